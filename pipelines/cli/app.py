@@ -1,0 +1,73 @@
+"""The `contested` command: its groups, and how errors reach a person."""
+
+import sys
+from collections.abc import Sequence
+
+import typer
+from typer.exceptions import Abort, TyperException
+
+from pipelines.cli import doctor, models, report, run, score
+from pipelines.cli.serve import serve
+from pipelines.errors import InputError
+from serving.errors import ServingError
+from serving.offline import go_offline
+
+INTERRUPTED = 130
+USER_ERROR = 2
+
+app = typer.Typer(
+    name="contested",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="""Measure, explain and repair what language models do when their documents disagree.
+
+Everything runs on this machine, offline, with models that are folders on its disk.
+
+First steps:
+
+* `contested doctor` says what this machine has and what is missing.
+
+* `contested score --response answer.txt --documents a.txt b.txt` looks at one answer.
+
+* `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
+""",
+)
+app.command("score")(score.score)
+app.add_typer(run.app, name="run")
+app.command("report")(report.report)
+app.add_typer(models.app, name="models")
+app.command("serve")(serve)
+app.command("doctor")(doctor.doctor)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    0 is success, 2 a mistake that the user can mend (one line on standard error), 130 an interrupt.
+    Anything else is a fault of this program and shows its traceback.
+    """
+    go_offline()
+    try:
+        code = app(args=arguments, standalone_mode=False)
+    except (InputError, ServingError) as error:
+        return _tell(str(error))
+    except TyperException as error:
+        return _tell(f"{error.format_message()} (see --help)")
+    except (KeyboardInterrupt, Abort):
+        _tell("stopped; what was answered is kept, the same command goes on from there")
+        return INTERRUPTED
+    except BrokenPipeError:
+        return 0  # whoever read our output has seen enough
+    return int(code or 0)
+
+
+def entry() -> None:
+    """The console script."""
+    sys.exit(main())
+
+
+def _tell(message: str) -> int:
+    print(f"contested: {' '.join(message.split())}", file=sys.stderr)
+    return USER_ERROR

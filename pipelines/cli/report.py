@@ -1,0 +1,61 @@
+"""`contested report`: tables and page of a run, made again from its results."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from pipelines.cli.progress import STDERR
+from pipelines.conflictscore import run as conflictscore
+from pipelines.conflictscore.page import section
+from pipelines.conflictscore.tables import all_tables
+from pipelines.errors import InputError
+from pipelines.report import page, table
+from pipelines.runs.folder import RunFolder
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
+) -> None:
+    """Make the tables and the page of a run again, from its results alone.
+
+    Example:
+        contested report results
+    """
+    folder = RunFolder(run)
+    if not (run / "run.json").exists():
+        raise InputError(f"{run} is no run folder (it has no run.json); name one made by --out")
+    with folder.locked():
+        publish(folder)
+    STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
+
+
+def publish(folder: RunFolder) -> None:
+    """Write `tables/` and `report.html` from what the run folder holds.
+
+    Raises:
+        InputError: A result is damaged, or the folder cannot be written.
+    """
+    about = folder.about()
+    entry: dict[str, Any] = about["pipelines"][conflictscore.NAME]
+    config = entry["config"]
+    results = list(conflictscore.results(folder).values())
+    made = all_tables(results, config["model"]["name"], config["data"]["name"])
+    for each in made:
+        table.write(each, folder.tables)
+    page.write(
+        folder.report,
+        "ConflictScore",
+        [section(results, config["model"]["name"], config["data"]["name"])],
+        about,
+        models=[page.ModelUsed("judge", config["model"]["name"], config["model"]["digest"])],
+        facts=[
+            ("data", f"{config['data']['name']} ({config['data']['examples']} responses)"),
+            ("profile", config["profile"]),
+            ("engine", config["model"]["engine"]),
+            ("claims", config["settings"]["claims"]),
+            ("evidence", config["settings"]["evidence"]),
+            ("begun", entry["started"]),
+        ],
+    )

@@ -1,0 +1,178 @@
+"""`contested score`: look at one answer in depth."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipelines.cli import options
+from pipelines.cli.progress import STDERR, cost_line
+from pipelines.conflictscore import run as conflictscore
+from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.scores import conflicting, contradiction_ratio
+from pipelines.conflictscore.settings import ClaimSource, Settings
+from pipelines.data.records import Document, Example
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Relation
+from pipelines.evidence.llm import Mode
+from serving.connect import connect
+
+MARKS = {
+    Relation.SUPPORTS: "[green]+ supports[/green]",
+    Relation.CONTRADICTS: "[red]- contradicts[/red]",
+    Relation.IRRELEVANT: "[dim]. irrelevant[/dim]",
+    Relation.INVALID: "[yellow]? unreadable[/yellow]",
+}
+
+
+def score(
+    response: Annotated[Path, typer.Option(help="Text file with the answer to look at.")],
+    documents: Annotated[
+        list[Path],
+        typer.Option(
+            help="Text files with the documents it was written from, one document each; "
+            "all that follow are taken: --documents a.txt b.txt c.txt"
+        ),
+    ],
+    more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
+    claims: Annotated[
+        ClaimSource,
+        typer.Option(
+            help="Judge all claims of the response, the k most salient, or it as a whole.",
+            rich_help_panel=options.METRIC_PANEL,
+        ),
+    ] = "atomic",
+    k: Annotated[int, typer.Option(min=1, max=20, rich_help_panel=options.METRIC_PANEL)] = 3,
+    evidence: Annotated[
+        Mode,
+        typer.Option(
+            help="`json` explains each label with a snippet; `choice` costs one token and gives "
+            "probabilities; `together` reads all documents in one call.",
+            rich_help_panel=options.METRIC_PANEL,
+        ),
+    ] = "json",
+    prompts: options.Prompts = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    profile: options.Profile = None,
+    model: options.ModelName = None,
+    models_dir: options.ModelsDir = None,
+    endpoint: options.Endpoint = None,
+    strict: options.Strict = False,
+    cache: options.Cache = None,
+) -> None:
+    """Score one answer: its claims, what each document says of them, CS-C and CS-R.
+
+    Example:
+        contested score --response answer.txt --documents guide.txt study.txt leaflet.txt
+
+    CS-C is the share of claims that some documents support and others contradict. CS-R is how much
+    of the evidence contradicts, on average over claims. Lower is better: an answer that says that
+    its sources disagree is supported by all of them.
+    """
+    example = read_example(response, [*documents, *(more or [])])
+    settings = Settings(claims=claims, k=k, evidence=evidence)
+    source = options.source(
+        "judge",
+        profile=profile,
+        model=model,
+        models_dir=models_dir,
+        endpoint=endpoint,
+        strict=strict,
+    )
+
+    async def scored() -> tuple[Result, str]:
+        with STDERR.status("") as status:
+            async with connect(source, cache=cache, on_status=status.update) as client:
+                made = conflictscore.plan(settings, client, prompts)
+                status.update("judging")
+                result = await conflictscore.score(example, made, client)
+                return result, cost_line(client)
+
+    result, cost = asyncio.run(scored())
+    if as_json:
+        print(result.model_dump_json(indent=2))
+        return
+    show(result, Console())
+    STDERR.print(f"[dim]{escape(cost)}[/dim]")
+
+
+def read_example(response: Path, documents: list[Path]) -> Example:
+    """An example from text files; documents are named after their files.
+
+    Raises:
+        InputError: A file is missing, empty or not UTF-8.
+    """
+    names = [path.stem for path in documents]
+    ids = [
+        name if names.count(name) == 1 else str(path)
+        for name, path in zip(names, documents, strict=True)
+    ]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InputError(f"the document {twice} is given twice; name each file once")
+    return Example(
+        id=response.stem,
+        group=response.stem,
+        response=read_text(response),
+        documents=tuple(
+            Document(id=name, text=read_text(path))
+            for name, path in zip(ids, documents, strict=True)
+        ),
+    )
+
+
+def show(result: Result, console: Console) -> None:
+    """Print claims, labels and scores as a table."""
+    if result.status != "scored":
+        raise InputError(f"the response could not be scored: {result.error}")
+    width = len(result.documents)
+    rows = relations_by_claim(result.judgements, width)
+    table = Table(show_lines=True)
+    table.add_column("claim", ratio=3)
+    for document in result.documents:
+        table.add_column(escape(document.id), ratio=1)
+    table.add_column("conflict", justify="right")
+    for number, (claim, relations) in enumerate(zip(result.claims, rows, strict=True)):
+        judged = result.judgements[number * width : (number + 1) * width]
+        ratio = contradiction_ratio(relations)
+        cells = [
+            MARKS[judgement.relation]
+            + (
+                f" {judgement.probabilities[judgement.relation]:.0%}"
+                if judgement.probabilities
+                else ""
+            )
+            for judgement in judged
+        ]
+        verdict = "yes" if conflicting(relations) else "no"
+        table.add_row(escape(claim), *cells, verdict if ratio is None else f"{verdict} {ratio:.2f}")
+    console.print(table)
+    for judgement in result.judgements:
+        if judgement.snippet or judgement.reasoning:
+            console.print(
+                f"[bold]{escape(judgement.document)}[/bold] on “{escape(judgement.claim)}”: "
+                f"{MARKS[judgement.relation]}"
+            )
+            if judgement.snippet:
+                found = "" if judgement.snippet_found else " (not in the document)"
+                console.print(f"  “{escape(judgement.snippet)}”{found}")
+            if judgement.reasoning:
+                console.print(f"  [dim]{escape(judgement.reasoning)}[/dim]")
+    console.print(
+        f"CS-C {_number(result.cs_c)}   CS-R {_number(result.cs_r)}   "
+        f"({len(result.claims)} claims, {width} documents; lower is better)"
+    )
+    for cut in result.truncations:
+        console.print(
+            f"[yellow]{escape(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]"
+        )
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"

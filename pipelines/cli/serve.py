@@ -1,0 +1,143 @@
+"""`contested serve`: a model's server in the foreground, or left running."""
+
+import asyncio
+import shlex
+import signal
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from pipelines.errors import InputError
+from serving import detached, models
+from serving.connect import KEY_VARIABLE
+from serving.home import default_models_dir
+from serving.offline import go_offline
+from serving.profile import EngineOptions, default_name, load
+from serving.server import LocalServer, answers, start_all
+
+
+def serve(
+    *,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Profile name or .toml file; by default the one for this machine."),
+    ] = None,
+    role: Annotated[
+        Literal["judge", "generator"], typer.Option(help="Serve the model of this role.")
+    ] = "judge",
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Serve this model (a registered name or a folder) in place of the role's."
+        ),
+    ] = None,
+    models_dir: Annotated[
+        Path | None, typer.Option(help="Folder of the registered models.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="Port on 127.0.0.1; a free one by default."),
+    ] = None,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Leave the server running and return.")
+    ] = False,
+    stop: Annotated[
+        bool,
+        typer.Option("--stop", help="Stop detached servers: all, or those of --model."),
+    ] = False,
+    status: Annotated[bool, typer.Option("--status", help="List detached servers.")] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="32-bit floats, one request at a time, no prefix cache: repeatable."
+        ),
+    ] = False,
+) -> None:
+    """Serve a model with vLLM on this machine.
+
+    Without --detach the server runs until Ctrl-C and its address and key are printed, for other
+    programs. With --detach it is left running; the commands that follow find it by themselves.
+
+    For example:
+
+    * `contested serve` serves the judge of this machine's default profile.
+
+    * `contested serve --profile one-gpu-7b --detach` leaves it running.
+
+    * `contested serve --status` lists what runs; `contested serve --stop` ends it.
+    """
+    if detach + stop + status > 1:
+        raise InputError("--detach, --stop and --status exclude each other; give one of them")
+    if status:
+        _show()
+        return
+    if stop:
+        _stop(model)
+        return
+    go_offline()
+    chosen = load(profile or default_name())
+    if strict:
+        chosen = chosen.strict()
+    planned = chosen.roles.judge if role == "judge" else chosen.roles.generator
+    found = models.find(model or planned, models_dir or default_models_dir())
+    options = chosen.engines.get(found.name) or chosen.engine(planned)
+    if detach:
+        _detach(found, options, port)
+    else:
+        asyncio.run(_foreground(found, options, port))
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
+
+
+def _detach(model: models.Model, options: EngineOptions, port: int | None) -> None:
+    for endpoint in detached.start(model, options, port=port, on_status=_say):
+        typer.echo(f"{model.name} runs at {endpoint.url}")
+    typer.echo("Commands with this profile use it from now on. Stop it: contested serve --stop")
+
+
+def _show() -> None:
+    states = detached.running()
+    for state in states:
+        healthy = all(answers(one) for one in state.endpoints())
+        typer.echo(
+            f"{state.model}  {' '.join(state.urls)}  {'ready' if healthy else 'not answering'}  "
+            f"pid {state.pid}  logs {state.logs}"
+        )
+    if not states:
+        typer.echo("No detached server runs.")
+
+
+def _stop(model: str | None) -> None:
+    stopped = detached.stop(model)
+    for state in stopped:
+        typer.echo(f"stopped {state.model} ({' '.join(state.urls)})")
+    if not stopped:
+        typer.echo(f"No detached server{f' of {model}' if model else ''} runs.")
+
+
+async def _foreground(model: models.Model, options: EngineOptions, port: int | None) -> None:
+    """Serves until a signal; raises the failure of a server that is given up."""
+    this = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    servers: list[LocalServer] = []
+    if this is not None:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, this.cancel)
+    try:
+        logs = default_models_dir().parent / "logs"
+        servers = await start_all(model, options, logs, port=port, on_status=_say)
+        for server in servers:
+            typer.echo(f"URL    {server.endpoint.url}")
+            typer.echo(f"model  {server.endpoint.model}")
+            typer.echo(f"export {KEY_VARIABLE}={shlex.quote(server.endpoint.key)}")
+        _say("Ctrl-C stops it.")
+        over = [asyncio.create_task(server.until_given_up()) for server in servers]
+        done, _ = await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)
+        raise done.pop().result()
+    except asyncio.CancelledError:
+        _say("stopping")
+    finally:
+        await asyncio.gather(*(server.stop() for server in servers))

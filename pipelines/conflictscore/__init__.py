@@ -1,0 +1,1 @@
+"""ConflictScore: how well a response acknowledges that its documents disagree."""

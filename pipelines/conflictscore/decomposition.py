@@ -1,0 +1,128 @@
+"""From a response to the claims it makes (ConflictScore, section 3, step 1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field, create_model
+
+from pipelines import prompts
+from pipelines.conflictscore.settings import ClaimSource
+from pipelines.evidence.judgement import Truncation
+from pipelines.prompts import Prompt
+from serving.client import Client, Sampling
+
+MAX_CLAIMS = 40
+WORDS_PER_CLAIM = 4
+"""A text of n words makes no more than n / 4 claims; small models would go on inventing some."""
+MAX_CLAIM_CHARACTERS = 400
+CLAIM_TOKENS = 1024
+"""Room for the reply; a list longer than this is cut and recorded as unreadable."""
+
+
+class Claims(BaseModel):
+    """The JSON reply to a decomposition prompt."""
+
+    claims: list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]]
+
+
+def claims_schema(most: int) -> type[Claims]:
+    """The reply with 1 to `most` claims."""
+    return create_model(
+        "Claims",
+        __base__=Claims,
+        claims=(
+            list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]],
+            Field(min_length=1, max_length=most),
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """The claims of one response.
+
+    Attributes:
+        claims: In the response's order, without repetitions; empty where the reply is unreadable.
+        truncation: Set where the model saw only the beginning of the response.
+        problem: Why there is no claim, in one line.
+        raw: The unreadable reply.
+    """
+
+    claims: tuple[str, ...]
+    truncation: Truncation | None = None
+    problem: str | None = None
+    raw: str | None = None
+
+
+def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
+    """The prompt that asks for claims; None where none is asked (`whole`).
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    if source == "whole":
+        return None
+    if source == "salient":
+        return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
+    return prompts.load("conflictscore/decompose", {"response"}, overrides)
+
+
+async def decompose(
+    response: str, client: Client, prompt: Prompt | None, *, k: int = 3, cut: bool = False
+) -> Decomposition:
+    """Ask the model for the claims of a response.
+
+    Args:
+        response: The text to split.
+        client: The model that splits it.
+        prompt: From `decomposition_prompt`; without one the response itself is the only claim.
+        k: Number of claims that the `salient` prompt asks for.
+        cut: Whether a response too long for the context may be cut.
+
+    Raises:
+        RequestError: The response does not fit and may not be cut.
+        ServingError: No server can be had.
+    """
+    if prompt is None:
+        return Decomposition((response,))
+    salient = prompt.name.endswith("salient")
+    extra = {"k": k} if salient else {}
+    fitted = client.fit(
+        response,
+        lambda text: prompt.messages(response=text, **extra),
+        max_tokens=CLAIM_TOKENS,
+        cut=cut,
+        name="the response",
+    )
+    truncation = (
+        Truncation(text="response", tokens=fitted.tokens, kept=fitted.kept)
+        if fitted.kept < fitted.tokens
+        else None
+    )
+    most = k if salient else min(MAX_CLAIMS, max(1, len(response.split()) // WORDS_PER_CLAIM))
+    reply = await client.structured(
+        prompt.messages(response=fitted.text, **extra),
+        claims_schema(most),
+        Sampling(max_tokens=CLAIM_TOKENS),
+    )
+    if reply.value is None:
+        return Decomposition((), truncation, f"decomposition: {reply.problem}", reply.raw)
+    claims = distinct(reply.value.claims)
+    if not claims:
+        return Decomposition((), truncation, "decomposition: the reply has no claim", reply.raw)
+    return Decomposition(claims, truncation)
+
+
+def distinct(claims: Sequence[str]) -> tuple[str, ...]:
+    """Claims without empty ones and repetitions (white space and case aside), first ones first.
+
+    Small models repeat themselves; a claim counted twice would weigh twice in both scores.
+    """
+    first: dict[str, str] = {}
+    for claim in claims:
+        text = " ".join(claim.split())
+        if text:
+            first.setdefault(text.casefold(), text)
+    return tuple(first.values())

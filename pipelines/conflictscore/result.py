@@ -1,0 +1,44 @@
+"""What ConflictScore leaves behind for one response: one line of `conflictscore.jsonl`."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Judgement, Truncation
+
+
+class Result(BaseModel):
+    """One response scored, or the reason why it was not.
+
+    Attributes:
+        id, group, variant, question, response, documents: As in the example.
+        status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
+            could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
+        claims: The claims judged, in order, without exact repetitions.
+        judgements: One per (claim, document), ordered by claim, then document.
+        cs_c: ConflictScore-Count in [0, 1], or None where no claim could be determined.
+        cs_r: ConflictScore-Ratio in [0, 1], or None likewise.
+        undetermined_claims: Claims left out of both scores for an unreadable judgement.
+        truncations: What the model did not see.
+        error: One line for "invalid" and "failed".
+        raw: The unreadable reply behind "invalid".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    group: str
+    variant: str | None = None
+    question: str | None = None
+    response: str
+    documents: tuple[Document, ...]
+    status: Literal["scored", "invalid", "failed"]
+    claims: tuple[str, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    cs_c: float | None = None
+    cs_r: float | None = None
+    undetermined_claims: int = 0
+    truncations: tuple[Truncation, ...] = ()
+    error: str | None = None
+    raw: str | None = None

@@ -1,0 +1,168 @@
+"""ConflictScore over a data set: what it will cost, the run, and its drift."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pipelines.conflictscore.decomposition import decomposition_prompt
+from pipelines.conflictscore.pipeline import conflict_score, result
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.settings import Settings
+from pipelines.data.jsonl import Dataset
+from pipelines.data.records import Example
+from pipelines.evidence.llm import LlmLabeller, llm_labeller
+from pipelines.prompts import Prompt
+from pipelines.runs.folder import ResultLog, RunFolder
+from pipelines.runs.runner import run_examples
+from serving.client import Client
+from serving.errors import RequestError
+
+NAME = "conflictscore"
+
+EXAMPLES_IN_FLIGHT = 16
+"""Enough to keep a server busy while few documents compete for its prefix cache."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The prompts of a run, read once.
+
+    Attributes:
+        settings: The metric's variant.
+        decomposition: Prompt that splits responses, or None.
+        labeller: The judge with its prompt.
+    """
+
+    settings: Settings
+    decomposition: Prompt | None
+    labeller: LlmLabeller
+
+    @property
+    def prompt_digests(self) -> dict[str, str]:
+        """Name -> digest of the prompts in use."""
+        used = [self.labeller.prompt, *([self.decomposition] if self.decomposition else [])]
+        return {prompt.name: prompt.digest for prompt in used}
+
+
+def plan(settings: Settings, client: Client, overrides: Path | None = None) -> Plan:
+    """Read the prompts that the settings need.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    return Plan(
+        settings,
+        decomposition_prompt(settings.claims, overrides),
+        llm_labeller(client, settings.evidence, overrides=overrides, cut=settings.cut),
+    )
+
+
+async def score(example: Example, made: Plan, client: Client) -> Result:
+    """Score one response; the library's entrance.
+
+    Raises:
+        RequestError: A text does not fit the context and may not be cut.
+        ServingError: No server can be had.
+    """
+    return await conflict_score(
+        example,
+        client=client,
+        labeller=made.labeller,
+        decomposition=made.decomposition,
+        settings=made.settings,
+    )
+
+
+def log_name(repeat: int = 0) -> str:
+    """Name of a run's results in its folder: repeats have their own."""
+    return NAME if repeat == 0 else f"{NAME}.repeat-{repeat}"
+
+
+def results(folder: RunFolder, repeat: int = 0) -> dict[str, Result]:
+    """The results that a run folder holds, by example id.
+
+    Raises:
+        InputError: A line is damaged.
+    """
+    return _log(folder, repeat).read()
+
+
+def config(data: Dataset, made: Plan, client: Client, profile: str) -> dict[str, Any]:
+    """Everything that decides the results, for `run.json`."""
+    return {
+        "data": {"name": data.name, "sha256": data.digest, "examples": len(data.examples)},
+        "settings": made.settings.model_dump(),
+        "model": {
+            "name": client.model.name,
+            "digest": client.model.digest,
+            "engine": client.model.engine,
+            "context": client.model.context,
+        },
+        "prompts": made.prompt_digests,
+        "profile": profile,
+    }
+
+
+async def run(
+    data: Dataset,
+    made: Plan,
+    client: Client,
+    folder: RunFolder,
+    *,
+    repeat: int = 0,
+    on_failure: Literal["stop", "skip"] = "stop",
+    on_start: Callable[[int], None] = lambda _: None,
+    on_result: Callable[[Result], None] = lambda _: None,
+) -> list[Result]:
+    """Score every example that the folder has no result of yet.
+
+    Results are kept as they come; a run that is killed goes on from there. Examples that failed
+    are tried again.
+
+    Args:
+        data: The examples.
+        made: From `plan`.
+        client: The model.
+        folder: Where results go; `begin` must have been called.
+        repeat: Number of the repeat; each has results of its own.
+        on_failure: Whether a response that cannot be scored (too long for the context, refused)
+            stops the run or is recorded as "failed".
+        on_start: Told how many examples were done by an earlier run.
+        on_result: Told of each result.
+
+    Returns:
+        All results, in the order of the data.
+
+    Raises:
+        RequestError: An example cannot be scored (`stop`).
+        ServingError: No server can be had.
+    """
+    log = _log(folder, repeat)
+    log.mend()
+    done = {name for name, kept in log.read().items() if kept.status != "failed"}
+    on_start(len(done))
+
+    async def work(example: Example) -> Result:
+        try:
+            return await score(example, made, client)
+        except RequestError as error:
+            if on_failure == "stop":
+                raise RequestError(f"'{example.id}': {error}") from error
+            return result(example, status="failed", error=str(error))
+
+    def keep(finished: Result) -> None:
+        log.append(finished)
+        on_result(finished)
+
+    await run_examples(
+        [example for example in data.examples if example.id not in done],
+        work,
+        in_flight=EXAMPLES_IN_FLIGHT,
+        on_result=keep,
+    )
+    return log.settle([example.id for example in data.examples])
+
+
+def _log(folder: RunFolder, repeat: int) -> ResultLog[Result]:
+    return ResultLog(folder.path / f"{log_name(repeat)}.jsonl", Result)

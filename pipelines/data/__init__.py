@@ -1,0 +1,1 @@
+"""Records of the input, their loaders, and bundled samples."""

@@ -1,0 +1,110 @@
+"""The input of every pipeline: documents, and responses that were written from them."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A string with at least one character that is not white space."""
+
+Identifier = Annotated[Text, StringConstraints(max_length=200)]
+
+
+class Document(BaseModel):
+    """One grounding document.
+
+    Attributes:
+        id: Name of the document, unique within its record.
+        text: What the document says; the only part that a claim is judged against.
+        title: Shown to the model before the text.
+        url: Where it came from; shown in reports only.
+        date: When it was written, as the source gives it; shown in reports only.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Identifier
+    text: Text
+    title: str | None = None
+    url: str | None = None
+    date: str | None = None
+
+    def as_read(self) -> str:
+        """The document as a model reads it: its title, where it has one, and its text."""
+        return f"{self.title}\n\n{self.text}" if self.title else self.text
+
+
+class Record(BaseModel):
+    """One line of an input file: documents and one or several responses to judge against them.
+
+    Exactly one of `response` and `responses` is given. `responses` names its variants ("hedged",
+    "model-a"), so that they share the documents, are compared in pairs, and cost the documents'
+    prefill once.
+
+    Attributes:
+        id: Name of the record, unique within its file.
+        question: What was asked, where there was a question.
+        documents: At least one, with distinct ids.
+        response: The text to judge.
+        responses: Variant name -> text to judge.
+        claims: Claims to judge in place of decomposing the response.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Identifier
+    question: Text | None = None
+    documents: Annotated[tuple[Document, ...], Field(min_length=1)]
+    response: Text | None = None
+    responses: Annotated[dict[Identifier, Text], Field(min_length=1)] | None = None
+    claims: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.response is None) == (self.responses is None):
+            raise ValueError("give exactly one of 'response' and 'responses'")
+        ids = [document.id for document in self.documents]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"two documents have the id '{twice[0]}'; make them distinct")
+        if self.claims is not None and self.responses is not None:
+            raise ValueError("'claims' goes with a single 'response', not with 'responses'")
+        return self
+
+    def examples(self) -> list["Example"]:
+        """The record's responses, one example each, in the order given."""
+        variants = self.responses if self.responses is not None else {None: self.response}
+        return [
+            Example(
+                id=self.id if variant is None else f"{self.id}/{variant}",
+                group=self.id,
+                variant=variant,
+                question=self.question,
+                response=text or "",
+                documents=self.documents,
+                claims=self.claims,
+            )
+            for variant, text in variants.items()
+        ]
+
+
+class Example(BaseModel):
+    """One response with its documents: the unit that a pipeline works on.
+
+    Attributes:
+        id: `record` or `record/variant`.
+        group: The record's id. Examples of a group share documents and are not independent;
+            intervals are clustered by it.
+        variant: Name of the response within its record, if it has one.
+        question, response, documents, claims: As in `Record`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    group: str
+    variant: str | None = None
+    question: str | None = None
+    response: str
+    documents: tuple[Document, ...]
+    claims: tuple[str, ...] | None = None

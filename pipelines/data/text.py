@@ -1,0 +1,23 @@
+"""Reads plain text files."""
+
+from pathlib import Path
+
+from pipelines.data.jsonl import read_bytes
+from pipelines.errors import InputError
+
+
+def read_text(path: Path) -> str:
+    """A file's text, without white space around it.
+
+    Raises:
+        InputError: The file is missing, empty, or not UTF-8.
+    """
+    try:
+        text = read_bytes(path).decode("utf-8-sig").strip()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
+        ) from error
+    if not text:
+        raise InputError(f"{path} is empty; give it text")
+    return text

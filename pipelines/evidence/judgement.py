@@ -1,0 +1,87 @@
+"""The record of what one document says of one claim."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Relation(StrEnum):
+    """How a document relates to a claim (ConflictScore, section 3 and Table 7).
+
+    `INVALID` is no relation: the labeller's reply could not be read. It is kept and counted, and
+    never taken for `IRRELEVANT`.
+    """
+
+    SUPPORTS = "SUPPORTS"
+    CONTRADICTS = "CONTRADICTS"
+    IRRELEVANT = "IRRELEVANT"
+    INVALID = "INVALID"
+
+
+RELATIONS = (Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT)
+"""The three labels a labeller may give, in the order prompts name them."""
+
+
+class Judgement(BaseModel):
+    """One (claim, document) pair judged.
+
+    Attributes:
+        claim: The claim as judged.
+        document: Id of the document.
+        relation: The label, or `INVALID`.
+        probabilities: Label -> probability in [0, 1], summing to 1; None where the labeller gives
+            none (JSON replies).
+        label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
+            A low value says that the model wanted to write something else.
+        snippet: Passage of the document that decided, as the labeller quoted it.
+        snippet_found: Whether the document really contains the snippet (white space and case
+            aside); None without a snippet.
+        reasoning: The labeller's justification.
+        raw: The reply as it came; kept for `INVALID` so that a person can see why.
+        read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
+        source: Labeller and mode, e.g. "llm-choice".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    claim: str
+    document: str
+    relation: Relation
+    probabilities: dict[Relation, float] | None = None
+    label_mass: float | None = None
+    snippet: str | None = None
+    snippet_found: bool | None = None
+    reasoning: str | None = None
+    raw: str | None = None
+    read_tokens: int | None = None
+    source: str
+
+
+class Truncation(BaseModel):
+    """A text of which the model saw only the beginning.
+
+    Attributes:
+        text: What was cut: "document ID" or "response".
+        tokens: Length of the whole text in tokens.
+        kept: Tokens that the model saw.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    tokens: int
+    kept: int
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """What a labeller gives back.
+
+    Attributes:
+        judgements: One per (claim, document), ordered by claim, then document.
+        truncations: Documents that were read only in part.
+    """
+
+    judgements: tuple[Judgement, ...]
+    truncations: tuple[Truncation, ...]

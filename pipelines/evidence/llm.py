@@ -1,0 +1,200 @@
+"""Labels by a language model as judge (ConflictScore, section 3 and Table 7).
+
+Three ways to ask, cheapest first: `choice` (one token, with probabilities), `together` (all
+documents of a claim in one call), `json` (snippet, reasoning and answer, as the paper asks).
+Prompts put the document before the claim and calls are issued document by document, so that the
+server reads each document once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
+
+from pydantic import BaseModel, Field, create_model
+
+from pipelines import prompts
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
+from pipelines.prompts import Prompt
+from serving.client import Client, Fitted, Sampling, Structured
+
+Mode = Literal["choice", "json", "together"]
+
+Answer = Literal["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
+
+REPLY_TOKENS = 512
+"""Room for one JSON reply: two texts of at most 400 characters, and the label."""
+
+
+class RelationReply(BaseModel):
+    """The JSON reply for one (claim, document) pair; fields in the order of the paper's Table 7.
+
+    The paper also has the claim repeated in the reply; it is known, so it is not paid for here.
+    """
+
+    snippet: Annotated[str, Field(max_length=400)]
+    reasoning: Annotated[str, Field(max_length=400)]
+    answer: Answer
+
+
+class Labeller(Protocol):
+    """Judges every claim against every document."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        """One judgement per (claim, document), ordered by claim, then document."""
+        ...
+
+
+@dataclass(frozen=True)
+class LlmLabeller:
+    """A language model as judge.
+
+    Attributes:
+        client: The judge.
+        mode: How it is asked.
+        prompt: The template that goes with the mode; see `llm_labeller`.
+        cut: Whether a document too long for the context may be cut; the cut is recorded.
+    """
+
+    client: Client
+    mode: Mode
+    prompt: Prompt
+    cut: bool = False
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        """Judge every claim against every document.
+
+        Raises:
+            RequestError: A document does not fit and may not be cut.
+            ServingError: No server can be had.
+        """
+        if self.mode == "together":
+            return await self._together(claims, documents)
+        judge = self._by_choice if self.mode == "choice" else self._by_json
+        fitted = [self._fit(document, claims) for document in documents]
+        columns = await asyncio.gather(
+            *(
+                asyncio.gather(*(judge(claim, document, text) for claim in claims))
+                for document, text in zip(documents, fitted, strict=True)
+            )
+        )
+        rows = zip(*columns, strict=True)
+        return Labelled(
+            judgements=tuple(judgement for row in rows for judgement in row),
+            truncations=tuple(
+                Truncation(text=f"document {document.id}", tokens=text.tokens, kept=text.kept)
+                for document, text in zip(documents, fitted, strict=True)
+                if text.kept < text.tokens
+            ),
+        )
+
+    def _fit(self, document: Document, claims: Sequence[str]) -> Fitted:
+        longest = max(claims, key=len)
+        return self.client.fit(
+            document.as_read(),
+            lambda text: self.prompt.messages(document=text, claim=longest),
+            max_tokens=1 if self.mode == "choice" else REPLY_TOKENS,
+            cut=self.cut,
+            name=f"document '{document.id}'",
+        )
+
+    async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
+        messages = self.prompt.messages(document=text.text, claim=claim)
+        choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
+        return Judgement(
+            claim=claim,
+            document=document.id,
+            relation=Relation(choice.label),
+            probabilities={Relation(label): p for label, p in choice.probabilities.items()},
+            label_mass=choice.mass,
+            read_tokens=text.kept if text.kept < text.tokens else None,
+            source="llm-choice",
+        )
+
+    async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
+        messages = self.prompt.messages(document=text.text, claim=claim)
+        reply = await self.client.structured(
+            messages, RelationReply, Sampling(max_tokens=REPLY_TOKENS), affinity=text.text
+        )
+        value = reply.value
+        if value is None:
+            return _invalid(claim, document, reply, "llm-json")
+        snippet = value.snippet.strip() or None
+        return Judgement(
+            claim=claim,
+            document=document.id,
+            relation=Relation(value.answer),
+            snippet=snippet,
+            snippet_found=contains(text.text, snippet) if snippet else None,
+            reasoning=value.reasoning,
+            read_tokens=text.kept if text.kept < text.tokens else None,
+            source="llm-json",
+        )
+
+    async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        """All documents in one call per claim.
+
+        The paper names this its cheapest variant and warns that models merge or overlook what
+        documents contradict when they read them together. Documents are never cut here: which
+        one would be?
+        """
+        texts = [document.as_read() for document in documents]
+        names = [f"document_{number}" for number in range(1, len(documents) + 1)]
+        schema = create_model(  # type: ignore[call-overload]
+            "TogetherReply", **dict.fromkeys(names, (Answer, ...))
+        )
+
+        async def judge(claim: str) -> list[Judgement]:
+            reply = await self.client.structured(
+                self.prompt.messages(documents=texts, claim=claim),
+                schema,
+                Sampling(max_tokens=16 * len(documents) + 32),
+                affinity=texts[0],
+            )
+            if reply.value is None:
+                return [_invalid(claim, document, reply, "llm-together") for document in documents]
+            answers = reply.value.model_dump()
+            return [
+                Judgement(
+                    claim=claim,
+                    document=document.id,
+                    relation=Relation(answers[name]),
+                    source="llm-together",
+                )
+                for document, name in zip(documents, names, strict=True)
+            ]
+
+        rows = await asyncio.gather(*(judge(claim) for claim in claims))
+        return Labelled(tuple(judgement for row in rows for judgement in row), ())
+
+
+def llm_labeller(
+    client: Client, mode: Mode, *, overrides: Path | None = None, cut: bool = False
+) -> LlmLabeller:
+    """A labeller with the prompt of its mode.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    name = {"choice": "relation", "json": "relation_json", "together": "relation_together"}[mode]
+    document = "documents" if mode == "together" else "document"
+    prompt = prompts.load(f"evidence/{name}", {document, "claim"}, overrides)
+    return LlmLabeller(client, mode, prompt, cut)
+
+
+def contains(text: str, snippet: str) -> bool:
+    """Whether the text has the snippet, white space and case aside."""
+    return " ".join(snippet.split()).casefold() in " ".join(text.split()).casefold()
+
+
+def _invalid(claim: str, document: Document, reply: Structured[Any], source: str) -> Judgement:
+    return Judgement(
+        claim=claim,
+        document=document.id,
+        relation=Relation.INVALID,
+        reasoning=reply.problem,
+        raw=reply.raw,
+        source=source,
+    )

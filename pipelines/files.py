@@ -1,0 +1,50 @@
+"""Writing files so that a kill leaves the old content or the new, never half of either."""
+
+import os
+from pathlib import Path
+
+from pipelines.errors import InputError
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write `text` as UTF-8 in one step: a reader sees the old file or the new one.
+
+    Missing folders are made. Lone surrogates, which UTF-8 cannot hold, become "?".
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with partial.open("wb") as file:
+                file.write(text.encode("utf-8", "replace"))
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror or error}); "
+            "choose a folder that can be written"
+        ) from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """Append one line and hand it to the disk before returning, so that a kill keeps it.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    try:
+        with path.open("ab") as file:
+            file.write(line.encode("utf-8", "replace") + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror or error}); free some space or choose "
+            "another folder, then start again: nothing written is lost"
+        ) from error

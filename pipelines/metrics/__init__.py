@@ -1,0 +1,1 @@
+"""Metrics: one per file, named after the metric, each with its interval."""

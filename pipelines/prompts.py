@@ -1,0 +1,98 @@
+"""Prompts are Jinja files, one per call; a user may put a folder of their own before ours."""
+
+import hashlib
+from collections.abc import Set
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+import jinja2
+from jinja2 import meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from pipelines.errors import InputError
+
+HERE = Path(__file__).parent
+
+
+def fenced(text: str, name: str) -> str:
+    """Put untrusted text between markers that do not occur in it.
+
+    The mark is drawn from the text itself, again until the text lacks it. So no document can close
+    its own fence, and equal texts have equal fences: both caches still see equal prompts.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    marks = (hashlib.sha256(b"%d %s" % (draw, data)).hexdigest()[:4] for draw in count())
+    mark = next(mark for mark in marks if mark not in text)
+    return f"<<{name} {mark}\n{text}\n{name} {mark}>>"
+
+
+ENVIRONMENT = ImmutableSandboxedEnvironment(
+    undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+)
+ENVIRONMENT.filters["fenced"] = fenced
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """One template.
+
+    Attributes:
+        name: "evidence/relation", for instance: also its path in an override folder, plus `.j2`.
+        source: The template's text; part of a run's provenance.
+    """
+
+    name: str
+    source: str
+
+    def messages(self, **variables: object) -> list[dict[str, str]]:
+        """The prompt as the single user turn of a chat.
+
+        One user turn works with every chat template; some know no system role.
+        """
+        text = ENVIRONMENT.from_string(self.source).render(**variables)
+        return [{"role": "user", "content": text.strip()}]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the source, so that a table can name the prompt it was made with."""
+        return hashlib.sha256(self.source.encode()).hexdigest()
+
+
+def load(name: str, variables: Set[str], overrides: Path | None = None) -> Prompt:
+    """Read a prompt, the user's own where the override folder has it.
+
+    Args:
+        name: "conflictscore/decompose", for instance.
+        variables: What the prompt is given; each must be used, and no other.
+        overrides: A folder with `conflictscore/decompose.j2` and so on; others stay ours.
+
+    Raises:
+        InputError: The override folder does not exist, or the template cannot be read, does not
+            parse, leaves a variable out, or names one that does not exist.
+    """
+    folder, _, file = name.partition("/")
+    path = HERE / folder / "prompts" / f"{file}.j2"
+    if overrides is not None:
+        if not overrides.is_dir():
+            raise InputError(f"--prompts {overrides} is not a folder; see docs/prompts.md")
+        own = overrides / f"{name}.j2"
+        path = own if own.exists() else path
+    try:
+        source = path.read_text("utf-8")
+        used = meta.find_undeclared_variables(ENVIRONMENT.parse(source))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the prompt {path} cannot be read ({error})") from error
+    except jinja2.TemplateSyntaxError as error:
+        raise InputError(f"{path}:{error.lineno}: not a valid template: {error.message}") from error
+    if missing := sorted(variables - used):
+        raise InputError(
+            f"{path}: the variable '{missing[0]}' is missing; write {{{{ {missing[0]} }}}} where "
+            "it belongs"
+        )
+    if unknown := sorted(used - variables):
+        raise InputError(
+            f"{path}: no variable '{unknown[0]}' is given to this prompt; it gets "
+            f"{', '.join(sorted(variables))}"
+        )
+    return Prompt(name, source)

@@ -1,0 +1,1 @@
+"""What a run leaves for reading: tables, plots and one self-contained page."""

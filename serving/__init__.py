@@ -1,0 +1,1 @@
+"""Everything that talks to a generative model: model folders, servers, the client and its cache."""

@@ -1,0 +1,146 @@
+"""A content-addressed store of completions: what makes a run resumable and a repeat free.
+
+One SQLite file in WAL mode, JSON values, one commit per completion. A process killed at any moment
+loses no completion that was stored. Several processes may share the file.
+"""
+
+import hashlib
+import json
+import sqlite3
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from serving.errors import ServingError
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS completions (
+    key     TEXT PRIMARY KEY,
+    model   TEXT NOT NULL,
+    value   TEXT NOT NULL,
+    created REAL NOT NULL
+) WITHOUT ROWID
+"""
+
+CHECKED_BYTES = 256 * 2**20
+"""Files up to this size are checked whole when they are opened, which takes well under a second."""
+
+
+def completion_key(parts: Mapping[str, Any]) -> str:
+    """SHA-256 over everything that decides a completion, as canonical JSON."""
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class CompletionCache:
+    """Completions by key.
+
+    Args:
+        path: The database file; made with its folder where it does not exist. A file that SQLite
+            cannot read is set aside as `NAME.damaged-TIME` with a message on standard error.
+
+    Raises:
+        ServingError: The folder or file cannot be written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._database = _open(path)
+            except sqlite3.DatabaseError as error:
+                if isinstance(error, sqlite3.OperationalError):
+                    raise
+                _set_aside(path, error)
+                self._database = _open(path)
+        except (OSError, sqlite3.OperationalError) as error:
+            raise ServingError(
+                f"the cache {path} cannot be opened for writing ({error}); "
+                "name another file with --cache"
+            ) from error
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The stored completion, or None."""
+        row = self._database.execute(
+            "SELECT value FROM completions WHERE key = ?", (key,)
+        ).fetchone()
+        if row is None:
+            return None
+        value: dict[str, Any] = json.loads(row[0])
+        return value
+
+    def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
+        """Store a completion for good. The first one stored under a key stays.
+
+        Args:
+            key: From `completion_key`.
+            model: Digest of the model, so that a user can see or drop one model's answers.
+            value: JSON-serialisable.
+
+        Raises:
+            ServingError: The disk is full or the file can no longer be written.
+        """
+        try:
+            self._database.execute(
+                "INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)",
+                (key, model, json.dumps(value, ensure_ascii=False), time.time()),
+            )
+        except sqlite3.Error as error:
+            raise ServingError(
+                f"the cache {self.path} cannot be written ({error}); free some space or name "
+                "another file with --cache, then start again: nothing stored is lost"
+            ) from error
+
+    def __len__(self) -> int:
+        """Number of stored completions."""
+        (count,) = self._database.execute("SELECT COUNT(*) FROM completions").fetchone()
+        return int(count)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    # isolation_level=None commits each statement by itself. In WAL mode with NORMAL a commit
+    # survives the death of the process; only a power cut can take back the last few.
+    database = sqlite3.connect(path, timeout=60, isolation_level=None)
+    try:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("PRAGMA synchronous = NORMAL")
+        database.execute(SCHEMA)
+        if path.stat().st_size <= CHECKED_BYTES:
+            (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(verdict)
+    except sqlite3.Error:
+        database.close()
+        raise
+    return database
+
+
+def _set_aside(path: Path, error: sqlite3.Error) -> None:
+    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+    path.rename(aside)
+    for leftover in (f"{path.name}-wal", f"{path.name}-shm"):
+        path.with_name(leftover).unlink(missing_ok=True)
+    print(
+        f"contested: the cache {path} is damaged ({error}); it was set aside as {aside.name} "
+        "and a new one begun, so completions will be asked again",
+        file=sys.stderr,
+    )

@@ -1,0 +1,492 @@
+"""The one door to a generative model: chat, JSON by schema, and one label with its probabilities.
+
+Every call looks in the cache first; only a miss reaches a server.
+"""
+
+import asyncio
+import hashlib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from serving.backend import Backend
+from serving.cache import CompletionCache, completion_key
+from serving.errors import RequestError
+from serving.requests import Line, ask, token_ids
+from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+AFFINITY_SLACK = 8
+"""Calls that a replica may be ahead of the idlest before its documents go elsewhere."""
+
+
+@dataclass(frozen=True)
+class ServedIdentity:
+    """What decides a model's answers apart from the request.
+
+    Attributes:
+        name: For people: the model's name.
+        digest: Of the model folder; see `serving.models`.
+        engine: Engine, version and numeric type.
+        context: Context length in tokens, or None where it is not known.
+    """
+
+    name: str
+    digest: str
+    engine: str
+    context: int | None
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How a completion is drawn. The default is greedy.
+
+    Attributes:
+        max_tokens: Most tokens to write.
+        temperature: 0 is greedy.
+        seed: Of the draw; without effect at temperature 0.
+    """
+
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A text that the model wrote.
+
+    Attributes:
+        text: As it came.
+        finished: False where it was cut by `max_tokens`.
+        prompt_tokens, completion_tokens: As the server counted.
+    """
+
+    text: str
+    finished: bool
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class Structured(Generic[Schema]):
+    """A JSON reply.
+
+    Attributes:
+        value: The reply as the schema's model; None where it could not be read.
+        raw: The reply as it came.
+        problem: Why `value` is None, in one line.
+    """
+
+    value: Schema | None
+    raw: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One label out of several.
+
+    Attributes:
+        label: The most probable one; the first of equals.
+        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
+            temperature 1 is to write this label.
+        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
+            A low value says that it wanted to write something else.
+    """
+
+    label: str
+    probabilities: Mapping[str, float]
+    mass: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A text made to fit the context.
+
+    Attributes:
+        text: The text, or its beginning.
+        tokens: Length of the whole text.
+        kept: Tokens that were kept; equal to `tokens` where nothing was cut.
+    """
+
+    text: str
+    tokens: int
+    kept: int
+
+
+@dataclass
+class Usage:
+    """What the calls of a client have cost so far.
+
+    Attributes:
+        calls: Requests that a server answered.
+        saved_calls: Requests answered from the cache, or by an equal request in flight.
+        retries: Requests sent again after a passing fault.
+        prompt_tokens, completion_tokens: Read and written by the server.
+        cached_prefix_tokens: Prompt tokens that the server took from its prefix cache.
+    """
+
+    calls: int = 0
+    saved_calls: int = 0
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_prefix_tokens: int = 0
+
+
+class Client:
+    """Asks one model, through the cache.
+
+    Args:
+        model: Identity of the model; part of every cache key.
+        tokenizer: The model's, or None for a remote model whose folder is not on this machine;
+            texts are then sent without checking beforehand that they fit.
+        cache: The store of completions.
+        backend: Where to ask what the cache does not have.
+        concurrency: Most requests in flight. Further ones wait in the order they came, so requests
+            issued document by document are served so.
+        repeat: Draws independent answers for the same requests (0, 1, ...), to measure drift.
+    """
+
+    def __init__(
+        self,
+        model: ServedIdentity,
+        tokenizer: ChatTokenizer | None,
+        cache: CompletionCache,
+        backend: Backend,
+        *,
+        concurrency: int = 64,
+        repeat: int = 0,
+    ) -> None:
+        self.model = model
+        self.tokenizer = tokenizer
+        self.usage = Usage()
+        self._cache = cache
+        self._backend = backend
+        self._places = asyncio.Semaphore(concurrency)
+        self._repeat = repeat
+        self._in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self._lines: list[Line] = []
+        self._label_ids: dict[str, list[int]] = {}
+
+    async def chat(
+        self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
+    ) -> Completion:
+        """Let the model write a reply.
+
+        Args:
+            messages: System, user and assistant turns.
+            sampling: Length and temperature.
+            affinity: Requests with equal affinity go to the same replica where that is not busier
+                than the others, so that a shared document is prefilled once.
+
+        Raises:
+            RequestError: The messages do not fit the context, or the server refuses them.
+            ServingError: No server can be had.
+        """
+        return await self._complete(messages, sampling, {}, affinity)
+
+    async def structured(
+        self,
+        messages: Sequence[Message],
+        schema: type[Schema],
+        sampling: Sampling,
+        *,
+        affinity: str = "",
+    ) -> Structured[Schema]:
+        """Let the model write JSON that is constrained to a pydantic schema.
+
+        A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
+        error: the caller records it.
+
+        Raises:
+            RequestError, ServingError: As `chat`.
+        """
+        form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
+        completion = await self._complete(
+            messages,
+            sampling,
+            {"response_format": {"type": "json_schema", "json_schema": form}},
+            affinity,
+        )
+        try:
+            return Structured(schema.model_validate_json(completion.text), completion.text)
+        except ValidationError as error:
+            cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"
+            first = error.errors(include_url=False)[0]
+            place = ".".join(map(str, first["loc"]))
+            problem = f"not the JSON asked for{cut}: {place + ': ' if place else ''}{first['msg']}"
+            return Structured(None, completion.text, problem)
+
+    async def choose(
+        self, messages: Sequence[Message], choices: Sequence[str], *, affinity: str = ""
+    ) -> Choice:
+        """Ask for one of several labels and the probability of each.
+
+        One token is enough where the labels begin with different tokens: constrained decoding has
+        no choice left after the first. Labels that begin alike are told apart by one more call per
+        place where they part.
+
+        Raises:
+            ValueError: Fewer than two choices, or one is the beginning of another.
+            RequestError, ServingError: As `chat`.
+        """
+        if len(choices) < 2 or len(set(choices)) < len(choices):
+            raise ValueError("choose needs at least two different choices")
+        ids = {choice: await self._ids(choice) for choice in choices}
+        shares, mass = await self._branch(messages, ids, 0, affinity)
+        probabilities = {choice: shares[choice] for choice in choices}
+        return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Prompt tokens of a request; estimated at four characters each without a tokenizer."""
+        safe = self._defused(messages)
+        if self.tokenizer is None:
+            return sum(len(message["content"]) for message in safe) // 4
+        return self.tokenizer.count(safe)
+
+    def fit(
+        self,
+        text: str,
+        render: Callable[[str], Sequence[Message]],
+        *,
+        max_tokens: int,
+        cut: bool,
+        name: str,
+    ) -> Fitted:
+        """Make a text fit the context together with the prompt around it.
+
+        Args:
+            text: What may be cut.
+            render: Makes the messages around the text.
+            max_tokens: Room to leave for the reply.
+            cut: Whether the text may be cut; its beginning is kept.
+            name: For the error: what the text is.
+
+        Returns:
+            The text that fits. Without a tokenizer or a known context length, the whole text.
+
+        Raises:
+            RequestError: It does not fit and may not be cut, or the prompt alone is too long.
+        """
+        if self.tokenizer is None or self.model.context is None:
+            return Fitted(text, 0, 0)
+        tokens = len(self.tokenizer.encode(self.tokenizer.defuse(text)))
+        room = self.model.context - max_tokens
+        needed = self.count(render(text))
+        if needed <= room:
+            return Fitted(text, tokens, tokens)
+        if not cut:
+            raise RequestError(
+                f"{name} is too long for {self.model.name}: the prompt has {needed:,} tokens, "
+                f"the context leaves {room:,} beside {max_tokens} for the reply; shorten it, raise "
+                "max_model_len in the profile, or allow --on-overflow cut"
+            )
+        keep = tokens - (needed - room)
+        while keep > 0:
+            shorter = self.tokenizer.cut(text, keep)
+            excess = self.count(render(shorter)) - room
+            if excess <= 0:
+                return Fitted(shorter, tokens, keep)
+            keep -= excess
+        raise RequestError(
+            f"{name} does not fit {self.model.name}: the prompt around it alone fills the context "
+            f"of {self.model.context:,} tokens; raise max_model_len in the profile"
+        )
+
+    async def close(self) -> None:
+        """Give up what is in flight and stop the servers that were started for this client."""
+        for task in list(self._in_flight.values()):
+            task.cancel()
+        await asyncio.gather(*(line.close() for line in self._lines))
+        await self._backend.close()
+
+    async def _complete(
+        self,
+        messages: Sequence[Message],
+        sampling: Sampling,
+        extra: Mapping[str, Any],
+        affinity: str,
+    ) -> Completion:
+        request = {
+            "messages": self._defused(messages),
+            "max_tokens": sampling.max_tokens,
+            "temperature": sampling.temperature,
+            "seed": sampling.seed,
+            **extra,
+        }
+        reply = await self._reply(request, affinity)
+        return Completion(
+            text=reply["text"],
+            finished=reply["finish_reason"] == "stop",
+            prompt_tokens=reply["prompt_tokens"],
+            completion_tokens=reply["completion_tokens"],
+        )
+
+    async def _branch(
+        self,
+        messages: Sequence[Message],
+        ids: Mapping[str, Sequence[int]],
+        depth: int,
+        affinity: str,
+    ) -> tuple[dict[str, float], float]:
+        """Shares of the labels below one node of their token tree, and the mass on its branches."""
+        branches: dict[int, list[str]] = {}
+        for choice, tokens in ids.items():
+            if len(tokens) <= depth:
+                raise ValueError(f"choice '{choice}' is the beginning of another choice")
+            branches.setdefault(tokens[depth], []).append(choice)
+        if len(branches) == 1:
+            if len(ids) == 1:
+                return dict.fromkeys(ids, 1.0), 1.0
+            return await self._branch(messages, ids, depth + 1, affinity)
+        logprobs = await self._token_logprobs(messages, list(branches), ids, depth, affinity)
+        weights = {token: math.exp(logprob) for token, logprob in logprobs.items()}
+        mass = sum(weights.values())
+        shares: dict[str, float] = {}
+        for token, members in branches.items():
+            # Where rounding leaves no mass at all, nothing tells the branches apart.
+            share = weights[token] / mass if mass > 0 else 1 / len(branches)
+            if len(members) == 1:
+                shares[members[0]] = share
+                continue
+            below, _ = await self._branch(
+                messages, {name: ids[name] for name in members}, depth + 1, affinity
+            )
+            shares.update({name: share * part for name, part in below.items()})
+        return shares, min(mass, 1.0)
+
+    async def _token_logprobs(
+        self,
+        messages: Sequence[Message],
+        tokens: list[int],
+        ids: Mapping[str, Sequence[int]],
+        depth: int,
+        affinity: str,
+    ) -> dict[int, float]:
+        request: dict[str, Any] = {
+            "messages": self._defused(messages),
+            "max_tokens": 1,
+            "temperature": 0.0,
+            "seed": 0,
+            "logprobs": True,
+            "logprob_token_ids": tokens,
+            "allowed_token_ids": tokens,
+            "return_tokens_as_token_ids": True,
+        }
+        if depth > 0:
+            choice, path = next(iter(ids.items()))
+            begun = self._begun(choice, path, depth)
+            request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
+            request |= {"add_generation_prompt": False, "continue_final_message": True}
+        reply = await self._reply(request, affinity)
+        found: dict[str, float] = reply["logprobs"]
+        return {token: found[str(token)] for token in tokens}
+
+    def _begun(self, choice: str, path: Sequence[int], depth: int) -> str:
+        if self.tokenizer is None:
+            raise ValueError(
+                f"choices that begin alike ('{choice}') need the model's tokenizer on this machine"
+            )
+        return self.tokenizer.decode(path[:depth])
+
+    async def _ids(self, choice: str) -> list[int]:
+        if choice not in self._label_ids:
+            if self.tokenizer is not None:
+                self._label_ids[choice] = self.tokenizer.encode(choice)
+            else:
+                endpoint = (await self._backend.endpoints())[0]
+                self._label_ids[choice] = await token_ids(endpoint, choice)
+        return self._label_ids[choice]
+
+    def _defused(self, messages: Sequence[Message]) -> list[dict[str, str]]:
+        clean = self.tokenizer.defuse if self.tokenizer is not None else str
+        return [
+            {"role": message["role"], "content": clean(message["content"])} for message in messages
+        ]
+
+    async def _reply(self, request: dict[str, Any], affinity: str) -> dict[str, Any]:
+        """The reply from the cache, from an equal request in flight, or from a server."""
+        parts = {
+            "model": self.model.digest,
+            "engine": self.model.engine,
+            "template": TEMPLATE_ARGUMENTS,
+            "request": request,
+            "repeat": self._repeat,
+        }
+        key = completion_key(parts)
+        stored = self._cache.get(key)
+        if stored is not None:
+            self.usage.saved_calls += 1
+            return stored
+        if key in self._in_flight:
+            self.usage.saved_calls += 1
+        else:
+            task = asyncio.create_task(self._ask(request, affinity, key))
+            task.add_done_callback(lambda done: self._landed(key, done))
+            self._in_flight[key] = task
+        # Shielded: an example that is given up must not take the answer from another that waits.
+        return await asyncio.shield(self._in_flight[key])
+
+    def _landed(self, key: str, task: asyncio.Task[dict[str, Any]]) -> None:
+        del self._in_flight[key]
+        if not task.cancelled():
+            task.exception()  # marks it as seen where nobody waits any more
+
+    async def _ask(self, request: dict[str, Any], affinity: str, key: str) -> dict[str, Any]:
+        self._check_length(request)
+        async with self._places:
+            lines = await self._connected()
+
+            def count_retry() -> None:
+                self.usage.retries += 1
+
+            answer = await ask(
+                request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS},
+                pick=lambda: least_loaded(lines, affinity),
+                recover=self._backend.recover,
+                on_retry=count_retry,
+            )
+        self.usage.calls += 1
+        self.usage.prompt_tokens += answer.prompt_tokens
+        self.usage.completion_tokens += answer.completion_tokens
+        self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
+        reply = asdict(answer)
+        self._cache.put(key, self.model.digest, reply)
+        return reply
+
+    async def _connected(self) -> list[Line]:
+        endpoints = await self._backend.endpoints()
+        if not self._lines:
+            self._lines = [Line(endpoint) for endpoint in endpoints]
+        return self._lines
+
+    def _check_length(self, request: Mapping[str, Any]) -> None:
+        if self.tokenizer is None or self.model.context is None:
+            return
+        tokens = self.tokenizer.count(request["messages"])
+        if tokens + request["max_tokens"] > self.model.context:
+            raise RequestError(
+                f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
+                f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
+                "the text or raise max_model_len in the profile"
+            )
+
+
+def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
+    """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
+
+    Args:
+        lines: At least one.
+        affinity: Equal strings prefer equal servers; empty prefers none.
+    """
+    idlest = min(lines, key=lambda line: line.in_flight)
+    if not affinity:
+        return idlest
+    own = lines[int(hashlib.sha256(affinity.encode()).hexdigest(), 16) % len(lines)]
+    return own if own.in_flight - idlest.in_flight <= AFFINITY_SLACK else idlest

@@ -1,0 +1,206 @@
+"""From a profile and a role to a client that can be asked."""
+
+import hashlib
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from serving import detached, models
+from serving.backend import Backend, LocalServers, RunningEndpoints, ServedModel, ask_endpoint
+from serving.cache import CompletionCache
+from serving.client import Client, ServedIdentity
+from serving.errors import ServingError
+from serving.home import default_home
+from serving.profile import EngineOptions, Profile
+from serving.server import Endpoint, engine_version, start_all
+from serving.tokens import ChatTokenizer
+
+Role = Literal["generator", "judge"]
+"""Roles that a served model can play."""
+
+DEFAULT_CONCURRENCY = 128
+"""Requests in flight per server where the profile leaves `max_num_seqs` to vLLM."""
+
+KEY_VARIABLE = "CONTESTED_API_KEY"
+"""Environment variable with the key of `--endpoint` servers."""
+
+
+def silent(status: str) -> None:
+    """Say nothing of what a server is doing."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a role's model is and how to reach it.
+
+    Attributes:
+        profile: Names the model and its engine options.
+        role: "generator", "judge", ...
+        models_dir: Where models are registered.
+        model: A registered name or folder in place of the profile's.
+        endpoints: Base URLs of servers that are already there, all with the same model; empty to
+            use a detached server or start one.
+        strict: fp32, one sequence at a time, no prefix cache: equal requests give equal answers,
+            slowly.
+    """
+
+    profile: Profile
+    role: Role
+    models_dir: Path
+    model: str | None = None
+    endpoints: tuple[str, ...] = ()
+    strict: bool = False
+
+    @property
+    def profiled(self) -> str:
+        """The model that the profile gives the role."""
+        return self.profile.roles.judge if self.role == "judge" else self.profile.roles.generator
+
+    @property
+    def options(self) -> EngineOptions:
+        """Engine options for the role; another `model` takes over those of the profile's."""
+        profile = self.profile.strict() if self.strict else self.profile
+        return profile.engine(self.profiled)
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A role's model, found and named, before any server is started.
+
+    Attributes:
+        identity: Part of every cache key and of every table's provenance.
+        tokenizer: None where the model's folder is not on this machine.
+        folder: The model's folder, where it is on this machine.
+    """
+
+    identity: ServedIdentity
+    tokenizer: ChatTokenizer | None
+    folder: models.Model | None
+    served: tuple[Endpoint, ...]
+
+
+async def resolve(source: Source) -> Resolved:
+    """Find the model of a role. Starts nothing; asks `endpoints` where there are any.
+
+    Raises:
+        ServingError: The model is not registered or was changed, or an endpoint does not answer.
+    """
+    if source.endpoints:
+        return await _resolve_endpoints(source)
+    folder = models.find(source.model or source.profiled, source.models_dir)
+    options = source.options
+    identity = ServedIdentity(
+        name=folder.name,
+        digest=folder.digest,
+        engine=f"{engine_version()} {numerics(options)}",
+        context=options.max_model_len,
+    )
+    return Resolved(identity, ChatTokenizer.from_folder(folder.path), folder, ())
+
+
+@asynccontextmanager
+async def connect(
+    source: Source,
+    *,
+    cache: Path | None = None,
+    logs: Path | None = None,
+    concurrency: int | None = None,
+    repeat: int = 0,
+    on_status: Callable[[str], None] = silent,
+) -> AsyncIterator[Client]:
+    """A client of a role's model; what it starts is stopped at the end.
+
+    A server is started only when the cache has no answer.
+
+    Args:
+        source: Which model, and where.
+        cache: The completion store; `default_cache()` unless given.
+        logs: Folder for the servers' logs.
+        concurrency: Most requests in flight; by default what the engine batches.
+        repeat: See `Client`.
+        on_status: Told what a starting server is doing.
+
+    Raises:
+        ServingError: As `resolve`, or the cache cannot be opened.
+    """
+    resolved = await resolve(source)
+    options = source.options
+    servers = max(options.replicas, len(resolved.served))
+    places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
+    with CompletionCache(cache or default_cache()) as store:
+        client = Client(
+            resolved.identity,
+            resolved.tokenizer,
+            store,
+            backend(source, resolved, logs or default_home() / "logs", on_status),
+            concurrency=places,
+            repeat=repeat,
+        )
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+def default_cache() -> Path:
+    """The completion store that commands share unless told otherwise."""
+    return default_home() / "completions.sqlite"
+
+
+def numerics(options: EngineOptions) -> str:
+    """The engine options that can change an answer, for cache keys and provenance."""
+    parts: list[str] = [options.dtype]
+    if options.quantization:
+        parts.append(options.quantization)
+    if options.kv_cache_dtype != "auto":
+        parts.append(f"kv {options.kv_cache_dtype}")
+    if options.max_num_seqs == 1 and not options.prefix_caching:
+        parts.append("strict")
+    return " ".join(parts)
+
+
+def backend(
+    source: Source, resolved: Resolved, logs: Path, on_status: Callable[[str], None]
+) -> Backend:
+    """Endpoints as given, else a detached server of the same model, else servers of our own."""
+    if resolved.served:
+        return RunningEndpoints(resolved.served)
+    model = resolved.folder
+    if model is None:
+        raise ServingError(f"no server and no model folder for {resolved.identity.name}")
+    if running := detached.find(model.digest, source.options):
+        return RunningEndpoints(running)
+    return LocalServers(lambda: start_all(model, source.options, logs, on_status=on_status))
+
+
+async def _resolve_endpoints(source: Source) -> Resolved:
+    key = os.environ.get(KEY_VARIABLE, "")
+    answers = [await ask_endpoint(url, key, source.model) for url in source.endpoints]
+    first = answers[0]
+    for url, answer in zip(source.endpoints, answers, strict=True):
+        if answer.name != first.name:
+            raise ServingError(
+                f"{url} serves '{answer.name}' but {source.endpoints[0]} serves '{first.name}'; "
+                "endpoints that are used together need the same model"
+            )
+    folder = _local_folder(first, source.models_dir)
+    served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
+    if folder is not None:
+        digest = folder.digest
+    else:
+        # Nothing tells a remote model's weights apart but where it is and what it is called.
+        place = f"{source.endpoints[0]} {first.name}"
+        digest = "endpoint-" + hashlib.sha256(place.encode()).hexdigest()
+    identity = ServedIdentity(first.name, digest, first.engine, first.context)
+    tokenizer = ChatTokenizer.from_folder(folder.path) if folder is not None else None
+    return Resolved(identity, tokenizer, folder, served)
+
+
+def _local_folder(served: ServedModel, models_dir: Path) -> models.Model | None:
+    if served.folder is not None:
+        return models.find(str(served.folder), models_dir)
+    registered = {model.name: model for model in models.registered(models_dir)}
+    return registered.get(served.name)

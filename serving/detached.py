@@ -1,0 +1,316 @@
+"""Servers that outlive the command that started them: start, find, list, stop.
+
+A detached server is a process of its own (`python -m serving.detached`) that holds the servers of
+one model like any other owner does: it restarts them, and they die with it. What others need to
+find it stands in `HOME/servers/*.json`, readable by its user alone, since the key is in it.
+"""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NoReturn
+
+import psutil
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from serving.errors import ServingError
+from serving.home import default_home
+from serving.models import Model
+from serving.offline import go_offline
+from serving.profile import EngineOptions
+from serving.server import Endpoint, answers, engine_version, start_all
+
+_MODULE = "serving.detached"
+_STOP_S = 40.0
+
+
+class State(BaseModel):
+    """What a detached server says of itself.
+
+    Attributes:
+        model, digest: Name and digest of the model it serves.
+        options: Digest of the engine options.
+        engine: The engine and its version.
+        pid: The process that holds the servers.
+        started: When that process began, in seconds since the epoch.
+        urls: Base addresses, one per replica.
+        keys: The key that each of them wants.
+        logs: Folder of their logs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: str
+    digest: str
+    options: str
+    engine: str
+    pid: int
+    started: float
+    urls: tuple[str, ...]
+    keys: tuple[str, ...]
+    logs: Path
+
+    def endpoints(self) -> list[Endpoint]:
+        """Where it answers."""
+        return [
+            Endpoint(url=url, key=key, model=self.model)
+            for url, key in zip(self.urls, self.keys, strict=True)
+        ]
+
+    def alive(self) -> bool:
+        """Whether its process still is the one that wrote this."""
+        try:
+            process = psutil.Process(self.pid)
+            return (
+                process.status() != psutil.STATUS_ZOMBIE
+                # The clock may have been set since; the command line settles what is left open.
+                and abs(process.create_time() - self.started) < 60
+                and _MODULE in process.cmdline()
+            )
+        except psutil.Error:
+            return False
+
+
+class _Job(BaseModel):
+    """What the process is started with, on its command line; no secrets."""
+
+    model: str
+    path: Path
+    digest: str
+    options: EngineOptions
+    port: int | None
+    home: Path
+
+
+def running(home: Path | None = None) -> list[State]:
+    """All detached servers whose process lives, by model name; files of dead ones are removed."""
+    found = []
+    for file in sorted(_folder(home).glob("*.json")):
+        try:
+            state = State.model_validate_json(file.read_bytes())
+        except FileNotFoundError:
+            continue
+        except (OSError, ValidationError):
+            state = None
+        if state is not None and state.alive():
+            found.append(state)
+        else:
+            file.unlink(missing_ok=True)
+    return found
+
+
+def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[Endpoint]:
+    """The endpoints of a detached server that serves exactly this model in exactly this way.
+
+    Args:
+        digest: The model's digest.
+        options: The engine options wanted.
+        home: Where state files are kept; `default_home()` if None.
+
+    Returns:
+        The endpoints that answer now; empty if there is no such server.
+    """
+    for state in running(home):
+        if (state.digest, state.options) == (digest, options.digest()) and _same_engine(state):
+            healthy = [one for one in state.endpoints() if answers(one)]
+            if healthy:
+                return healthy
+    return []
+
+
+def start(
+    model: Model,
+    options: EngineOptions,
+    *,
+    port: int | None = None,
+    home: Path | None = None,
+    on_status: Callable[[str], None] | None = None,
+) -> list[Endpoint]:
+    """Starts a detached server, or finds the one that already runs.
+
+    Args:
+        model: What to serve.
+        options: How to run it.
+        port: Port of the first replica; a free one if None.
+        home: Where state files and logs are kept; `default_home()` if None.
+        on_status: Called with a few words whenever the start reaches a new stage.
+
+    Returns:
+        The endpoints, once they answer.
+
+    Raises:
+        ServingError: It cannot be started.
+    """
+    home = home or default_home()
+    if already := find(model.digest, options, home):
+        return already
+    path = model.path.absolute()
+    job = _Job(
+        model=model.name, path=path, digest=model.digest, options=options, port=port, home=home
+    )
+    process = _spawn(job)
+    last: dict[str, Any] = {}
+    try:
+        for line in process.stdout or ():
+            last = json.loads(line)
+            if "status" in last and on_status is not None:
+                on_status(last["status"])
+            if "ready" in last:
+                return [Endpoint(**one) for one in last["ready"]]
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
+    finally:
+        if process.stdout is not None:
+            process.stdout.close()
+    process.wait()
+    reason = last.get("error") or f"it ended at once; see {_log(home)}"
+    raise ServingError(reason)
+
+
+def stop(model: str | None = None, home: Path | None = None) -> list[State]:
+    """Stops detached servers and waits until they are gone.
+
+    Args:
+        model: Name of the model whose servers are to stop; all if None.
+        home: Where state files are kept; `default_home()` if None.
+
+    Returns:
+        What was stopped.
+    """
+    chosen = [state for state in running(home) if model is None or state.model == model]
+    processes = []
+    for state in chosen:
+        try:
+            process = psutil.Process(state.pid)
+            process.terminate()
+            processes.append(process)
+        except psutil.NoSuchProcess:
+            continue
+    _, stubborn = psutil.wait_procs(processes, timeout=_STOP_S)
+    for process in stubborn:
+        process.kill()
+    psutil.wait_procs(stubborn, timeout=10)
+    running(home)  # removes the files of those that were killed
+    return chosen
+
+
+def _same_engine(state: State) -> bool:
+    try:
+        return state.engine == engine_version()
+    except ServingError:
+        return False
+
+
+def _folder(home: Path | None) -> Path:
+    return (home or default_home()) / "servers"
+
+
+def _log(home: Path) -> Path:
+    return home / "logs" / "detached.log"
+
+
+def _spawn(job: _Job) -> "subprocess.Popen[str]":
+    """Starts the process in a session of its own, so that it survives this one."""
+    root = str(Path(__file__).absolute().parent.parent)
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    try:
+        folder = _folder(job.home)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o700)
+        _log(job.home).parent.mkdir(parents=True, exist_ok=True)
+        with _log(job.home).open("ab") as log:
+            return subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise ServingError(
+            f"cannot keep a detached server's files in {job.home}: {error.strerror}; "
+            "set CONTESTED_HOME to a folder you can write to"
+        ) from error
+
+
+async def _hold(job: _Job) -> None:
+    """Starts the servers, says where they are, and holds them until told to end or given up."""
+    this = asyncio.current_task()
+    if this is None:
+        return
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, this.cancel)
+
+    def tell(**message: Any) -> None:
+        try:
+            print(json.dumps(message), flush=True)
+        except OSError:
+            # Whoever asked for the server is gone before it was ready: nobody knows of it.
+            this.cancel()
+
+    model = Model(name=job.model, path=job.path, digest=job.digest)
+    logs = job.home / "logs"
+    servers = await start_all(
+        model, job.options, logs, port=job.port, on_status=lambda text: tell(status=text)
+    )
+    file = _folder(job.home) / f"{servers[0].log_path.stem}-{os.getpid()}.json"
+    try:
+        endpoints = [server.endpoint for server in servers]
+        state = State(
+            model=model.name,
+            digest=model.digest,
+            options=job.options.digest(),
+            engine=engine_version(),
+            pid=os.getpid(),
+            started=psutil.Process().create_time(),
+            urls=tuple(one.url for one in endpoints),
+            keys=tuple(one.key for one in endpoints),
+            logs=logs,
+        )
+        _write_private(file, state.model_dump_json(indent=2))
+        tell(ready=[{"url": one.url, "key": one.key, "model": one.model} for one in endpoints])
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
+            print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
+    finally:
+        file.unlink(missing_ok=True)
+        await asyncio.gather(*(server.stop() for server in servers))
+
+
+def _write_private(file: Path, text: str) -> None:
+    """Writes a file that only its user can read, in one step."""
+    fresh = file.with_suffix(".tmp")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    fresh.replace(file)
+
+
+def main() -> NoReturn:
+    """Holds the servers that the one argument describes."""
+    go_offline()
+    try:
+        asyncio.run(_hold(_Job.model_validate_json(sys.argv[1])))
+    except ServingError as error:
+        print(json.dumps({"error": str(error)}), flush=True)
+        sys.exit(2)
+    except asyncio.CancelledError:
+        sys.exit(0)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

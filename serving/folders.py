@@ -1,0 +1,267 @@
+"""What a model folder must be, and the bytes in it that decide a model's answers.
+
+A folder is checked without torch: its JSON files are read, and of each safetensors file only the
+header. What a model says depends on weights, configuration, tokenizer and chat template; those
+files make the digest, everything else (README, licence, pickles beside the safetensors) does not.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from serving.errors import ServingError
+
+OnBytes = Callable[[int], None]
+"""Told how many more bytes were hashed, for a progress bar."""
+
+DECIDING = (
+    "*.safetensors",
+    "*.index.json",
+    "config.json",
+    "generation_config.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "tokenizer.model",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "merges.txt",
+    "vocab.json",
+    "vocab.txt",
+    "chat_template*.jinja",
+    "chat_template*.json",
+    "additional_chat_templates/*.jinja",
+    "adapter_config.json",
+    "preprocessor_config.json",
+    "processor_config.json",
+    # What sentence-transformers adds to an embedder.
+    "modules.json",
+    "sentence_bert_config.json",
+    "config_sentence_transformers.json",
+    "*_Pooling/config.json",
+)
+"""Patterns, relative to the folder, of the files that decide a model's answers."""
+
+_PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+_SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
+# The limit that the safetensors library sets as well.
+_LONGEST_HEADER = 100_000_000
+_CHUNK = 1 << 20
+
+
+class FileRecord(BaseModel):
+    """One deciding file as it was when it was hashed.
+
+    Attributes:
+        sha256: Hex digest of its bytes.
+        size: In bytes.
+        mtime_ns: Time of the last change, in nanoseconds since 1970.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    sha256: str
+    size: int
+    mtime_ns: int
+
+
+def check_folder(path: Path) -> None:
+    """Refuse what is not a safe, complete, local model folder.
+
+    Args:
+        path: The folder; a string with one slash that names no folder is taken for a hub name.
+
+    Raises:
+        ServingError: The path does not exist or looks like a hub name; the weights are pickles, cut
+            short or not there; a shard, `config.json` or `tokenizer.json` is missing or broken; the
+            folder asks for its own Python code to be run (`auto_map`).
+    """
+    if not path.is_dir():
+        raise ServingError(_no_folder(path))
+    try:
+        weights = sorted(path.glob("*.safetensors"))
+        if not weights:
+            raise ServingError(_no_weights(path))
+        for name, required in (("config.json", True), ("tokenizer_config.json", False)):
+            if not required and not (path / name).exists():
+                continue
+            if read_object(path / name).get("auto_map"):
+                raise ServingError(
+                    f"{path / name} asks for Python code from the folder to be run"
+                    " (auto_map), which is never done; use a model of an architecture that"
+                    " vLLM knows itself, or remove that entry if it does"
+                )
+        if not (path / "tokenizer.json").is_file():
+            raise ServingError(
+                f"{path} has no tokenizer.json; fetch it from where the model came from, or save"
+                " it with transformers' AutoTokenizer(...).save_pretrained"
+            )
+        read_object(path / "tokenizer.json")
+        _check_shards(path, weights)
+        for file in weights:
+            _check_header(file)
+    except OSError as error:
+        raise ServingError(f"the model folder {path} cannot be read: {error}") from error
+
+
+def deciding_files(folder: Path) -> dict[str, Path]:
+    """The files that decide the answers: name relative to the folder (with `/`) -> path, sorted."""
+    found = {file for pattern in DECIDING for file in folder.glob(pattern) if file.is_file()}
+    return {
+        name: folder / name
+        for name in sorted(file.relative_to(folder).as_posix() for file in found)
+    }
+
+
+def deciding_bytes(folder: Path) -> int:
+    """The size of all deciding files, in bytes: what hashing the folder has to read."""
+    return sum(file.stat().st_size for file in deciding_files(folder).values())
+
+
+def fingerprint(folder: Path, on_bytes: OnBytes | None = None) -> dict[str, FileRecord]:
+    """Hash every deciding file of a folder.
+
+    Raises:
+        ServingError: A file cannot be read.
+    """
+    try:
+        return {name: _record(file, on_bytes) for name, file in deciding_files(folder).items()}
+    except OSError as error:
+        raise ServingError(f"the model folder {folder} cannot be read: {error}") from error
+
+
+def digest_of(files: Mapping[str, FileRecord]) -> str:
+    """The digest of a model: SHA-256 (hex) over the sorted names and digests of its files.
+
+    One line per file, `SHA256  NAME`, as `sha256sum` prints it; so the digest can be had without
+    this program. Where the folder lies and when its files were written do not enter.
+    """
+    lines = "".join(f"{files[name].sha256}  {name}\n" for name in sorted(files))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def sha256_of(file: Path, on_bytes: OnBytes | None = None) -> str:
+    """SHA-256 (hex) of a file, read in chunks of 1 MiB."""
+    digest = hashlib.sha256()
+    chunk = memoryview(bytearray(_CHUNK))
+    with file.open("rb", buffering=0) as stream:
+        while length := stream.readinto(chunk):
+            digest.update(chunk[:length])
+            if on_bytes is not None:
+                on_bytes(length)
+    return digest.hexdigest()
+
+
+def read_object(file: Path) -> dict[str, Any]:
+    """The JSON object in a file.
+
+    Raises:
+        ServingError: There is no such file, or it holds no JSON object.
+    """
+    if not file.is_file():
+        raise ServingError(f"{file.parent} has no {file.name}; the model folder is not complete")
+    try:
+        value = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise ServingError(f"{file} is not JSON ({error}); fetch the file again") from error
+    if not isinstance(value, dict):
+        raise ServingError(f"{file} holds no JSON object; fetch the file again")
+    return value
+
+
+def _record(file: Path, on_bytes: OnBytes | None) -> FileRecord:
+    # The state before hashing: a file written to meanwhile shows a newer time afterwards.
+    state = file.stat()
+    return FileRecord(
+        sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
+    )
+
+
+def no_hub(name: str) -> str:
+    """What to tell someone who gave a hub name, or mistyped a path that looks like one."""
+    return (
+        f"'{name}' is no folder here. If it is a name on a model hub: models are local folders and"
+        " nothing is downloaded; copy the model's folder to this machine, then:"
+        " contested models add FOLDER --name NAME"
+    )
+
+
+def _no_folder(path: Path) -> str:
+    if path.is_file():
+        if path.suffix == ".gguf":
+            return (
+                f"{path} is a GGUF file; import it: contested models import-gguf {path} --name NAME"
+            )
+        return (
+            f"{path} is a file; a model is a folder with safetensors, config.json and"
+            " tokenizer.json"
+        )
+    if _HUB_NAME.fullmatch(str(path)):
+        return no_hub(str(path))
+    return f"there is no folder {path}; check the path"
+
+
+def _no_weights(path: Path) -> str:
+    pickles = sorted(file.name for file in path.iterdir() if file.suffix in _PICKLES)
+    if pickles:
+        return (
+            f"{path} has only pickle weights ({pickles[0]}), which can run code when they are"
+            " loaded; use the model's safetensors files, or convert it where you trust it"
+        )
+    ggufs = sorted(file.name for file in path.iterdir() if file.suffix == ".gguf")
+    if ggufs:
+        return (
+            f"{path} has no safetensors but a GGUF file; import it: contested models import-gguf"
+            f" {path / ggufs[0]} --name NAME"
+        )
+    return f"{path} has no safetensors file; a model is a folder with its weights as safetensors"
+
+
+def _check_shards(path: Path, weights: list[Path]) -> None:
+    present = {file.name for file in weights}
+    for index in sorted(path.glob("*.safetensors.index.json")):
+        shards = read_object(index).get("weight_map")
+        if not isinstance(shards, dict) or not shards:
+            raise ServingError(f"{index} has no weight_map; fetch the file again")
+        missing = sorted({str(shard) for shard in shards.values()} - present)
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise ServingError(f"{path} lacks {missing[0]}{more}, named in {index.name}; fetch it")
+    if not any(path.glob("*.safetensors.index.json")):
+        shards_only = [name for name in sorted(present) if _SHARD.search(name)]
+        if shards_only and len(shards_only) == len(present):
+            raise ServingError(
+                f"{path} has weights in shards ({shards_only[0]}) but no"
+                " model.safetensors.index.json; fetch it"
+            )
+
+
+def _check_header(file: Path) -> None:
+    """Read what a safetensors file says of itself: 8 bytes of length, then JSON of all tensors."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        start = stream.read(8)
+        if start == b"version ":
+            raise ServingError(
+                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
+            )
+        length = int.from_bytes(start, "little")
+        if len(start) < 8 or length > min(size - 8, _LONGEST_HEADER):
+            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
+        try:
+            header = json.loads(stream.read(length))
+            ends = [
+                value["data_offsets"][1] for key, value in header.items() if key != "__metadata__"
+            ]
+            expected = 8 + length + max(ends)
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
+    if expected != size:
+        raise ServingError(
+            f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
+        )

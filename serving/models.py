@@ -1,0 +1,330 @@
+"""Models: folders with safetensors, known by a name and by the digest of their bytes.
+
+A registered model is `models_dir/NAME` (a link to the user's folder, or a folder made from a GGUF)
+with `models_dir/NAME.manifest.json` beside it. Nothing is ever written into the user's folder. The
+digest goes into every cache key and every table, so it is checked whenever a model is found: by
+size and time first, by SHA-256 where those differ.
+"""
+
+import os
+import re
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from serving import gguf
+from serving.errors import ServingError
+from serving.folders import (
+    FileRecord,
+    OnBytes,
+    check_folder,
+    deciding_bytes,
+    deciding_files,
+    digest_of,
+    fingerprint,
+    sha256_of,
+)
+from serving.home import default_home, default_models_dir
+from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
+
+__all__ = [
+    "Manifest",
+    "Model",
+    "Source",
+    "add",
+    "check_folder",
+    "deciding_bytes",
+    "default_home",
+    "default_models_dir",
+    "find",
+    "import_gguf",
+    "manifest",
+    "registered",
+    "verify",
+]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model folder whose bytes are known.
+
+    Attributes:
+        name: What it is registered as; the folder's own name if it is not registered.
+        path: The folder.
+        digest: SHA-256 (hex) over the sorted names and digests of its files; `folders.digest_of`.
+    """
+
+    name: str
+    path: Path
+    digest: str
+
+
+def add(
+    source: Path,
+    name: str,
+    models_dir: Path,
+    *,
+    on_bytes: OnBytes | None = None,
+    replace: bool = False,
+) -> Model:
+    """Register a model folder under a name, by a link; the folder itself stays as it is.
+
+    Adding the same content again is no error; the link then points to the folder given last.
+
+    Args:
+        source: The folder.
+        name: Letters, digits, `.`, `_`, `-`.
+        models_dir: Where registered models live; made if it does not exist.
+        on_bytes: Told how many more bytes were hashed.
+        replace: Let the name stand for other content from now on.
+
+    Raises:
+        ServingError: The folder is refused (see `check_folder`), the name is not allowed or taken,
+            or `models_dir` cannot be written to.
+    """
+    _check_name(name)
+    source = source.expanduser()
+    check_folder(source)
+    folder, link = source.resolve(), models_dir / name
+    with only_one(name, models_dir):
+        files = fingerprint(folder, on_bytes)
+        digest = digest_of(files)
+        known = read_manifest(name, models_dir)
+        same = known is not None and known.digest == digest
+        if known is not None and not same and not replace:
+            raise ServingError(
+                f"the name '{name}' is taken by another model (from"
+                f" {known.source.path}); choose another name, or let it stand for"
+                " this one: --replace"
+            )
+        own = link.is_dir() and not link.is_symlink()
+        if own and same:
+            return find(name, models_dir)
+        if own and link.resolve() != folder:
+            raise ServingError(
+                f"{link} is a folder of its own; choose another name, or move that folder away"
+            )
+        write_manifest(
+            models_dir,
+            Manifest(
+                name=name,
+                digest=digest,
+                source=Source(kind="folder", path=str(folder)),
+                created=_now(),
+                files=files,
+            ),
+        )
+        if not own:
+            fresh = models_dir / f".{name}.link"
+            fresh.unlink(missing_ok=True)
+            fresh.symlink_to(folder, target_is_directory=True)
+            fresh.replace(link)
+    return Model(name, folder, digest)
+
+
+def import_gguf(
+    file: Path,
+    name: str,
+    models_dir: Path,
+    *,
+    dtype: gguf.Dtype = "bfloat16",
+    on_step: gguf.OnStep | None = None,
+) -> Model:
+    """Unpack a GGUF file into a model folder and register it.
+
+    Importing the same file under the same name again finds the folder that is there. A folder is
+    made beside its final place and renamed, so that a killed import leaves no half-made model.
+
+    Args:
+        file: The GGUF file.
+        name: Letters, digits, `.`, `_`, `-`.
+        models_dir: Where registered models live; made if it does not exist.
+        dtype: What the weights are saved as.
+        on_step: Told what is being done.
+
+    Raises:
+        ServingError: The file cannot be imported (see `gguf.convert`), the name is not allowed or
+            taken, the model that is there was changed, or `models_dir` cannot be written to.
+    """
+    _check_name(name)
+    gguf.check_gguf(file)
+    target, partial = models_dir / name, models_dir / f".{name}.partial"
+    with only_one(name, models_dir, on_step):
+        source = Source(kind="gguf", path=file.name, sha256=sha256_of(file), dtype=dtype)
+        known = read_manifest(name, models_dir)
+        if os.path.lexists(target):
+            if known is None:
+                raise ServingError(
+                    f"{target} exists but is not registered; move it away, or choose another name"
+                )
+            if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
+                raise ServingError(
+                    f"the name '{name}' is taken by another model (from"
+                    f" {known.source.path}); choose another name"
+                )
+            return find(name, models_dir)
+        # Holding the lock, whatever lies there was left by an import that was killed.
+        shutil.rmtree(partial, ignore_errors=True)
+        try:
+            partial.mkdir()
+            notes = gguf.convert(file, partial, dtype, on_step)
+            if on_step is not None:
+                on_step("computing digests")
+            check_folder(partial)
+            files = fingerprint(partial)
+            digest = digest_of(files)
+            # The manifest comes first: without its folder it stands for nothing, and is
+            # overwritten next time.
+            write_manifest(
+                models_dir,
+                Manifest(
+                    name=name,
+                    digest=digest,
+                    source=source,
+                    created=_now(),
+                    files=files,
+                    notes=tuple(notes),
+                ),
+            )
+            partial.rename(target)
+        except OSError as error:
+            raise ServingError(
+                f"the model cannot be written to {models_dir}: {error.strerror or error}"
+            ) from error
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+    return Model(name, target.resolve(), digest)
+
+
+def registered(models_dir: Path) -> list[Model]:
+    """The models of a models folder, sorted by name, intact or not."""
+    names = sorted(file.name.removesuffix(SUFFIX) for file in models_dir.glob(f"[!.]*{SUFFIX}"))
+    return [
+        Model(name, (models_dir / name).resolve(), known.digest)
+        for name in names
+        if (known := read_manifest(name, models_dir)) is not None
+    ]
+
+
+def manifest(name: str, models_dir: Path) -> Manifest:
+    """The manifest of a registered model.
+
+    Raises:
+        ServingError: There is no model of that name, or its manifest is damaged.
+    """
+    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    if known is None:
+        raise ServingError(_unknown(name, models_dir))
+    return known
+
+
+def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Model:
+    """Find a model and make sure that its bytes are those that were registered.
+
+    Sizes and times are compared with the manifest; where they differ the files are hashed again. A
+    folder that is not registered is hashed every time.
+
+    Args:
+        name: A registered name, or a path to a folder.
+        models_dir: Where registered models live.
+        on_bytes: Told how many more bytes were hashed.
+
+    Raises:
+        ServingError: There is no such model, it is refused (see `check_folder`), or it was changed
+            since it was registered.
+    """
+    known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
+    if known is None:
+        return _find_folder(name, models_dir, on_bytes)
+    folder = (models_dir / name).resolve()
+    if not folder.is_dir():
+        raise ServingError(
+            f"the folder of model '{name}' is gone ({folder}); bring it back, or add it again"
+        )
+    if not _as_registered(folder, known):
+        files = fingerprint(folder, on_bytes)
+        changed = _differences(known.files, files)
+        if changed:
+            mend = (
+                "remove that folder and import it again"
+                if known.source.kind == "gguf"
+                else "restore it, or, if you meant it:"
+                f" contested models add {folder} --name {name} --replace"
+            )
+            raise ServingError(
+                f"model '{name}' has changed since it was added"
+                f" ({', '.join(changed[:3])} in {folder}); {mend}"
+            )
+        # Only times differ, as after a copy. A models folder that cannot be written to is fine,
+        # only slower.
+        with suppress(ServingError):
+            write_manifest(models_dir, known.model_copy(update={"files": files}))
+    return Model(name, folder, known.digest)
+
+
+def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -> list[str]:
+    """Hash a registered model again, whatever the sizes and times say.
+
+    Returns:
+        Names of the deciding files whose bytes changed, that vanished or that appeared; empty if
+        the model is as it was added.
+
+    Raises:
+        ServingError: The model is not registered, or a file cannot be read.
+    """
+    known = manifest(model.name, models_dir)
+    return _differences(known.files, fingerprint(model.path, on_bytes))
+
+
+def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes | None) -> Model:
+    path = Path(name).expanduser()
+    if not path.exists() and "/" not in name:
+        raise ServingError(_unknown(name, models_dir))
+    check_folder(path)
+    path = path.resolve()
+    for model in registered(models_dir):
+        if model.path == path:
+            return find(model.name, models_dir, on_bytes=on_bytes)
+    return Model(path.name, path, digest_of(fingerprint(path, on_bytes)))
+
+
+def _as_registered(folder: Path, known: Manifest) -> bool:
+    seen = {name: file.stat() for name, file in deciding_files(folder).items()}
+    return {name: (state.st_size, state.st_mtime_ns) for name, state in seen.items()} == {
+        name: (record.size, record.mtime_ns) for name, record in known.files.items()
+    }
+
+
+def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> list[str]:
+    return [
+        name
+        for name in sorted({*before, *now})
+        if name not in before or name not in now or before[name].sha256 != now[name].sha256
+    ]
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name) or name.endswith(SUFFIX):
+        raise ServingError(
+            f"'{name}' cannot be a model's name; use letters, digits, '.', '_' and '-', for"
+            f" instance {re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')[:100] or 'my-model'}"
+        )
+
+
+def _unknown(name: str, models_dir: Path) -> str:
+    names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
+    lying = models_dir / name
+    if _NAME.fullmatch(name) and lying.is_dir():
+        return f"{lying} is not registered; add it: contested models add {lying} --name {name}"
+    return (
+        f"there is no model '{name}' in {models_dir} (registered: {names});"
+        f" add it: contested models add FOLDER --name {name}"
+    )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

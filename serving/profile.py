@@ -1,0 +1,285 @@
+"""Profiles: which model plays which role on which hardware, and how its engine runs."""
+
+import difflib
+import hashlib
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from serving.errors import ServingError
+from serving.offline import OFFLINE, SERVER
+
+_TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+$|^LD_PRELOAD$"
+
+Count = Annotated[int, Field(ge=1)]
+Gib = Annotated[float, Field(gt=0)]
+
+
+class EngineOptions(BaseModel):
+    """How vLLM runs one model.
+
+    Attributes:
+        dtype: Number format of weights and activations; "auto" is the one in the model's folder.
+        max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
+        max_num_seqs: Requests computed at the same time in one server; vLLM's default if None.
+        max_num_batched_tokens: Tokens computed in one step; vLLM's default if None.
+        tensor_parallel: GPUs that share the weights of one copy of the model.
+        data_parallel: Copies of the model inside one server.
+        replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs.
+        gpu_memory_gib: Memory that each GPU must have at least, in GiB; None on CPU.
+        gpu_memory_share: Share of each GPU's memory that vLLM may take, in (0, 1].
+        kv_cache_gib: Memory for the cache of attention keys and values, in GiB; on GPUs, what is
+            left of the share if None.
+        kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
+        quantization: vLLM's name of the format of quantised weights; found in the folder if None.
+        prefix_caching: Whether what prompts share at their beginning is computed once.
+        prompt_embeds: Whether requests may carry embeddings in place of tokens.
+        enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
+        text_only: Whether to leave out the image part of a model that has one.
+        cpu_threads: CPU cores to compute on, as "0-15" or "0,2,4". "auto" takes one thread per
+            physical core, and on large machines leaves one core free; "nobind" leaves it to the
+            operating system.
+        start_timeout_s: Seconds that a start may take.
+        environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    max_model_len: Annotated[int, Field(ge=256)] | None = None
+    max_num_seqs: Count | None = None
+    max_num_batched_tokens: Count | None = None
+    tensor_parallel: Count = 1
+    data_parallel: Count = 1
+    replicas: Count = 1
+    gpu_memory_gib: Gib | None = None
+    gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    kv_cache_gib: Gib | None = None
+    kv_cache_dtype: Literal["auto", "fp8"] = "auto"
+    quantization: (
+        Literal[
+            "awq",
+            "awq_marlin",
+            "compressed-tensors",
+            "fp8",
+            "gptq",
+            "gptq_marlin",
+            "modelopt",
+        ]
+        | None
+    ) = None
+    prefix_caching: bool = True
+    prompt_embeds: bool = False
+    enforce_eager: bool = False
+    text_only: bool = False
+    cpu_threads: Annotated[str, Field(pattern=r"^(auto|nobind|\d[\d,\-|]*)$")] = "auto"
+    start_timeout_s: Annotated[float, Field(gt=0)] = 600.0
+    environment: dict[Annotated[str, Field(pattern=_TUNING)], str] = {}
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        fixed = {*OFFLINE, *SERVER, "VLLM_API_KEY", "CUDA_VISIBLE_DEVICES"} & {*self.environment}
+        if fixed:
+            raise ValueError(f"'environment' may not set {sorted(fixed)[0]}; take it out")
+        return self
+
+    @property
+    def gpus_per_server(self) -> int:
+        """GPUs that one server of this model takes."""
+        return self.tensor_parallel * self.data_parallel
+
+    @property
+    def on_gpus(self) -> bool:
+        """Whether the engine runs on GPUs."""
+        return self.gpu_memory_gib is not None
+
+    def digest(self) -> str:
+        """SHA-256 hex of every option, for telling whether a running server is the one wanted."""
+        return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+
+class Roles(BaseModel):
+    """Names of the models, as registered with `contested models add`, that play each role.
+
+    Attributes:
+        generator: Writes: claims, answers, rewrites.
+        judge: Judges claims against documents.
+        embedder, tagger, salience: Models of parts that do not talk to a server; may be missing.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    generator: Annotated[str, Field(min_length=1)]
+    judge: Annotated[str, Field(min_length=1)]
+    embedder: str | None = None
+    tagger: str | None = None
+    salience: str | None = None
+
+
+class Profile(BaseModel):
+    """What runs on one kind of machine.
+
+    Attributes:
+        name: Name of the profile; the file's name without ".toml" unless the file gives one.
+        description: One line for people.
+        device: "cpu", or "cuda" for NVIDIA GPUs.
+        gpus: GPUs that the machine must have.
+        roles: Which model plays which role.
+        engines: Model name -> how its engine runs.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    description: str = ""
+    device: Literal["cpu", "cuda"]
+    gpus: Annotated[int, Field(ge=0)] = 0
+    roles: Roles
+    engines: dict[str, EngineOptions]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.device == "cuda") != (self.gpus > 0):
+            raise ValueError('\'gpus\' is at least 1 with device = "cuda" and 0 with "cpu"')
+        for role, model in (("generator", self.roles.generator), ("judge", self.roles.judge)):
+            if model not in self.engines:
+                raise ValueError(f"{role} '{model}': add a section [engines.\"{model}\"]")
+        roles = set(self.roles.model_dump().values())
+        for model, options in self.engines.items():
+            if model not in roles:
+                raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
+            needed = options.gpus_per_server * options.replicas
+            if self.device == "cuda" and needed > self.gpus:
+                raise ValueError(
+                    f"engines.{model}: tensor_parallel x data_parallel x replicas is {needed} "
+                    f"GPUs, the profile's 'gpus' says {self.gpus}"
+                )
+            if (self.device == "cuda") != options.on_gpus:
+                raise ValueError(
+                    f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
+                    'device = "cuda", and only with it'
+                )
+        return self
+
+    def engine(self, model: str) -> EngineOptions:
+        """How the engine of a model runs.
+
+        Args:
+            model: A model name.
+
+        Raises:
+            ServingError: The profile has no engine of that name.
+        """
+        if model not in self.engines:
+            raise ServingError(
+                f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
+            )
+        return self.engines[model]
+
+    def strict(self) -> "Profile":
+        """The same models, run so that an answer depends on its request alone.
+
+        32-bit floats, one sequence at a time, no shared prefixes, no compiling: slow, and for
+        comparing whole runs bit by bit.
+        """
+        plain = {
+            "dtype": "float32",
+            "max_num_seqs": 1,
+            "prefix_caching": False,
+            "enforce_eager": True,
+        }
+        engines = {name: one.model_copy(update=plain) for name, one in self.engines.items()}
+        return self.model_copy(update={"name": f"{self.name}-strict", "engines": engines})
+
+
+def available() -> list[str]:
+    """Names of the profiles that come with the package, sorted."""
+    folder = files("serving") / "profiles"
+    return sorted(
+        entry.name.removesuffix(".toml")
+        for entry in folder.iterdir()
+        if entry.name.endswith(".toml")
+    )
+
+
+def load(name_or_path: str) -> Profile:
+    """Reads a profile.
+
+    Args:
+        name_or_path: A name out of `available()`, or the path of a TOML file, which ends in
+            ".toml".
+
+    Raises:
+        ServingError: There is no such profile, or its file does not say what it should: names the
+            file, the key, and the remedy.
+    """
+    if name_or_path.endswith(".toml"):
+        path = Path(name_or_path).expanduser()
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            reason = getattr(error, "strerror", None) or "not UTF-8 text"
+            raise ServingError(f"profile {name_or_path}: {reason}; give a readable file") from error
+    elif name_or_path in available():
+        text = (files("serving") / "profiles" / f"{name_or_path}.toml").read_text(encoding="utf-8")
+    else:
+        near = difflib.get_close_matches(name_or_path, available(), n=1)
+        hint = f" (did you mean '{near[0]}'?)" if near else ""
+        raise ServingError(
+            f"no profile '{name_or_path}'{hint}; choose one of {', '.join(available())}, "
+            "or give the path of a .toml file"
+        )
+    return _parse(text, name_or_path)
+
+
+def default_name() -> str:
+    """The profile for this machine: `cpu-small` where no GPU is found, else `one-gpu-7b`."""
+    from serving.gpus import any_gpu  # noqa: PLC0415 - asks the driver; most callers need not
+
+    return "one-gpu-7b" if any_gpu() else "cpu-small"
+
+
+def _parse(text: str, source: str) -> Profile:
+    try:
+        content: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ServingError(f"profile {source}: not TOML: {error}") from error
+    content.setdefault("name", Path(source).name.removesuffix(".toml"))
+    try:
+        return Profile.model_validate(content)
+    except ValidationError as error:
+        raise ServingError(f"profile {source}: {_explain(error)}") from error
+
+
+def _explain(error: ValidationError) -> str:
+    """The first fault in one line, with the number of the others."""
+    # A misspelt key also leaves another one missing; the misspelling is what to mend.
+    faults = sorted(
+        error.errors(include_url=False), key=lambda fault: fault["type"] != "extra_forbidden"
+    )
+    first = faults[0]
+    where = [str(part) for part in first["loc"] if part != "[key]"]
+    key = ".".join(where)
+    if first["type"] == "extra_forbidden":
+        known = _keys_at(where[:-1])
+        near = difflib.get_close_matches(where[-1], known, n=1)
+        remedy = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
+        line = f"{key}: unknown key; {remedy}"
+    elif first["type"] == "missing":
+        line = f"{key}: missing; add it"
+    else:
+        message = first["msg"].removeprefix("Value error, ")
+        given = first["input"]
+        shown = f", not {given!r}" if isinstance(given, str | int | float | bool) else ""
+        line = f"{key}: {message}{shown}" if key else message
+    return line if len(faults) == 1 else f"{line} (and {len(faults) - 1} more)"
+
+
+def _keys_at(where: list[str]) -> list[str]:
+    """The keys that a section of a profile may have."""
+    sections: dict[str, type[BaseModel]] = {"roles": Roles, "engines": EngineOptions}
+    section = sections.get(where[0], Profile) if where else Profile
+    return sorted(section.model_fields)

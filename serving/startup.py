@@ -1,0 +1,180 @@
+"""Reads a vLLM server's log: what it is doing while it starts, and why it did not."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+_PREFIX = re.compile(
+    r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
+)
+_ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S")
+# Lines that say only that some other process failed.
+_ECHO = re.compile(
+    r"Engine core initialization failed|See root cause above|failed to start|died unexpectedly"
+    r"|_log_traceback|leaked \w+ objects|WorkerProc initialization failed|resource_tracker"
+)
+
+STAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (r"Resolved architecture", "reading the model's configuration"),
+        (r"Initializing a V1 LLM engine", "starting the engine"),
+        (r"Starting to load model", "loading weights"),
+        (r"Loading safetensors checkpoint shards:\s+(\d+)%", "loading weights, {0} %"),
+        (r"Loading weights took", "weights are loaded"),
+        (r"Start compiling|Dynamo bytecode transform|Compiling a graph", "compiling"),
+        (r"Capturing CUDA graphs", "capturing CUDA graphs"),
+        (r"KV cache size", "warming up"),
+        (r"Starting vLLM server on", "opening the port"),
+    )
+)
+"""(pattern in the log, what a person reads); a group of the pattern goes into the text."""
+
+HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(pattern, re.IGNORECASE), hint)
+    for pattern, hint in (
+        (
+            r"address already in use|errno 98",
+            "the port is taken; choose another with --port, or leave --port out",
+        ),
+        (
+            r"no module named '?vllm|is not installed in this environment: vllm",
+            "vLLM is not installed; install contested[cpu] or contested[gpu]",
+        ),
+        (
+            r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
+            r"|No available memory for the cache blocks",
+            "not enough GPU memory; stop other programs on the GPU, lower max_model_len or raise "
+            "gpu_memory_share in the profile, or use quantised weights",
+        ),
+        (
+            r"larger than the available KV cache|KV cache is needed",
+            "the cache of keys and values is too small for max_model_len; lower max_model_len or "
+            "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile",
+        ),
+        (
+            r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError",
+            "not enough memory; close other programs, or lower kv_cache_gib in the profile",
+        ),
+        (
+            r"unrecognized arguments|invalid choice|expected one argument|error: argument",
+            "vLLM does not know an option; this program wants vLLM 0.32, see contested doctor",
+        ),
+        (
+            r"derived max_model_len",
+            "max_model_len in the profile is longer than the model's own limit; lower it",
+        ),
+        (
+            r"divisible by tensor",
+            "the model cannot be split over that many GPUs; change tensor_parallel in the profile",
+        ),
+        (
+            r"architectures? .*not supported|does not recognize this architecture"
+            r"|no vLLM implementation|Unrecognized model in",
+            "this vLLM does not know the model's architecture; use a model it supports",
+        ),
+        (
+            r"only supported on GPUs with compute capability",
+            'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile',
+        ),
+        (
+            r"quantization method specified in|Unknown quantization method",
+            "quantization in the profile is not that of the weights; leave it out of the profile",
+        ),
+        (
+            r"Failed to infer device type|no CUDA-capable device|NVIDIA driver",
+            "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
+            "contested[gpu] and the NVIDIA driver",
+        ),
+        (
+            r"Error while deserializing header|SafetensorError|InvalidHeader|incomplete metadata",
+            "a weights file is damaged; see contested models verify",
+        ),
+        (
+            r"FileNotFoundError|No such file or directory|does not appear to have a file named"
+            r"|Cannot find any model weights|Can't load the configuration",
+            "a file of the model is missing; see contested models verify",
+        ),
+        (
+            r"No space left on device",
+            "the disk is full; make room",
+        ),
+        (
+            r"No module named '?([\w.]+)",
+            "the installation of vLLM is incomplete; run scripts/run_all.sh again to repair it",
+        ),
+    )
+)
+"""(pattern in the log, remedy), the first that matches counts."""
+
+_OUT_OF_MEMORY_CODES = (-9, 137)
+
+
+class Progress:
+    """Follows a log that is being written, stage by stage.
+
+    Args:
+        path: The log.
+        offset: Where in the log, in bytes, this start begins.
+    """
+
+    def __init__(self, path: Path, offset: int) -> None:
+        self._path = path
+        self._offset = offset
+        self._last = ""
+
+    def news(self) -> Iterator[str]:
+        """Yields each stage reached since the last call, without repeating one."""
+        try:
+            with self._path.open("rb") as log:
+                log.seek(self._offset)
+                fresh = log.read()
+        except OSError:
+            return
+        whole, _, _ = fresh.rpartition(b"\n")
+        self._offset += len(whole)
+        for line in whole.decode(errors="replace").splitlines():
+            for pattern, text in STAGES:
+                if found := pattern.search(line):
+                    stage = text.format(*found.groups())
+                    if stage != self._last:
+                        self._last = stage
+                        yield stage
+                    break
+
+
+def explain(path: Path, offset: int, code: int | None) -> str:
+    """Why a start failed: the remedy, then the log's lines that matter, in one line.
+
+    Args:
+        path: The log.
+        offset: Where in the log, in bytes, this start begins.
+        code: The exit code; None if the server still runs.
+    """
+    try:
+        with path.open("rb") as log:
+            log.seek(offset)
+            text = log.read().decode(errors="replace")
+    except OSError:
+        text = ""
+    lines = _that_matter(text)
+    joined = "\n".join(lines)
+    hint = next((hint for pattern, hint in HINTS if pattern.search(joined)), None)
+    if hint is None:
+        hint = next((hint for pattern, hint in HINTS[:5] if pattern.search(text)), None)
+    if hint is None and code in _OUT_OF_MEMORY_CODES:
+        hint = "it was killed, most likely for want of memory; close other programs"
+    parts = [hint] if hint else []
+    if lines:
+        parts.append("the log says: " + " | ".join(lines))
+    parts.append(f"whole log: {path}")
+    return "; ".join(parts)
+
+
+def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
+    """The first error lines of a log without repetitions, or its last lines if it has none."""
+    plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
+    plain = [line for line in plain if line]
+    errors = [line for line in plain if _ERROR.search(line) and not _ECHO.search(line)]
+    chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]
+    return [line if len(line) <= width else line[: width - 1] + "…" for line in chosen]

@@ -1,0 +1,160 @@
+"""A model's own tokenizer and chat template, without loading the model (or torch).
+
+The counts are those of the server: the same template rendered by the same rules, the same
+tokenizer file.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jinja2 import TemplateError
+from jinja2.ext import loopcontrols
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from tokenizers import Tokenizer
+
+from serving.errors import ServingError
+
+Message = Mapping[str, str]
+"""`{"role": "system" | "user" | "assistant", "content": ...}`"""
+
+TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": "1 January 2026", "enable_thinking": False}
+"""Sent with every request and used for every count. Some templates (Llama 3) write today's date
+into the prompt, which would change answers from day to day; others (Qwen 3) open a reasoning block,
+where a one-token label could not stand."""
+
+
+@dataclass(frozen=True)
+class ChatTokenizer:
+    """Counts and cuts text as the model sees it.
+
+    Attributes:
+        tokenizer: The folder's `tokenizer.json`.
+        template: Source of the chat template (Jinja).
+        special: Names of special tokens (`bos_token`, ...) -> their text, for the template.
+    """
+
+    tokenizer: Tokenizer
+    template: str
+    special: Mapping[str, str]
+
+    @classmethod
+    def from_folder(cls, folder: Path) -> "ChatTokenizer":
+        """Read a model folder's tokenizer and chat template.
+
+        Raises:
+            ServingError: A file is missing or unreadable, or the model has no chat template.
+        """
+        try:
+            tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the Rust library raises bare Exception
+            raise ServingError(
+                f"{folder / 'tokenizer.json'} cannot be read as a tokenizer ({error}); "
+                "export the model again with its fast tokenizer"
+            ) from error
+        config_file = folder / "tokenizer_config.json"
+        try:
+            config = json.loads(config_file.read_text("utf-8")) if config_file.exists() else {}
+        except ValueError as error:
+            raise ServingError(f"{config_file} is not valid JSON ({error})") from error
+        template_file = folder / "chat_template.jinja"
+        template = (
+            template_file.read_text("utf-8")
+            if template_file.exists()
+            else config.get("chat_template")
+        )
+        if not isinstance(template, str):
+            raise ServingError(
+                f"{folder} has no chat template, so it is a base model; use an instruction-tuned "
+                "model for this role, or put a chat_template.jinja into the folder"
+            )
+        return cls(tokenizer, template, _special_tokens(config))
+
+    @cached_property
+    def _compiled(self) -> Any:
+        def raise_exception(message: str) -> None:
+            raise TemplateError(message)
+
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
+        )
+        environment.filters["tojson"] = lambda value, **options: json.dumps(
+            value, ensure_ascii=False, **options
+        )
+        environment.globals["raise_exception"] = raise_exception
+        return environment.from_string(self.template)
+
+    @cached_property
+    def _special_pattern(self) -> re.Pattern[str] | None:
+        names = [
+            token.content
+            for token in self.tokenizer.get_added_tokens_decoder().values()
+            if token.special and len(token.content) > 1
+        ]
+        longest_first = sorted(names, key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first))) if names else None
+
+    def render(self, messages: Sequence[Message]) -> str:
+        """The prompt text that the chat template makes of the messages.
+
+        Raises:
+            ServingError: The template refuses them (some know no system role).
+        """
+        try:
+            text: str = self._compiled.render(
+                messages=list(messages),
+                add_generation_prompt=True,
+                **self.special,
+                **TEMPLATE_ARGUMENTS,
+            )
+        except TemplateError as error:
+            raise ServingError(
+                f"the model's chat template refuses the messages: {error}"
+            ) from error
+        return text
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Number of prompt tokens of a chat request."""
+        return len(self.tokenizer.encode(self.render(messages), add_special_tokens=False).ids)
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of plain text, without special tokens around it."""
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Text of token ids."""
+        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=False)
+        return text
+
+    def cut(self, text: str, tokens: int) -> str:
+        """The longest beginning of the text that is at most `tokens` tokens long."""
+        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        if len(encoding.ids) <= tokens:
+            return text
+        return text[: encoding.offsets[tokens - 1][1]] if tokens > 0 else ""
+
+    def defuse(self, text: str) -> str:
+        """The text with special tokens written in it made plain text.
+
+        A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
+        with the assistant's voice. A space after the first character breaks the token.
+        """
+        if self._special_pattern is None:
+            return text
+        return self._special_pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+
+
+def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
+    """`bos_token` and its like from a tokenizer_config.json; each is a string or a dict."""
+    special = {}
+    for name, value in config.items():
+        if name.endswith("_token"):
+            text = value.get("content") if isinstance(value, dict) else value
+            if isinstance(text, str):
+                special[name] = text
+    return special

@@ -1,0 +1,197 @@
+"""Tables as Markdown, CSV, JSON and HTML."""
+
+import csv
+import io
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.errors import InputError
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import (
+    Column,
+    Table,
+    csv_text,
+    html,
+    json_text,
+    markdown,
+    shown,
+    write,
+)
+from pipelines.report.text import one_line, visible
+
+
+def small(*rows: tuple[str, Estimate | float | None, int | None], **more: object) -> Table:
+    columns = (Column("name", "Name"), Column("score", "Score", interval=True), Column("n", "N"))
+    return Table("small", "Small | table", columns, rows, **more)  # type: ignore[arg-type]
+
+
+HALF = Estimate(0.421, 0.309, 0.532, 20)
+
+
+class Cells(HTMLParser):
+    """Text of each cell, and the tags seen."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.tags: list[str] = []
+        self.feed(markup)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_data(self, data: str) -> None:
+        if self.cells:
+            self.cells[-1] += data
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (HALF, "0.42 [0.31, 0.53]"),
+        (Estimate(-0.2, -0.5, 0.1, 4), "−0.20 [−0.50, 0.10]"),
+        (Estimate(-0.001, -0.004, 0.004, 4), "0.00 [0.00, 0.00]"),
+        (Estimate(0.5, None, None, 1), "0.50"),
+        (None, "–"),
+        (0, "0"),
+        (0.0, "0.0000"),
+        (0.523, "0.5230"),
+        (12345, "12,345"),
+        ("a\x00b\u202ec", "a␀b�c"),
+    ],
+)
+def test_cells_as_people_read_them(cell: Estimate | float | str | None, text: str) -> None:
+    assert shown(cell) == text
+
+
+def test_markdown_keeps_its_columns_whatever_the_text() -> None:
+    table = small(("a|b\n*c* [x](y) <b>", HALF, None), caption="Cap.", notes=("One.",))
+    assert markdown(table).splitlines() == [
+        r"# Small \| table",
+        "",
+        "Cap.",
+        "",
+        "| Name | Score | N |",
+        "| --- | ---: | --- |",
+        r"| a\|b \*c\* [x]\(y) \<b\> | 0.42 [0.31, 0.53] | – |",
+        "",
+        "- One.",
+    ]
+
+
+def test_csv_has_ends_in_columns_of_their_own_and_empty_fields_for_nothing() -> None:
+    table = small(("x", HALF, 3), ("y", None, None), ("z", Estimate(0.5, None, None, 1), 0))
+    assert list(csv.reader(io.StringIO(csv_text(table)))) == [
+        ["name", "score", "score_low", "score_high", "n"],
+        ["x", "0.421", "0.309", "0.532", "3"],
+        ["y", "", "", "", ""],
+        ["z", "0.5", "", "", "0"],
+    ]
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+def test_csv_runs_no_formula(text: str) -> None:
+    assert list(csv.reader(io.StringIO(csv_text(small((text, None, None))))))[1][0] == f"'{text}"
+    assert json.loads(json_text(small((text, None, None))))["rows"][0]["name"] == text
+
+
+def test_json_has_null_for_nothing_and_quoted_rows_last() -> None:
+    table = small(("x", HALF, 3), quoted=(("paper", 0.5, None),), notes=("One.",))
+    content = json.loads(json_text(table))
+    assert content["rows"] == [
+        {"name": "x", "score": 0.421, "score_low": 0.309, "score_high": 0.532, "n": 3},
+        {"name": "paper", "score": 0.5, "score_low": None, "score_high": None, "n": None},
+    ]
+    assert content["notes"] == ["One."]
+
+
+@given(st.lists(st.tuples(st.text(), st.integers()), max_size=5))
+def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
+    table = small(*((text, None, number) for text, number in pairs))
+    content = json.loads(json_text(table))["rows"]
+    assert [(row["name"], row["n"]) for row in content] == pairs
+    fields = list(csv.reader(io.StringIO(csv_text(table), newline="")))[1:]
+    assert [field[0].removeprefix("'") for field in fields] == [
+        text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("'") for text, _ in pairs
+    ]
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_html_holds_text_as_text(text: str) -> None:
+    parsed = Cells(str(html(small((text, HALF, None)))))
+    assert parsed.tags.count("td") == 2
+    assert set(parsed.tags) <= {
+        "div",
+        "table",
+        "caption",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "span",
+    }
+    assert parsed.cells[3] == visible(text)
+    assert parsed.cells[4:] == ["0.42 [0.31, 0.53]", "–"]
+
+
+def test_html_says_how_many_rows_it_leaves_out() -> None:
+    table = small(*((f"row {number}", None, number) for number in range(8)))
+    text = str(html(table, limit=5))
+    assert "3 more rows stand in tables/small.csv." in text
+    assert "row 4" in text
+    assert "row 5" not in text
+    assert "more rows" not in str(html(table, limit=8))
+
+
+def test_html_leads_from_a_row_to_its_place() -> None:
+    text = str(html(small(("a", None, 1), ("b", None, 2)), links={"b": "place-2"}))
+    assert '<a href="#place-2">b</a>' in text
+    assert text.count("<a ") == 1
+
+
+def test_tables_are_written_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "tables"
+    paths = write(small(("x", HALF, 3)), folder)
+    assert sorted(path.name for path in paths) == ["small.csv", "small.json", "small.md"]
+    assert sorted(folder.iterdir()) == sorted(paths)
+    assert write(small(("y", None, 3)), folder) == paths
+    assert "y" in (folder / "small.csv").read_text()
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "tables").write_text("a file in the way")
+    with pytest.raises(InputError, match=r"tables.*cannot be written"):
+        write(small(("x", HALF, 3)), tmp_path / "tables")
+
+
+def test_tables_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="2 cells for 3 columns"):
+        small(("x", None))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="nan"):
+        small(("x", float("nan"), 1))
+    with pytest.raises(ValueError, match="no room"):
+        Table("t", "T", (Column("a", "A"),), ((HALF,),))
+
+
+@given(st.text())
+def test_visible_text_keeps_its_length_and_fits_utf8(text: str) -> None:
+    result = visible(text)
+    assert len(result) == len(text)
+    assert visible(result) == result
+    result.encode()
+    assert not set(result) & {chr(code) for code in range(32) if code not in (9, 10)}
+
+
+@given(st.text(), st.integers(1, 40))
+def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
+    line = one_line(text, limit)
+    assert len(line) <= limit
+    assert len(line.splitlines()) <= 1

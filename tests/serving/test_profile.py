@@ -1,0 +1,369 @@
+"""Profiles: what they refuse, and that vLLM's own parser takes every one of them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from serving import cores, gpus, profile
+from serving.errors import ServingError
+from serving.models import Model
+from serving.offline import OFFLINE, go_offline, server_environment
+from serving.profile import EngineOptions, Profile, available, load
+from serving.server import arguments
+
+MODEL = Model(name="m", path=Path("/models/m"), digest="0" * 64)
+
+GOOD = """
+device = "cpu"
+[roles]
+generator = "small"
+judge = "small"
+[engines.small]
+max_model_len = 4096
+"""
+
+# Reads command lines (JSON) and answers with what vLLM made of each: the parsed values, or the
+# error; then with other facts of the installed vLLM. One process for all tests, since importing
+# vLLM takes seconds.
+PARSER = """
+import contextlib, io, json, sys
+import vllm.envs
+from huggingface_hub import constants
+from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
+from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS
+from vllm.usage.usage_lib import is_usage_stats_enabled
+from vllm.utils.argparse_utils import FlexibleArgumentParser
+from vllm.utils.network_utils import get_ip
+parser = make_arg_parser(FlexibleArgumentParser())
+replies = []
+for line in json.load(sys.stdin):
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            parsed = parser.parse_args(line)
+        validate_parsed_serve_args(parsed)
+        replies.append(vars(parsed))
+    except SystemExit:
+        replies.append(complaint.getvalue().strip().splitlines()[-1])
+facts = {
+    "replies": replies,
+    "quantizations": list(QUANTIZATION_METHODS),
+    "usage stats": is_usage_stats_enabled(),
+    "plugins": vllm.envs.VLLM_PLUGINS,
+    "developer mode": vllm.envs.VLLM_SERVER_DEV_MODE,
+    "hub is offline": constants.HF_HUB_OFFLINE,
+    "address": get_ip(),
+}
+print(json.dumps(facts, default=str))
+"""
+
+ALL_OPTIONS = EngineOptions(
+    dtype="float16",
+    max_num_batched_tokens=4096,
+    data_parallel=2,
+    kv_cache_gib=1.5,
+    kv_cache_dtype="fp8",
+    quantization="awq_marlin",
+    prefix_caching=False,
+    prompt_embeds=True,
+)
+
+
+def engines() -> dict[str, EngineOptions]:
+    """The engines of every bundled profile, plain and strict, and one with the other options."""
+    profiles = [load(name) for name in available()]
+    profiles += [one.strict() for one in profiles]
+    found = {
+        f"{one.name}: {model}": options
+        for one in profiles
+        for model, options in one.engines.items()
+    }
+    return found | {"all options": ALL_OPTIONS}
+
+
+WRONG = [["--no-such-option"], ["--dtype", "float7"], ["--port", "x"]]
+
+
+@pytest.fixture(scope="module")
+def vllm() -> dict[str, Any]:
+    """What the installed vLLM makes of our command lines and of our environment."""
+    if importlib.util.find_spec("vllm") is None:
+        pytest.skip("vLLM is not installed")
+    lines = [arguments(MODEL, options, port=8765) for options in engines().values()]
+    lines += [[*lines[0], *wrong] for wrong in WRONG]
+    done = subprocess.run(
+        [sys.executable, "-c", PARSER],
+        input=json.dumps(lines),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+        env=server_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return facts
+
+
+def write(folder: Path, text: str) -> str:
+    file = folder / "mine.toml"
+    file.write_text(text)
+    return str(file)
+
+
+def test_every_bundled_profile_loads_and_is_described() -> None:
+    names = available()
+    assert {"cpu-small", "gemma-3-27b", "llama-3.3-70b", "one-gpu-7b", "qwen-2.5-72b"} <= {*names}
+    for name in names:
+        one = load(name)
+        assert one.name == name
+        assert one.description
+        assert one.engine(one.roles.judge).max_model_len
+
+
+def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, Any]) -> None:
+    replies = vllm["replies"][: -len(WRONG)]
+    assert len(replies) > 2 * len(available())
+    for (name, options), values in zip(engines().items(), replies, strict=True):
+        assert isinstance(values, dict), f"{name}: {values}"
+        assert values["model"] == "/models/m"
+        assert values["served_model_name"] == ["m"]
+        assert (values["host"], values["port"]) == ("127.0.0.1", 8765)
+        assert values["load_format"] == "safetensors"
+        assert values["trust_remote_code"] is False
+        assert values["enable_prompt_tokens_details"] is True
+        assert values["enable_log_requests"] is False
+        assert values["api_key"] is None
+        assert values["dtype"] == options.dtype
+        assert values["kv_cache_dtype"] == options.kv_cache_dtype
+        assert values["tensor_parallel_size"] == options.tensor_parallel
+        assert values["data_parallel_size"] == options.data_parallel
+        assert values["enable_prefix_caching"] is options.prefix_caching
+        assert values["enable_prompt_embeds"] is options.prompt_embeds
+        assert values["enforce_eager"] is options.enforce_eager
+        assert values["language_model_only"] is options.text_only
+        assert values["quantization"] == options.quantization
+        for key, wanted in (
+            ("max_model_len", options.max_model_len),
+            ("max_num_seqs", options.max_num_seqs),
+            ("max_num_batched_tokens", options.max_num_batched_tokens),
+            ("gpu_memory_utilization", options.gpu_memory_share),
+        ):
+            if wanted is not None:
+                assert values[key] == wanted, name
+        if options.kv_cache_gib is not None:
+            assert values["kv_cache_memory_bytes"] == options.kv_cache_gib * 2**30
+
+
+def test_vllm_refuses_what_is_no_option_of_its(vllm: dict[str, Any]) -> None:
+    unknown, unfit, no_number = vllm["replies"][-len(WRONG) :]
+    assert "unrecognized arguments: --no-such-option" in unknown
+    assert "argument --dtype" in unfit
+    assert "argument --port" in no_number
+
+
+def test_vllm_knows_every_quantization_that_a_profile_may_name(vllm: dict[str, Any]) -> None:
+    schema = EngineOptions.model_json_schema()["properties"]["quantization"]
+    named = {name for kind in schema["anyOf"] for name in kind.get("enum", [])}
+    assert named
+    assert named <= {*vllm["quantizations"]}
+
+
+def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
+    mine = load(write(tmp_path, GOOD))
+    assert mine.name == "mine"
+    assert mine.engine("small").max_model_len == 4096
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("max_model_len", "max_model_lenn"), "engines.small.max_model_lenn: unknown key; did you"),
+        (("[roles]", "[roles]\nreader = 'x'"), "roles.reader: unknown key; known keys: embedder"),
+        (
+            ('device = "cpu"', 'divice = "cpu"'),
+            "divice: unknown key; did you mean 'device'? (and 1",
+        ),
+        (('device = "cpu"', ""), "device: missing; add it"),
+        (
+            ('device = "cpu"', 'device = "tpu"'),
+            "device: Input should be 'cpu' or",
+        ),
+        (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
+        (("4096", "12"), "engines.small.max_model_len: Input should be greater than or equal to"),
+        (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
+        (("[engines.small]", "[engines.small"), "not TOML"),
+        (
+            ("max_model_len = 4096", "[engines.other]"),
+            "engines.other: no role names this model; name it or remove it",
+        ),
+        (("max_model_len = 4096", "gpu_memory_gib = 20"), 'goes with device = "cuda"'),
+        (
+            ("max_model_len = 4096", "environment = {HF_HUB_OFFLINE = '0'}"),
+            "engines.small.environment.HF_HUB_OFFLINE: String should match",
+        ),
+        (
+            ("max_model_len = 4096", "environment = {VLLM_API_KEY = 'k'}"),
+            "'environment' may not set VLLM_API_KEY",
+        ),
+        (("max_model_len = 4096", "cpu_threads = '$(ls)'"), "engines.small.cpu_threads: String"),
+    ],
+)
+def test_a_faulty_profile_gives_one_line_with_file_and_key(
+    tmp_path: Path, change: tuple[str, str], says: str
+) -> None:
+    text = GOOD.replace(*change)
+    assert text != GOOD
+    file = write(tmp_path, text)
+    with pytest.raises(ServingError) as refused:
+        load(file)
+    line = str(refused.value)
+    assert line.startswith(f"profile {file}: ")
+    assert says in line
+    assert "\n" not in line
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(ServingError, match=r"no profile 'cpu-smal' \(did you mean 'cpu-small'\?\)"):
+        load("cpu-smal")
+    with pytest.raises(ServingError, match="No such file"):
+        load(str(tmp_path / "none.toml"))
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9")
+    with pytest.raises(ServingError, match="not UTF-8"):
+        load(str(tmp_path / "latin.toml"))
+
+
+def test_gpus_of_a_profile_cover_its_engines() -> None:
+    four = load("llama-3.3-70b").model_dump()
+    four["engines"]["llama-3.3-70b-instruct"]["replicas"] = 2
+    with pytest.raises(ValidationError, match="is 8 GPUs, the profile's 'gpus' says 4"):
+        Profile.model_validate(four)
+
+
+def test_strict_changes_what_decides_repeatability_and_nothing_else() -> None:
+    plain = load("cpu-small")
+    strict = plain.strict()
+    before = plain.engine(plain.roles.judge)
+    after = strict.engine(plain.roles.judge)
+    assert (after.dtype, after.max_num_seqs, after.prefix_caching) == ("float32", 1, False)
+    assert after.max_model_len == before.max_model_len
+    assert after.digest() != before.digest()
+    assert plain.engine(plain.roles.judge) == before
+
+
+# --- the machine -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Puts a stand-in for the driver's tool on the path, which prints the given cards."""
+
+    def install(*cards: tuple[str, int]) -> None:
+        rows = [
+            f"{index}, GPU-{index:04}, {name}, {mib}" for index, (name, mib) in enumerate(cards)
+        ]
+        tool = tmp_path / "nvidia-smi"
+        body = "\n".join(rows)
+        tool.write_text(f"#!/bin/sh\ncat <<'END'\n{body}\nEND\n")
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    return install
+
+
+def test_replicas_share_the_gpus_out(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    driver(*[("H100", 81559)] * 4)
+    options = EngineOptions(tensor_parallel=2, replicas=2, gpu_memory_gib=78)
+    assert gpus.assign(options) == ["0,1", "2,3"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-0001, 0,2")
+    assert gpus.assign(options) == ["3,GPU-0001", "0,2"]
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
+    with pytest.raises(ServingError, match="needs 4 NVIDIA GPUs, this machine has 2"):
+        gpus.assign(options)
+
+
+def test_a_gpu_that_is_too_small_is_named(driver: Any) -> None:
+    driver(("NVIDIA L4", 23034), ("Tesla T4", 15360))
+    options = load("one-gpu-7b").engine("qwen2.5-7b-instruct")
+    assert gpus.assign(options) == ["0"]
+    with pytest.raises(ServingError, match=r"GPU 1 \(Tesla T4\) has 15 GiB, the profile needs 22"):
+        gpus.assign(options.model_copy(update={"replicas": 2}))
+    assert profile.default_name() == "one-gpu-7b"
+
+
+def test_no_gpu_is_said_and_gives_the_cpu_profile(driver: Any) -> None:
+    driver()
+    with pytest.raises(ServingError, match=r"none is found .* --profile cpu-small"):
+        gpus.assign(EngineOptions(gpu_memory_gib=22))
+    assert profile.default_name() == "cpu-small"
+
+
+def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(cores, "physical_cores", lambda: [0, 2, 4, 6])
+    assert cores.binding("auto") == "0,2,4,6"
+    assert cores.binding("0-1") == "0-1"
+    shares = [cores.binding("auto", replica=number, replicas=2) for number in range(2)]
+    assert shares == ["0,4", "2,6"]
+    assert cores.binding("auto", replica=0, replicas=5) == "nobind"
+    monkeypatch.setattr(cores, "physical_cores", lambda: list(range(64)))
+    assert cores.binding("auto") == "auto"
+
+
+def test_physical_cores_are_among_the_allowed_ones() -> None:
+    found = cores.physical_cores()
+    assert found
+    assert {*found} <= os.sched_getaffinity(0)
+
+
+# --- the environment ---------------------------------------------------------------------------
+
+
+def test_a_servers_environment_leads_nowhere_else() -> None:
+    base = {
+        "PATH": "/bin",
+        "https_proxy": "http://proxy:3128",
+        "ALL_PROXY": "socks://proxy",
+        "HF_ENDPOINT": "https://example.org",
+        "HF_HUB_OFFLINE": "0",
+        "HF_TOKEN": "secret",
+        "CONTESTED_API_KEY": "secret",
+        "VLLM_MODEL_REDIRECT_PATH": "/elsewhere",
+        "VLLM_CACHE_ROOT": "/cache",
+        "NO_PROXY": "example.org",
+    }
+    made = server_environment(base)
+    assert "secret" not in made.values()
+    assert not {"https_proxy", "ALL_PROXY", "HF_ENDPOINT", "VLLM_MODEL_REDIRECT_PATH"} & {*made}
+    assert made["VLLM_CACHE_ROOT"] == "/cache"
+    assert made["NO_PROXY"] == "example.org,127.0.0.1,localhost,::1"
+    assert made["VLLM_PLUGINS"] == ""
+    assert OFFLINE.items() <= made.items()
+    assert base["HF_HUB_OFFLINE"] == "0"
+
+
+def test_going_offline_changes_the_process_and_can_be_repeated() -> None:
+    environment = {"HF_HUB_OFFLINE": "0"}
+    go_offline(environment)
+    once = dict(environment)
+    go_offline(environment)
+    assert environment == once
+    assert environment["HF_HUB_OFFLINE"] == "1"
+    assert environment["no_proxy"] == "127.0.0.1,localhost,::1"
+
+
+def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None:
+    assert vllm["usage stats"] is False
+    assert vllm["hub is offline"] is True
+    assert vllm["plugins"] == [""]
+    assert vllm["developer mode"] is False
+    assert vllm["address"] == "127.0.0.1"

@@ -1,0 +1,111 @@
+"""ConflictScore, section 3: CS-C and CS-R worked out by hand, and what must always hold."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflictscore.scores import (
+    conflict_score_count,
+    conflict_score_ratio,
+    conflicting,
+    contradiction_ratio,
+    determined,
+)
+from pipelines.evidence.judgement import RELATIONS, Relation
+
+S, C, I, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
+
+
+def test_a_report_of_six_claims_four_of_them_in_conflict() -> None:
+    """The counts of the paper's Figure 2: four of six claims conflict, so CS-C is 0.67."""
+    claims = [[S, C, C], [S, C, C], [S, C, C], [S, C, I], [S, S, I], [S, I, I]]
+    assert conflict_score_count(claims) == pytest.approx(4 / 6)
+    # Ratios 2/3, 2/3, 2/3, 1/2, 0, 0 sum to 2.5.
+    assert conflict_score_ratio(claims) == pytest.approx(2.5 / 6)
+
+
+def test_one_to_one_and_nine_to_one_differ_in_ratio_but_not_in_count() -> None:
+    even, uneven = [S, C], [S, *[C] * 9]
+    assert conflict_score_count([even]) == conflict_score_count([uneven]) == 1.0
+    assert contradiction_ratio(even) == 0.5
+    assert contradiction_ratio(uneven) == 0.9
+
+
+def test_a_claim_that_every_document_contradicts_is_no_conflict_but_has_ratio_one() -> None:
+    assert conflict_score_count([[C, C]]) == 0.0
+    assert conflict_score_ratio([[C, C]]) == 1.0
+
+
+def test_claims_without_evidence_count_as_zero_or_are_left_out() -> None:
+    claims = [[S, C], [I, I]]
+    assert contradiction_ratio([I, I]) is None
+    assert conflict_score_count(claims) == 0.5
+    assert conflict_score_ratio(claims) == 0.25
+    assert conflict_score_ratio(claims, unevidenced="exclude") == 0.5
+
+
+def test_a_claim_with_an_unreadable_judgement_is_left_out_of_both() -> None:
+    claims = [[S, C], [S, X], [S, S]]
+    assert conflict_score_count(claims) == 0.5
+    assert conflict_score_ratio(claims) == 0.25
+
+
+def test_nothing_to_average_gives_no_score() -> None:
+    assert conflict_score_count([]) is None
+    assert conflict_score_ratio([]) is None
+    assert conflict_score_count([[X, S]]) is None
+    assert conflict_score_ratio([[I]], unevidenced="exclude") is None
+
+
+readable = st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=8)
+any_relations = st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=8)
+reports = st.lists(any_relations, max_size=8)
+policies = st.sampled_from(["zero", "exclude"])
+
+
+@given(reports, policies)
+def test_both_lie_between_zero_and_one(claims, policy) -> None:  # type: ignore[no-untyped-def]
+    for score in (
+        conflict_score_count(claims),
+        conflict_score_ratio(claims, unevidenced=policy),
+    ):
+        assert score is None or 0.0 <= score <= 1.0
+
+
+@given(st.lists(any_relations, max_size=8), policies, st.randoms())
+def test_order_of_documents_and_claims_is_irrelevant(claims, policy, random) -> None:  # type: ignore[no-untyped-def]
+    shuffled = [random.sample(relations, len(relations)) for relations in claims]
+    random.shuffle(shuffled)
+    assert conflict_score_count(shuffled) == conflict_score_count(claims)
+    assert conflict_score_ratio(shuffled, unevidenced=policy) == pytest.approx(
+        conflict_score_ratio(claims, unevidenced=policy)
+    )
+
+
+@given(reports, policies, st.integers(1, 5))
+def test_irrelevant_documents_change_nothing(claims, policy, extra) -> None:  # type: ignore[no-untyped-def]
+    padded = [[*relations, *[I] * extra] for relations in claims]
+    assert conflict_score_count(padded) == conflict_score_count(claims)
+    assert conflict_score_ratio(padded, unevidenced=policy) == conflict_score_ratio(
+        claims, unevidenced=policy
+    )
+
+
+@given(st.lists(readable, min_size=1, max_size=8))
+def test_swapping_support_and_contradiction_mirrors_the_ratio(claims) -> None:  # type: ignore[no-untyped-def]
+    mirror = {S: C, C: S, I: I}
+    swapped = [[mirror[relation] for relation in relations] for relations in claims]
+    assert conflict_score_count(swapped) == conflict_score_count(claims)
+    ratio = conflict_score_ratio(claims, unevidenced="exclude")
+    mirrored = conflict_score_ratio(swapped, unevidenced="exclude")
+    if ratio is None:
+        assert mirrored is None
+    else:
+        assert mirrored == pytest.approx(1 - ratio)
+
+
+@given(any_relations)
+def test_a_conflict_needs_a_ratio_strictly_between_zero_and_one(relations) -> None:  # type: ignore[no-untyped-def]
+    ratio = contradiction_ratio(relations)
+    assert conflicting(relations) == (ratio is not None and 0.0 < ratio < 1.0)
+    assert determined(relations) == (X not in relations)

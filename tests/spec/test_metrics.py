@@ -1,0 +1,232 @@
+"""The statistics of the tables: hand-worked examples, properties, and other people's code."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.mean import mean
+from pipelines.metrics.paired import paired_difference
+from pipelines.metrics.proportion import proportion
+
+counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+levels = st.floats(0.5, 0.999)
+scores = st.floats(0, 1, allow_subnormal=False)
+
+
+def ends(estimate: Estimate | None) -> tuple[float, float]:
+    assert estimate is not None
+    assert estimate.low is not None
+    assert estimate.high is not None
+    return estimate.low, estimate.high
+
+
+# Proportion
+
+
+def test_wilson_worked_by_hand() -> None:
+    # 8 of 10, z = 1.959964: z^2 = 3.841459, n + z^2 = 13.841459.
+    # centre = (8 + 1.920729) / 13.841459 = 0.716740
+    # half = 1.959964 * sqrt(8 * 2 / 10 + 0.960365) / 13.841459 = 0.226577
+    low, high = ends(proportion(8, 10))
+    assert low == pytest.approx(0.716740 - 0.226577, abs=2e-6)
+    assert high == pytest.approx(0.716740 + 0.226577, abs=2e-6)
+
+
+def test_wilson_at_the_ends_is_no_point() -> None:
+    # At 0 of n the upper end is z^2 / (n + z^2).
+    none, every = ends(proportion(0, 10)), ends(proportion(10, 10))
+    assert none == pytest.approx((0, 3.841459 / 13.841459), abs=1e-6)
+    assert every == pytest.approx((10 / 13.841459, 1), abs=1e-6)
+    assert none[0] == 0
+    assert every[1] == 1
+
+
+def test_no_trial_has_no_proportion() -> None:
+    assert proportion(0, 0) is None
+
+
+@pytest.mark.parametrize(("successes", "total"), [(-1, 3), (4, 3), (0, -1)])
+def test_impossible_counts_are_refused(successes: int, total: int) -> None:
+    with pytest.raises(ValueError, match="successes"):
+        proportion(successes, total)
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, float("nan")])
+def test_a_level_that_is_none_is_refused(confidence: float) -> None:
+    with pytest.raises(ValueError, match="confidence"):
+        proportion(1, 2, confidence=confidence)
+    with pytest.raises(ValueError, match="confidence"):
+        mean([0.1, 0.2], confidence=confidence)
+
+
+@given(counts, levels)
+def test_wilson_equals_scipy(count: tuple[int, int], confidence: float) -> None:
+    expected = stats.binomtest(*count).proportion_ci(confidence, method="wilson")
+    assert ends(proportion(*count, confidence=confidence)) == pytest.approx(
+        (expected.low, expected.high), abs=1e-9
+    )
+
+
+def test_wilson_equals_statsmodels() -> None:
+    confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
+    for successes, total in [(0, 7), (1, 7), (3, 12), (250, 1000), (7, 7)]:
+        expected = confint(successes, total, alpha=0.1, method="wilson")
+        assert ends(proportion(successes, total, confidence=0.9)) == pytest.approx(
+            expected, abs=1e-9
+        )
+
+
+@given(counts, levels)
+def test_wilson_stays_in_range_and_holds_the_share(
+    count: tuple[int, int], confidence: float
+) -> None:
+    low, high = ends(proportion(*count, confidence=confidence))
+    assert 0 <= low <= count[0] / count[1] <= high <= 1
+    assert low < high
+
+
+@given(counts, levels, levels)
+def test_wilson_widens_with_confidence(count: tuple[int, int], one: float, other: float) -> None:
+    inner = ends(proportion(*count, confidence=min(one, other)))
+    outer = ends(proportion(*count, confidence=max(one, other)))
+    assert outer[0] <= inner[0] + 1e-12
+    assert inner[1] <= outer[1] + 1e-12
+
+
+@given(counts)
+def test_wilson_of_failures_is_its_mirror(count: tuple[int, int]) -> None:
+    low, high = ends(proportion(*count))
+    mirror_low, mirror_high = ends(proportion(count[1] - count[0], count[1]))
+    assert (1 - mirror_high, 1 - mirror_low) == pytest.approx((low, high), abs=1e-12)
+
+
+# Mean
+
+
+def test_clustered_mean_worked_by_hand() -> None:
+    # Mean 0.5; residual sums per cluster: a: 0.5 + 0.3 = 0.8, b: -0.5 - 0.3 = -0.8.
+    # CR0 = (0.64 + 0.64) / 16 = 0.08; CR1 = 0.08 * 2 / 1 = 0.16, root 0.4; t(1) at 0.75 is 1.
+    estimate = mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5)
+    assert estimate is not None
+    assert estimate.value == pytest.approx(0.5)
+    assert ends(estimate) == pytest.approx((0.1, 0.9))
+    assert estimate.n == 4
+
+
+def test_what_nothing_and_one_cluster_give() -> None:
+    assert mean([]) is None
+    assert mean([], []) is None
+    for estimate in (mean([0.3]), mean([0.2, 0.4], ["a", "a"])):
+        assert estimate is not None
+        assert estimate.value == pytest.approx(0.3)
+        assert (estimate.low, estimate.high) == (None, None)
+
+
+def test_the_interval_is_cut_to_the_range_of_the_values() -> None:
+    low, high = ends(mean([0.0, 0.0, 1.0]))
+    assert low < 0
+    assert high > 1
+    assert ends(mean([0.0, 0.0, 1.0], bounds=(0, 1))) == (0, 1)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), 1.5, -0.1])
+def test_what_cannot_be_averaged_is_refused(value: float) -> None:
+    with pytest.raises(ValueError, match="averaged"):
+        mean([0.5, value], bounds=(0, 1))
+
+
+def test_values_and_clusters_go_together() -> None:
+    with pytest.raises(ValueError, match="2 values, but 1"):
+        mean([0.1, 0.2], ["a"])
+
+
+@given(st.lists(scores, min_size=2, max_size=40), levels)
+def test_clusters_of_one_give_the_ordinary_interval(values: list[float], confidence: float) -> None:
+    low, high = ends(mean(values, list(range(len(values))), confidence=confidence))
+    centre, half = np.mean(values), stats.t.ppf((1 + confidence) / 2, len(values) - 1)
+    half *= np.std(values, ddof=1) / sqrt(len(values))
+    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-9)
+    assert (low, high) == ends(mean(values, confidence=confidence))
+
+
+@given(st.lists(st.tuples(scores, st.integers(0, 4)), min_size=2, max_size=30), st.randoms())
+def test_order_and_cluster_names_do_not_matter(
+    pairs: list[tuple[float, int]], random: np.random.Generator
+) -> None:
+    shuffled = list(pairs)
+    random.shuffle(shuffled)
+    one = mean([value for value, _ in pairs], [cluster for _, cluster in pairs])
+    other = mean([value for value, _ in shuffled], [f"q{cluster}" for _, cluster in shuffled])
+    assert one is not None
+    assert other is not None
+    assert one.value == pytest.approx(other.value)
+    if one.low is None:
+        assert other.low is None
+    else:
+        assert ends(one) == pytest.approx(ends(other), abs=1e-9)
+
+
+@given(st.lists(scores, min_size=2, max_size=15), st.integers(2, 4))
+def test_repeating_answers_adds_no_certainty(values: list[float], times: int) -> None:
+    """Copies within a cluster leave the interval as it was; unclustered they would narrow it."""
+    clusters = [str(index) for index in range(len(values))]
+    once = ends(mean(values, clusters))
+    assert ends(mean(values * times, clusters * times)) == pytest.approx(once, abs=1e-9)
+
+
+def test_clustered_mean_equals_statsmodels() -> None:
+    regression = pytest.importorskip("statsmodels.api")
+    random = np.random.default_rng(7)
+    clusters = random.integers(0, 9, 60)
+    values = random.normal(size=9)[clusters] + random.normal(size=60)
+    fit = regression.OLS(values, np.ones(60)).fit(
+        cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True
+    )
+    assert ends(mean(values.tolist(), clusters.tolist())) == pytest.approx(
+        tuple(fit.conf_int()[0]), abs=1e-9
+    )
+
+
+# Paired difference
+
+
+def test_paired_difference_worked_by_hand() -> None:
+    # Differences 0.2, 0.4, 0.6: mean 0.4, s = 0.2, s / sqrt(3) = 0.115470, t(2) = 4.302653.
+    estimate = paired_difference(
+        {"a": 0.5, "b": 0.6, "c": 0.9, "only here": 1.0}, {"c": 0.3, "b": 0.2, "a": 0.3}
+    )
+    assert estimate is not None
+    assert estimate.n == 3
+    assert estimate.value == pytest.approx(0.4)
+    assert ends(estimate) == pytest.approx((0.4 - 0.496828, 0.4 + 0.496828), abs=1e-6)
+
+
+def test_no_pair_and_one_pair() -> None:
+    assert paired_difference({"a": 0.5}, {"b": 0.5}) is None
+    estimate = paired_difference({"a": 0.5}, {"a": 0.25})
+    assert estimate == Estimate(0.25, None, None, 1)
+
+
+@given(st.lists(st.tuples(scores, scores), min_size=2, max_size=30))
+def test_paired_difference_equals_scipy_and_swaps_sign(pairs: list[tuple[float, float]]) -> None:
+    first = {str(index): pair[0] for index, pair in enumerate(pairs)}
+    second = {str(index): pair[1] for index, pair in enumerate(pairs)}
+    low, high = ends(paired_difference(first, second))
+    mirrored = ends(paired_difference(second, first))
+    assert mirrored == pytest.approx((-high, -low), abs=1e-12)
+    differences = [one - other for one, other in pairs]
+    if np.std(differences) > 1e-6:
+        expected = stats.ttest_1samp(differences, 0).confidence_interval(0.95)
+        assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+def test_an_estimate_has_two_ends_or_none_around_its_value() -> None:
+    with pytest.raises(ValueError, match="two ends"):
+        Estimate(0.5, 0.4, None, 3)
+    with pytest.raises(ValueError, match="outside"):
+        Estimate(0.5, 0.6, 0.7, 3)
