@@ -16,7 +16,7 @@ from serving.client import Client, Sampling
 MAX_CLAIMS = 40
 WORDS_PER_CLAIM = 4
 """A text of n words makes no more than n / 4 claims; small models would go on inventing some."""
-MAX_CLAIM_CHARACTERS = 400
+MAX_CLAIM_CHARACTERS = 300
 CLAIM_TOKENS = 1024
 """Room for the reply; a list longer than this is cut and recorded as unreadable."""
 

@@ -1,10 +1,13 @@
 """ConflictScore, section 3: CS-C and CS-R worked out by hand, and what must always hold."""
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflictscore.scores import (
+    Unevidenced,
     conflict_score_count,
     conflict_score_ratio,
     conflicting,
@@ -13,12 +16,12 @@ from pipelines.conflictscore.scores import (
 )
 from pipelines.evidence.judgement import RELATIONS, Relation
 
-S, C, I, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
+S, C, N, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
 
 
 def test_a_report_of_six_claims_four_of_them_in_conflict() -> None:
     """The counts of the paper's Figure 2: four of six claims conflict, so CS-C is 0.67."""
-    claims = [[S, C, C], [S, C, C], [S, C, C], [S, C, I], [S, S, I], [S, I, I]]
+    claims = [[S, C, C], [S, C, C], [S, C, C], [S, C, N], [S, S, N], [S, N, N]]
     assert conflict_score_count(claims) == pytest.approx(4 / 6)
     # Ratios 2/3, 2/3, 2/3, 1/2, 0, 0 sum to 2.5.
     assert conflict_score_ratio(claims) == pytest.approx(2.5 / 6)
@@ -37,8 +40,8 @@ def test_a_claim_that_every_document_contradicts_is_no_conflict_but_has_ratio_on
 
 
 def test_claims_without_evidence_count_as_zero_or_are_left_out() -> None:
-    claims = [[S, C], [I, I]]
-    assert contradiction_ratio([I, I]) is None
+    claims = [[S, C], [N, N]]
+    assert contradiction_ratio([N, N]) is None
     assert conflict_score_count(claims) == 0.5
     assert conflict_score_ratio(claims) == 0.25
     assert conflict_score_ratio(claims, unevidenced="exclude") == 0.5
@@ -54,8 +57,10 @@ def test_nothing_to_average_gives_no_score() -> None:
     assert conflict_score_count([]) is None
     assert conflict_score_ratio([]) is None
     assert conflict_score_count([[X, S]]) is None
-    assert conflict_score_ratio([[I]], unevidenced="exclude") is None
+    assert conflict_score_ratio([[N]], unevidenced="exclude") is None
 
+
+Claims = list[list[Relation]]
 
 readable = st.lists(st.sampled_from(RELATIONS), min_size=1, max_size=8)
 any_relations = st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=8)
@@ -64,7 +69,7 @@ policies = st.sampled_from(["zero", "exclude"])
 
 
 @given(reports, policies)
-def test_both_lie_between_zero_and_one(claims, policy) -> None:  # type: ignore[no-untyped-def]
+def test_both_lie_between_zero_and_one(claims: Claims, policy: Unevidenced) -> None:
     for score in (
         conflict_score_count(claims),
         conflict_score_ratio(claims, unevidenced=policy),
@@ -73,7 +78,9 @@ def test_both_lie_between_zero_and_one(claims, policy) -> None:  # type: ignore[
 
 
 @given(st.lists(any_relations, max_size=8), policies, st.randoms())
-def test_order_of_documents_and_claims_is_irrelevant(claims, policy, random) -> None:  # type: ignore[no-untyped-def]
+def test_order_of_documents_and_claims_is_irrelevant(
+    claims: Claims, policy: Unevidenced, random: Random
+) -> None:
     shuffled = [random.sample(relations, len(relations)) for relations in claims]
     random.shuffle(shuffled)
     assert conflict_score_count(shuffled) == conflict_score_count(claims)
@@ -83,8 +90,10 @@ def test_order_of_documents_and_claims_is_irrelevant(claims, policy, random) -> 
 
 
 @given(reports, policies, st.integers(1, 5))
-def test_irrelevant_documents_change_nothing(claims, policy, extra) -> None:  # type: ignore[no-untyped-def]
-    padded = [[*relations, *[I] * extra] for relations in claims]
+def test_irrelevant_documents_change_nothing(
+    claims: Claims, policy: Unevidenced, extra: int
+) -> None:
+    padded = [[*relations, *[N] * extra] for relations in claims]
     assert conflict_score_count(padded) == conflict_score_count(claims)
     assert conflict_score_ratio(padded, unevidenced=policy) == conflict_score_ratio(
         claims, unevidenced=policy
@@ -92,8 +101,8 @@ def test_irrelevant_documents_change_nothing(claims, policy, extra) -> None:  # 
 
 
 @given(st.lists(readable, min_size=1, max_size=8))
-def test_swapping_support_and_contradiction_mirrors_the_ratio(claims) -> None:  # type: ignore[no-untyped-def]
-    mirror = {S: C, C: S, I: I}
+def test_swapping_support_and_contradiction_mirrors_the_ratio(claims: Claims) -> None:
+    mirror = {S: C, C: S, N: N}
     swapped = [[mirror[relation] for relation in relations] for relations in claims]
     assert conflict_score_count(swapped) == conflict_score_count(claims)
     ratio = conflict_score_ratio(claims, unevidenced="exclude")
@@ -105,7 +114,7 @@ def test_swapping_support_and_contradiction_mirrors_the_ratio(claims) -> None:  
 
 
 @given(any_relations)
-def test_a_conflict_needs_a_ratio_strictly_between_zero_and_one(relations) -> None:  # type: ignore[no-untyped-def]
+def test_a_conflict_needs_a_ratio_strictly_between_zero_and_one(relations: list[Relation]) -> None:
     ratio = contradiction_ratio(relations)
     assert conflicting(relations) == (ratio is not None and 0.0 < ratio < 1.0)
     assert determined(relations) == (X not in relations)

