@@ -49,8 +49,16 @@ class Prompt:
         """The prompt as the single user turn of a chat.
 
         One user turn works with every chat template; some know no system role.
+
+        Raises:
+            InputError: The template asks for something that its variables do not have.
         """
-        text = ENVIRONMENT.from_string(self.source).render(**variables)
+        try:
+            text = ENVIRONMENT.from_string(self.source).render(**variables)
+        except Exception as error:  # the user's own template: it may go wrong in any way
+            raise InputError(
+                f"the prompt '{self.name}' cannot be filled in ({error}); mend its template"
+            ) from error
         return [{"role": "user", "content": text.strip()}]
 
     @property
@@ -68,21 +76,27 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
         overrides: A folder with `conflictscore/decompose.j2` and so on; others stay ours.
 
     Raises:
-        InputError: The override folder does not exist, or the template cannot be read, does not
-            parse, leaves a variable out, or names one that does not exist.
+        InputError: The override folder does not exist or has a template that is not one of ours, or
+            the template cannot be read, does not parse, leaves a variable out, or names one that
+            does not exist.
     """
     folder, _, file = name.partition("/")
     path = HERE / folder / "prompts" / f"{file}.j2"
     if overrides is not None:
-        if not overrides.is_dir():
-            raise InputError(f"--prompts {overrides} is not a folder; see docs/prompts.md")
+        _check_overrides(overrides)
         own = overrides / f"{name}.j2"
         path = own if own.exists() else path
     try:
         source = path.read_text("utf-8")
         used = meta.find_undeclared_variables(ENVIRONMENT.parse(source))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the prompt {path} cannot be read ({error})") from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); a prompt is a text file"
+        ) from error
     except jinja2.TemplateSyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: not a valid template: {error.message}") from error
     if missing := sorted(variables - used):
@@ -96,3 +110,16 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
             f"{', '.join(sorted(variables))}"
         )
     return Prompt(name, source)
+
+
+def _check_overrides(folder: Path) -> None:
+    """Refuse a folder that is not there, and files that would be passed over without a word."""
+    if not folder.is_dir():
+        raise InputError(f"--prompts {folder} is not a folder; see docs/prompts.md")
+    ours = {f"{path.parts[-3]}/{path.name}" for path in HERE.glob("*/prompts/*.j2")}
+    for path in sorted(folder.rglob("*.j2")):
+        name = path.relative_to(folder).as_posix()
+        if name not in ours:
+            raise InputError(
+                f"{path} is in the place of no prompt; there are {', '.join(sorted(ours))}"
+            )

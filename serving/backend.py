@@ -119,15 +119,20 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     """
     import httpx  # noqa: PLC0415 - not needed for a run that is cached
 
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.netloc:
+    if not (key.isascii() and key.isprintable()):
+        raise ServingError(
+            "the key in CONTESTED_API_KEY has characters that no key can have; copy it again, "
+            "without a line break"
+        )
+    if not _is_url(url):
         raise ServingError(f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1")
+    parts = urlsplit(url)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
         async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
             answer = await client.get(f"{url.rstrip('/')}/models")
             version = await client.get(f"{parts.scheme}://{parts.netloc}/version")
-    except httpx.HTTPError as error:
+    except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServingError(
             f"no server answers at {url} ({error or type(error).__name__}); "
             "start it, or leave --endpoint away to have one started"
@@ -158,6 +163,14 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         context=card.get("max_model_len"),
         engine=_engine(version.text if version.status_code == 200 else ""),
     )
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # a port that is no number or too large, a bracket too few
+        return False
 
 
 def _engine(version: str) -> str:

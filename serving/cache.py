@@ -64,13 +64,21 @@ class CompletionCache:
             ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The stored completion, or None."""
-        row = self._database.execute(
-            "SELECT value FROM completions WHERE key = ?", (key,)
-        ).fetchone()
-        if row is None:
-            return None
-        value: dict[str, Any] = json.loads(row[0])
+        """The stored completion, or None.
+
+        Raises:
+            ServingError: The file cannot be read: it is another program's, or damaged.
+        """
+        try:
+            row = self._database.execute(
+                "SELECT value FROM completions WHERE key = ?", (key,)
+            ).fetchone()
+            value: dict[str, Any] | None = json.loads(row[0]) if row is not None else None
+        except (sqlite3.Error, ValueError) as error:
+            raise ServingError(
+                f"the cache {self.path} cannot be read ({error}); move it away, or name another "
+                "file with --cache"
+            ) from error
         return value
 
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:

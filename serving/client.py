@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
-from serving.errors import RequestError
+from serving.errors import RequestError, ServingError
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message
 
@@ -173,6 +173,7 @@ class Client:
         self._in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
+        self._asking_ids = asyncio.Lock()
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -281,6 +282,12 @@ class Client:
         needed = self.count(render(text))
         if needed <= room:
             return Fitted(text, tokens, tokens)
+        if self.count(render("")) >= room:
+            raise RequestError(
+                f"{name} does not fit {self.model.name}: the prompt around it and "
+                f"{max_tokens:,} tokens for the reply alone fill the context of "
+                f"{self.model.context:,} tokens; raise max_model_len in the profile"
+            )
         if not cut:
             raise RequestError(
                 f"{name} is too long for {self.model.name}: the prompt has {needed:,} tokens, "
@@ -385,7 +392,12 @@ class Client:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"]
+        found: dict[str, float] = reply["logprobs"] or {}
+        if missing := [token for token in tokens if str(token) not in found]:
+            raise ServingError(
+                f"the server of {self.model.name} gives no log-probability of token {missing[0]}, "
+                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
+            )
         return {token: found[str(token)] for token in tokens}
 
     def _begun(self, choice: str, path: Sequence[int], depth: int) -> str:
@@ -396,12 +408,13 @@ class Client:
         return self.tokenizer.decode(path[:depth])
 
     async def _ids(self, choice: str) -> list[int]:
-        if choice not in self._label_ids:
-            if self.tokenizer is not None:
-                self._label_ids[choice] = self.tokenizer.encode(choice)
-            else:
-                endpoint = (await self._backend.endpoints())[0]
-                self._label_ids[choice] = await token_ids(endpoint, choice)
+        async with self._asking_ids:  # once, not once for every call that begins meanwhile
+            if choice not in self._label_ids:
+                if self.tokenizer is not None:
+                    self._label_ids[choice] = self.tokenizer.encode(choice)
+                else:
+                    endpoint = (await self._backend.endpoints())[0]
+                    self._label_ids[choice] = await token_ids(endpoint, choice)
         return self._label_ids[choice]
 
     def _defused(self, messages: Sequence[Message]) -> list[dict[str, str]]:

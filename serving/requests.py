@@ -70,7 +70,12 @@ class Line:
         )
 
     async def send(self, request: dict[str, Any]) -> Answer:
-        """Send one request, once. Raises what `openai` raises."""
+        """Send one request, once.
+
+        Raises:
+            openai.APIError: As the client library tells it.
+            ServingError: The reply is no chat completion.
+        """
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
         self.in_flight += 1
@@ -80,7 +85,13 @@ class Line:
             )
         finally:
             self.in_flight -= 1
-        return _read(completion)
+        try:
+            return _read(completion)
+        except (AttributeError, IndexError, TypeError) as error:
+            raise ServingError(
+                f"the server at {self.endpoint.url} answers, but not as an OpenAI-compatible "
+                "server does; check --endpoint"
+            ) from error
 
     async def close(self) -> None:
         """Close the connection."""
@@ -120,7 +131,7 @@ async def ask(
     try:
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type(passing),
-            wait=wait_exponential_jitter(initial=0.2, max=15),
+            wait=wait_exponential_jitter(multiplier=0.2, max=15),
             stop=stop_after_delay(PATIENCE_S),
             reraise=True,
         ):
@@ -151,10 +162,10 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
             answer = await client.post(url, json=body)
             answer.raise_for_status()
             ids: list[int] = answer.json()["tokens"]
-    except (httpx.HTTPError, ValueError, KeyError) as error:
+    except (httpx.HTTPError, ValueError, KeyError, TypeError) as error:
         raise ServingError(
-            f"{url} does not tokenize ({error}); register the model's folder with "
-            "'contested models add' and name it with --model"
+            f"{url} does not tokenize ({error or type(error).__name__}); register the model's "
+            "folder with 'contested models add' and name it with --model"
         ) from error
     return ids
 

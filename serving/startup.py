@@ -7,11 +7,12 @@ from pathlib import Path
 _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
 )
-_ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S")
+_ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
 # Lines that say only that some other process failed.
 _ECHO = re.compile(
-    r"Engine core initialization failed|See root cause above|failed to start|died unexpectedly"
-    r"|_log_traceback|leaked \w+ objects|WorkerProc initialization failed|resource_tracker"
+    r"\d+ validation errors? for|Engine core initialization failed|See root cause above"
+    r"|failed to start|died unexpectedly|_log_traceback|leaked \w+ objects"
+    r"|WorkerProc initialization failed|resource_tracker"
 )
 
 STAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(

@@ -1,6 +1,8 @@
 """Fixtures that several test files share."""
 
+import asyncio
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,8 @@ from scripted import KEY, Scripted
 
 from serving.models import Model, find, import_gguf
 from serving.offline import go_offline
+from serving.profile import load
+from serving.server import Endpoint, LocalServer
 
 go_offline()
 
@@ -49,3 +53,19 @@ def smollm2(models_dir: Path) -> Model:
         (file,) = Path(spec.origin).parent.glob("*.gguf")
         import_gguf(file, name, models_dir)
     return find(name, models_dir)
+
+
+@pytest.fixture(scope="session")
+def strict_server(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
+    """A real vLLM server in strict mode, shared by the session's tests."""
+    log = tmp_path_factory.mktemp("strict") / "server.log"
+    options = load("cpu-small").strict().engine(smollm2.name)
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, daemon=True).start()
+    server = LocalServer(smollm2, options, log)
+    asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+    try:
+        yield server.endpoint
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)

@@ -1,5 +1,6 @@
 """The `contested` command: its groups, and how errors reach a person."""
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -54,17 +55,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (InputError, ServingError) as error:
         return _tell(str(error))
     except TyperException as error:
-        return _tell(f"{error.format_message()} (see --help)")
+        return _tell(f"{error.format_message().replace('Value error, ', '')} (see --help)")
     except (KeyboardInterrupt, Abort):
         _tell("stopped; what was answered is kept, the same command goes on from there")
         return INTERRUPTED
     except BrokenPipeError:
         return 0  # whoever read our output has seen enough
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A path that the system refuses where nobody looked first: too long, not permitted.
+        return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
     return int(code or 0)
 
 
 def entry() -> None:
     """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What a terminal's encoding lacks is shown as "?", and is no error.
+            stream.reconfigure(errors="replace")
     sys.exit(main())
 
 

@@ -62,7 +62,13 @@ def progress(what: str, total: int) -> Iterator[Shown]:
         console=STDERR,
     )
     with bar:
-        yield Shown(bar, bar.add_task(what, total=total, cost="", status=""))
+        task = bar.add_task(what, total=total, cost="", status="")
+        try:
+            yield Shown(bar, task)
+        except BaseException:
+            # A log file gets the reason alone, without a bar that stands still.
+            bar.live.transient = not STDERR.is_terminal
+            raise
 
 
 def cost_line(client: Client) -> str:

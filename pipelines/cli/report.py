@@ -38,20 +38,24 @@ def publish(folder: RunFolder) -> None:
         InputError: A result is damaged, or the folder cannot be written.
     """
     about = folder.about()
-    entry: dict[str, Any] = about["pipelines"][conflictscore.NAME]
+    entry: dict[str, Any] | None = about["pipelines"].get(conflictscore.NAME)
+    if entry is None:
+        raise InputError(f"{folder.path} holds no run of {conflictscore.NAME}; name one that does")
     config = entry["config"]
+    skipped = conflictscore.skipped(folder)
     results = list(conflictscore.results(folder).values())
-    made = all_tables(results, config["model"]["name"], config["data"]["name"])
+    made = all_tables(results, config["model"]["name"], config["data"]["name"], skipped)
     for each in made:
         table.write(each, folder.tables)
     page.write(
         folder.report,
         "ConflictScore",
-        [section(results, config["model"]["name"], config["data"]["name"])],
+        [section(results, config["model"]["name"], config["data"]["name"], skipped)],
         about,
         models=[page.ModelUsed("judge", config["model"]["name"], config["model"]["digest"])],
         facts=[
             ("data", f"{config['data']['name']} ({config['data']['examples']} responses)"),
+            ("bad records skipped", f"{len(skipped):,}"),
             ("profile", config["profile"]),
             ("engine", config["model"]["engine"]),
             ("claims", config["settings"]["claims"]),

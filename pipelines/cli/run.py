@@ -1,7 +1,6 @@
 """`contested run`: a pipeline over a file of examples, into a run folder."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +18,6 @@ from pipelines.conflictscore.scores import Unevidenced
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, OnError, read
 from pipelines.evidence.llm import Mode
-from pipelines.files import replace_text
 from pipelines.report.table import write
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
@@ -141,6 +139,13 @@ def run_conflictscore(
         if repeat > 1:
             write(drift_table(_repeats(folder, repeat)), folder.tables)
         publish(folder)
+    if dataset.skipped:
+        STDERR.print(
+            f"bad records skipped: {len(dataset.skipped):,}, listed in "
+            f"{conflictscore.NAME}.skipped.jsonl; the first is on line "
+            f"{dataset.skipped[0].line}: {escape(dataset.skipped[0].error)}",
+            soft_wrap=True,
+        )
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
 
 
@@ -169,7 +174,7 @@ async def _run_once(
             made = conflictscore.plan(settings, client, prompts)
             config = conflictscore.config(dataset, made, client, source.profile.name)
             folder.begin(name, config, provenance())
-            replace_text(folder.path / f"{name}.skipped.jsonl", _skipped_lines(dataset))
+            conflictscore.keep_skipped(folder, dataset.skipped, repeat)
             results = await conflictscore.run(
                 dataset,
                 made,
@@ -203,13 +208,6 @@ async def _announce(
         )
         for skipped in dataset.skipped:
             print(f"line {skipped.line} is skipped: {skipped.error}")
-
-
-def _skipped_lines(dataset: Dataset) -> str:
-    return "".join(
-        json.dumps({"line": skipped.line, "error": skipped.error}, ensure_ascii=False) + "\n"
-        for skipped in dataset.skipped
-    )
 
 
 def _repeats(folder: RunFolder, repeat: int) -> list[list[Result]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -57,6 +58,10 @@ def score(
             rich_help_panel=options.METRIC_PANEL,
         ),
     ] = "json",
+    on_overflow: Annotated[
+        options.Overflow,
+        typer.Option(help="What to do with a text too long for the context; cuts are shown."),
+    ] = "error",
     prompts: options.Prompts = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     profile: options.Profile = None,
@@ -76,7 +81,7 @@ def score(
     its sources disagree is supported by all of them.
     """
     example = read_example(response, [*documents, *(more or [])])
-    settings = Settings(claims=claims, k=k, evidence=evidence)
+    settings = Settings(claims=claims, k=k, evidence=evidence, cut=on_overflow == "cut")
     source = options.source(
         "judge",
         profile=profile,
@@ -106,7 +111,7 @@ def read_example(response: Path, documents: list[Path]) -> Example:
     """An example from text files; documents are named after their files.
 
     Raises:
-        InputError: A file is missing, empty or not UTF-8.
+        InputError: A file is missing, empty or not UTF-8, or its name cannot name a document.
     """
     names = [path.stem for path in documents]
     ids = [
@@ -120,11 +125,18 @@ def read_example(response: Path, documents: list[Path]) -> Example:
         id=response.stem,
         group=response.stem,
         response=read_text(response),
-        documents=tuple(
-            Document(id=name, text=read_text(path))
-            for name, path in zip(ids, documents, strict=True)
-        ),
+        documents=tuple(_document(name, path) for name, path in zip(ids, documents, strict=True)),
     )
+
+
+def _document(name: str, path: Path) -> Document:
+    text = read_text(path)
+    try:
+        return Document(id=name, text=text)
+    except ValidationError as error:
+        raise InputError(
+            f"{path}: '{name}' cannot name a document ({error.errors()[0]['msg']}); rename the file"
+        ) from error
 
 
 def show(result: Result, console: Console) -> None:

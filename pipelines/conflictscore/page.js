@@ -126,7 +126,7 @@
         buttons[row].push(button);
         return make("td", {}, button);
       });
-      return make("tr", {}, make("th", { scope: "row", dir: "auto" }, make("span", { class: "claim-number" }, `${row + 1}`), badge(claim), claim.text), cells);
+      return make("tr", {}, make("th", { scope: "row", dir: "auto" }, make("span", { class: "claim-number" }, `${row + 1}`), badge(claim), make("span", { class: claim.text.length > 300 ? "claim-text long" : "claim-text" }, claim.text)), cells);
     });
     const table = make("table", { class: "matrix" },
       make("caption", { class: "hidden-text" }, "Each claim against each document"),
@@ -174,9 +174,9 @@
     const content = stored(`${response.id}-data`);
     const sources = stored(content.documents);
     if (content.claims.length) {
-      const panel = make("div", { class: "panel", role: "region", "aria-label": "Judgement", "aria-live": "polite" });
+      const panel = make("div", { class: "panel", role: "region", "aria-label": "Judgement" });
       const drawn = matrix(content, sources, panel);
-      place.append(make("div", { class: "board" }, drawn.element, panel));
+      place.append(make("div", { class: sources.length > 6 ? "board stacked" : "board" }, drawn.element, panel));
       drawn.choose(...first(content), false);
     }
     place.append(papers(sources));
@@ -241,5 +241,6 @@
     if (form.elements.order.value !== "number") order();
   };
 
+  document.querySelectorAll(".scriptless").forEach((note) => note.remove());
   document.querySelectorAll("form[data-responses]").forEach(start);
 })();

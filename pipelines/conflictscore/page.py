@@ -15,6 +15,7 @@ from pipelines.conflictscore.scores import (
     determined,
     supporting,
 )
+from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.report.page import Section, fragment
@@ -27,6 +28,9 @@ second, since a response is drawn when a reader opens it."""
 
 CHARACTERS_SHOWN = 40_000
 """Characters of one document that the page holds; the page says where a document goes on."""
+
+ENOUGH_JUDGEMENTS = 20
+"""From this many on, the same label everywhere is remarked upon."""
 
 _HERE = Path(__file__).parent
 _ANCHOR = "conflictscore"
@@ -65,7 +69,9 @@ class Entry:
         return self.states.count("conflict")
 
 
-def section(results: Sequence[Result], model: str, data: str) -> Section:
+def section(
+    results: Sequence[Result], model: str, data: str, skipped: Sequence[Skipped] = ()
+) -> Section:
     """Overview, responses and failures of a run.
 
     Responses of one record share one copy of their documents. What a response shows when it is
@@ -75,13 +81,14 @@ def section(results: Sequence[Result], model: str, data: str) -> Section:
         results: One per response, in the order to list them.
         model: Name of the judging model.
         data: Name of the data set.
+        skipped: Lines of the data that were no records.
     """
     listed = results[:RESPONSES_SHOWN]
     sources: dict[tuple[Document, ...], str] = {}
     entries = [_entry(number, result, sources) for number, result in enumerate(listed, 1)]
     names = tables.variants(results)
     groups = [(name, [r for r in results if tables.variant(r) == name]) for name in names]
-    scores, differences, labels, failures = tables.all_tables(results, model, data)
+    scores, differences, labels, failures = tables.all_tables(results, model, data, skipped)
     counts = [
         (name, {label.value: n for label, n in tables.label_counts(group).items()})
         for name, group in groups
@@ -92,6 +99,7 @@ def section(results: Sequence[Result], model: str, data: str) -> Section:
         "page.html.j2",
         anchor=_ANCHOR,
         tiles=_tiles(results),
+        remarks=_remarks(results),
         plots=[
             dots([(n, tables.mean_score(g, "cs_c")) for n, g in groups], "CS-C by variant"),
             dots([(n, tables.mean_score(g, "cs_r")) for n, g in groups], "CS-R by variant"),
@@ -159,7 +167,12 @@ def _tiles(results: Sequence[Result]) -> list[Tile]:
         ("CS-R, share of contradiction", tables.mean_score(results, "cs_r")),
     ):
         figure, _, interval = shown(estimate).partition(" ")
-        aside = f"95 % interval {interval}" if interval else "no interval"
+        if estimate is None or estimate.low is None:
+            aside = "no interval"
+        elif estimate.low == estimate.high:
+            aside = "the same for every response"
+        else:
+            aside = f"95 % interval {interval}"
         tiles.append(Tile(label, figure, f"{aside}; lower is better"))
     share = tables.conflicting_share(results)
     claims = sum(len(result.claims) for result in results)
@@ -176,6 +189,26 @@ def _tiles(results: Sequence[Result]) -> list[Tile]:
     aside = ", ".join(f"{counts[status]:,} {status}" for status in ("invalid", "failed"))
     tiles.append(Tile("Responses scored", f"{counts['scored']:,}", f"of {len(results):,}; {aside}"))
     return tiles
+
+
+def _remarks(results: Sequence[Result]) -> list[str]:
+    """What a reader must know before believing the figures, as the data show it."""
+    remarks = []
+    counts = tables.label_counts(results)
+    total = sum(counts.values())
+    if len(counts) == 1 and total >= ENOUGH_JUDGEMENTS:
+        only = _NAMES[next(iter(counts)).value]
+        remarks.append(
+            f"All {total:,} judgements carry the same label ({only}). A judge that does not tell "
+            "documents apart says nothing of the responses, whatever the scores."
+        )
+    mass = tables.mean_label_mass(results)
+    if mass is not None and mass < 0.5:
+        remarks.append(
+            f"On average {100 * mass:.0f} % of the judge's probability fell on the labels. "
+            "Left to itself, it would mostly have written something else."
+        )
+    return remarks
 
 
 def _entry(number: int, result: Result, sources: dict[tuple[Document, ...], str]) -> Entry:

@@ -1,7 +1,8 @@
 """ConflictScore over a data set: what it will cost, the run, and its drift."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,9 +10,11 @@ from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.pipeline import conflict_score, result
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
-from pipelines.data.jsonl import Dataset
+from pipelines.data.jsonl import Dataset, Skipped
 from pipelines.data.records import Example
+from pipelines.errors import InputError
 from pipelines.evidence.llm import LlmLabeller, llm_labeller
+from pipelines.files import replace_text
 from pipelines.prompts import Prompt
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import run_examples
@@ -88,6 +91,32 @@ def results(folder: RunFolder, repeat: int = 0) -> dict[str, Result]:
     return _log(folder, repeat).read()
 
 
+def keep_skipped(folder: RunFolder, skipped: Sequence[Skipped], repeat: int = 0) -> None:
+    """Write down the lines of the input that were no records.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+    lines = (json.dumps(asdict(bad), ensure_ascii=False) + "\n" for bad in skipped)
+    replace_text(_skipped_path(folder, repeat), "".join(lines))
+
+
+def skipped(folder: RunFolder) -> list[Skipped]:
+    """The lines of the input that were no records.
+
+    Raises:
+        InputError: The list of them is damaged.
+    """
+    path = _skipped_path(folder)
+    try:
+        lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+        return [Skipped(**json.loads(line)) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{path} is damaged ({error}); run the same command again to have it made again"
+        ) from error
+
+
 def config(data: Dataset, made: Plan, client: Client, profile: str) -> dict[str, Any]:
     """Everything that decides the results, for `run.json`."""
     return {
@@ -162,6 +191,10 @@ async def run(
         on_result=keep,
     )
     return log.settle([example.id for example in data.examples])
+
+
+def _skipped_path(folder: RunFolder, repeat: int = 0) -> Path:
+    return folder.path / f"{log_name(repeat)}.skipped.jsonl"
 
 
 def _log(folder: RunFolder, repeat: int) -> ResultLog[Result]:

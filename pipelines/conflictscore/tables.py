@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import combinations
+from statistics import fmean
 
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import conflicting, determined
+from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -63,7 +65,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "An interval without width says that all values were equal, not that the value is "
             "certain."
         )
-    if any(isinstance(cell, Estimate) and cell.low is None for row in rows for cell in row):
+    if _without_interval(rows):
         notes.append("A value without brackets rests on a single record and has no interval.")
     return Table(
         name="scores",
@@ -99,7 +101,9 @@ def labels(results: Sequence[Result]) -> Table:
     rows: list[Row] = []
     for name, members in groups:
         counts = label_counts(members)
-        rows.append((name, *(counts[relation] for relation in Relation), sum(counts.values())))
+        total = sum(counts.values())
+        shares = (counts[relation] for relation in Relation)
+        rows.append((name, *shares, total, mean_label_mass(members)))
     return Table(
         name="labels",
         title="Labels",
@@ -108,10 +112,14 @@ def labels(results: Sequence[Result]) -> Table:
             Column("variant", "Variant"),
             *(Column(relation.lower(), relation.capitalize()) for relation in Relation),
             Column("judgements", "Judgements"),
+            Column("label_mass", "Probability on labels"),
         ),
         rows=tuple(rows),
         notes=(
             "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
+            "Probability on labels: the share of the judge's probability that fell on the labels "
+            "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
+            "write something else.",
         ),
     )
 
@@ -137,6 +145,8 @@ def differences(results: Sequence[Result]) -> Table:
     ]
     if len(rows) > 1:
         notes.append("The intervals are not adjusted for the number of comparisons.")
+    if _without_interval(rows):
+        notes.append("A value without brackets rests on a single record and has no interval.")
     if _without_width(rows):
         notes.append(
             "An interval without width says that all differences were equal, not that they are "
@@ -159,8 +169,11 @@ def differences(results: Sequence[Result]) -> Table:
     )
 
 
-def failures(results: Sequence[Result]) -> Table:
+def failures(results: Sequence[Result], skipped: Sequence[Skipped] = ()) -> Table:
     """Everything that was not scored, not read or not seen whole, one row each."""
+    lines = [
+        (None, "bad record", f"line {bad.line}", one_line(bad.error, _EXCERPT)) for bad in skipped
+    ]
     return Table(
         name="failures",
         title="Failures and truncations",
@@ -171,14 +184,21 @@ def failures(results: Sequence[Result]) -> Table:
             Column("where", "Where"),
             Column("what", "What"),
         ),
-        rows=tuple(row for result in results for row in _faults(result)),
+        rows=(*lines, *(row for result in results for row in _faults(result))),
         notes=(f"Replies are cut to {_EXCERPT} characters here.",),
     )
 
 
-def all_tables(results: Sequence[Result], model: str, data: str) -> tuple[Table, ...]:
+def all_tables(
+    results: Sequence[Result], model: str, data: str, skipped: Sequence[Skipped] = ()
+) -> tuple[Table, ...]:
     """Every table of a run, in the order of reading."""
-    return (scores(results, model, data), differences(results), labels(results), failures(results))
+    return (
+        scores(results, model, data),
+        differences(results),
+        labels(results),
+        failures(results, skipped),
+    )
 
 
 def variants(results: Sequence[Result]) -> list[str]:
@@ -202,6 +222,17 @@ def claim_relations(result: Result) -> list[list[Relation]]:
 def label_counts(results: Sequence[Result]) -> Counter[Relation]:
     """Label -> number of judgements."""
     return Counter(judgement.relation for result in results for judgement in result.judgements)
+
+
+def mean_label_mass(results: Sequence[Result]) -> float | None:
+    """Mean share of the judge's probability that fell on the labels, in [0, 1]."""
+    masses = [
+        judgement.label_mass
+        for result in results
+        for judgement in result.judgements
+        if judgement.label_mass is not None
+    ]
+    return fmean(masses) if masses else None
 
 
 def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
@@ -260,6 +291,10 @@ def _score_row(name: str, results: Sequence[Result], model: str, data: str) -> R
 def _paper_row(setting: str, model: str, cs_c: float, cs_r: float) -> Row:
     unknown: tuple[Cell, ...] = (None,) * 6
     return (setting, model, _PAPER_DATA, "paper, Table 3", cs_c, cs_r, None, 100, *unknown)
+
+
+def _without_interval(rows: Sequence[Row]) -> bool:
+    return any(isinstance(cell, Estimate) and cell.low is None for row in rows for cell in row)
 
 
 def _without_width(rows: Sequence[Row]) -> bool:

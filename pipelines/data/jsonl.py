@@ -63,31 +63,36 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     content = read_bytes(path)
     examples: list[Example] = []
     skipped: list[Skipped] = []
-    first_line: dict[str, int] = {}
+    taken: dict[str, int] = {}
     records = 0
     for line, raw in _lines(content):
         if limit is not None and records >= limit:
             break
         try:
             record = _record(raw)
-            if record.id in first_line:
-                raise InputError(
-                    f"the id '{record.id}' stands already on line {first_line[record.id]}; "
-                    "make ids distinct"
-                )
+            # Results are kept by `record/variant`, which another record may be called.
+            names = dict.fromkeys([record.id, *(example.id for example in record.examples())])
+            for name in names:
+                if name in taken:
+                    raise InputError(
+                        f"the id '{name}' stands already on line {taken[name]}; make ids distinct"
+                    )
         except InputError as error:
             if on_error == "stop":
                 raise InputError(f"{path}:{line}: {error}") from None
             skipped.append(Skipped(line, str(error)))
             continue
-        first_line[record.id] = line
+        taken |= dict.fromkeys(names, line)
         records += 1
         examples += record.examples()
     if not examples:
-        why = (
-            f"; all {len(skipped)} lines are bad, the first: {skipped[0].error}" if skipped else ""
-        )
-        raise InputError(f"{path} has no record{why}")
+        if skipped:
+            first = skipped[0]
+            raise InputError(
+                f"{path} has bad records only ({len(skipped):,}); "
+                f"the first is on line {first.line}: {first.error}"
+            )
+        raise InputError(f"{path} has no record; write one JSON object per line, see docs/input.md")
     digest = hashlib.sha256(content).hexdigest()
     return Dataset(path.name, digest, tuple(examples), tuple(skipped))
 
@@ -103,7 +108,9 @@ def read_bytes(path: Path) -> bytes:
     except FileNotFoundError:
         raise InputError(f"{path} does not exist; check the path") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        raise InputError(
+            f"{path} cannot be read ({error.strerror}); name a file that can"
+        ) from error
 
 
 def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
@@ -115,7 +122,9 @@ def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 def _record(raw: bytes) -> Record:
     try:
         text = raw.decode("utf-8")
-        json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(
+            text, parse_constant=_refuse_constant, object_pairs_hook=_refuse_repetition
+        )
     except UnicodeDecodeError as error:
         raise InputError(
             f"not UTF-8 at byte {error.start + 1} of the line; save the file as UTF-8"
@@ -125,15 +134,44 @@ def _record(raw: bytes) -> Record:
             f"not valid JSON at column {error.colno}: {error.msg}; write one object per line"
         ) from error
     except RecursionError:
-        raise InputError("nested too deeply to be a record") from None
+        raise InputError("nested too deeply to be a record; see docs/input.md") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise InputError("a number is too long to be read; write it as a string") from error
     try:
-        return Record.model_validate_json(text, strict=True)
+        record = Record.model_validate_json(text, strict=True)
     except ValidationError as error:
+        if _has_half_characters(value):
+            raise InputError(
+                "a \\u escape is half of a character (a lone surrogate); write both halves, or the "
+                "character itself"
+            ) from error
         raise InputError(_first_problem(error)) from error
+    if len(record.responses or ()) < len(value.get("responses") or ()):
+        raise InputError("two of the 'responses' have the same name; make them distinct")
+    return record
 
 
 def _refuse_constant(name: str) -> Any:
     raise InputError(f"{name} is not JSON; leave the field away or write null")
+
+
+def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"the field '{twice}' is given twice; leave one of them away")
+    return value
+
+
+def _has_half_characters(value: Any) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    except RecursionError:
+        pass
+    return False
 
 
 def _first_problem(error: ValidationError) -> str:

@@ -10,7 +10,8 @@ def read_text(path: Path) -> str:
     """A file's text, without white space around it.
 
     Raises:
-        InputError: The file is missing, empty, or not UTF-8.
+        InputError: The file is missing, empty, not UTF-8, or holds NUL characters, as binary files
+            and UTF-16 do.
     """
     try:
         text = read_bytes(path).decode("utf-8-sig").strip()
@@ -18,6 +19,10 @@ def read_text(path: Path) -> str:
         raise InputError(
             f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
         ) from error
+    if "\0" in text:
+        raise InputError(
+            f"{path} has a NUL character, so it is no UTF-8 text; save it as text in UTF-8"
+        )
     if not text:
         raise InputError(f"{path} is empty; give it text")
     return text

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from pipelines.metrics.estimate import Estimate
 from pipelines.files import replace_text
+from pipelines.metrics.estimate import Estimate
 from pipelines.report.text import one_line, visible
 
 Cell = str | int | float | Estimate | None
@@ -183,11 +183,12 @@ def html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = No
     )
     notes = Markup("").join(Markup("<li>{}</li>").format(visible(note)) for note in table.notes)
     return Markup(
-        '<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="figures">'
-        "<caption>{}</caption><thead><tr>{}</tr></thead>{}</table></div>{}{}"
+        '{}<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="figures">'
+        '<caption class="hidden-text">{}</caption><thead><tr>{}</tr></thead>{}</table></div>{}{}'
     ).format(
+        Markup('<p class="note">{}</p>').format(visible(table.caption)) if table.caption else "",
         table.title,
-        visible(table.caption or table.title),
+        table.title,
         head,
         Markup("").join(bodies),
         more,

@@ -2,14 +2,14 @@
 
 import pytest
 
-from pipelines.conflictscore.result import Result, Truncation
+from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import (
     conflict_score_count,
     conflict_score_ratio,
     determined,
 )
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+from pipelines.evidence.judgement import RELATIONS, Judgement, Relation, Truncation
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 

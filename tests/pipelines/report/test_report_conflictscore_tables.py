@@ -124,12 +124,17 @@ def test_labels_are_counted(results: list[Result]) -> None:
         "Irrelevant",
         "Invalid",
         "Judgements",
+        "Probability on labels",
     ]
-    assert table.rows == (
+    assert [line[:-1] for line in table.rows] == [
         ("overconfident", 6, 4, 13, 1, 24),
         ("hedged", 4, 0, 13, 0, 17),
         ("all", 10, 4, 26, 1, 41),
-    )
+    ]
+    # 0.31 for claim 1 against document 4, where there is one; 0.98 elsewhere; none for invalid.
+    assert table.rows[0][-1] == pytest.approx((21 * 0.98 + 2 * 0.31) / 23)
+    assert table.rows[1][-1] == pytest.approx((16 * 0.98 + 0.31) / 17)
+    assert labels([results[4]]).rows[0][-1] is None
 
 
 def test_failures_name_the_place_and_the_reason(results: list[Result]) -> None:

@@ -1,0 +1,60 @@
+# Makes the virtual environment that run_all.sh and test.sh use. Sourced, not run.
+#
+#   prepare_environment            what a run needs
+#   prepare_environment dev        and what tests need
+#
+# Settings, all optional:
+#   CONTESTED_VENV         folder of the environment (default: .venv in the project)
+#   CONTESTED_PYTHON       the Python to make it with, 3.11 or later (default: python3)
+#   CONTESTED_ENGINE       cpu or gpu (default: gpu where nvidia-smi lists a GPU)
+#   CONTESTED_TORCH_INDEX  index with the CPU build of torch, where pip's own has none
+#
+# On a machine without any index, point pip at a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=DIR.
+
+fail() {
+  echo "contested: $*" >&2
+  exit 2
+}
+
+choose_engine() {
+  if [ -n "${CONTESTED_ENGINE:-}" ]; then
+    echo "$CONTESTED_ENGINE"
+  elif command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+    echo gpu
+  else
+    echo cpu
+  fi
+}
+
+prepare_environment() {
+  local engine locks lock stamp python
+  engine=$(choose_engine)
+  locks=("$ROOT/requirements/$engine.txt")
+  [ -f "${locks[0]}" ] || fail "CONTESTED_ENGINE is '$engine'; it can be cpu or gpu"
+  [ "${1:-}" = dev ] && locks+=("$ROOT/requirements/dev.txt")
+  VENV=${CONTESTED_VENV:-$ROOT/.venv}
+
+  if [ ! -x "$VENV/bin/python" ]; then
+    python=${CONTESTED_PYTHON:-python3}
+    command -v "$python" >/dev/null || fail "$python is not installed; install Python 3.11 or later"
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+      fail "$python is $("$python" -V 2>&1); name Python 3.11 or later in CONTESTED_PYTHON"
+    echo "making the environment $VENV"
+    "$python" -m venv "$VENV" || fail "no environment can be made in $VENV; is python3-venv installed?"
+  fi
+
+  for lock in "${locks[@]}"; do
+    stamp="$VENV/.installed-$(sha256sum "$lock" "$ROOT/pyproject.toml" | sha256sum | cut -c1-16)"
+    [ -f "$stamp" ] && continue
+    echo "installing $(basename "$lock") (a few minutes the first time)"
+    # --no-deps: the lock file is complete, and leaves out on purpose what must not come in.
+    "$VENV/bin/python" -m pip install --quiet --no-deps --disable-pip-version-check \
+      ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} -r "$lock" || fail \
+      "not everything in requirements/$(basename "$lock") could be installed (see above);" \
+      "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
+    "$VENV/bin/python" -m pip install --quiet --no-deps --no-build-isolation \
+      --disable-pip-version-check --editable "$ROOT" || fail "the project itself cannot be installed"
+    touch "$stamp"
+  done
+  PATH="$VENV/bin:$PATH"
+}

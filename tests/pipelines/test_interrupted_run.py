@@ -1,0 +1,347 @@
+"""Runs that are killed, servers that are killed, machines without a network: nothing is lost."""
+
+import asyncio
+import json
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from scripted import Scripted
+
+from serving import profile
+from serving.cache import completion_key
+from serving.connect import Source, resolve
+from serving.models import Model
+from serving.tokens import TEMPLATE_ARGUMENTS
+
+ROOT = Path(__file__).parents[2]
+CONTESTED = [sys.executable, "-m", "pipelines.cli"]
+
+SHORT_PROMPT = """Does the document support or contradict the claim, or is it irrelevant?
+{{ document | fenced("DOCUMENT") }}
+{{ claim | fenced("CLAIM") }}
+Answer SUPPORTS, CONTRADICTS or IRRELEVANT.
+"""
+
+
+def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
+    records = []
+    for number in range(count):
+        record: dict[str, Any] = {
+            "id": f"bridge-{number}",
+            "documents": [
+                {"id": "a", "text": f"The bridge number {number} was opened in 1932."},
+                {"id": "b", "text": f"Traffic first crossed bridge {number} in May 1936."},
+                {"id": "c", "text": f"The toll on bridge {number} is two pounds."},
+            ],
+        }
+        response = f"Bridge {number} was opened in 1932. It is old. Crossing it costs two pounds."
+        if claims:
+            record |= {
+                "response": response,
+                "claims": [f"Bridge {number} opened in 1932.", "Crossing costs two pounds."],
+            }
+        else:
+            hedged = f"Sources differ on bridge {number}: 1932 or 1936."
+            record |= {"responses": {"sure": response, "hedged": hedged}}
+        records.append(record)
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def start(arguments: Sequence[str | Path], **variables: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*CONTESTED, *map(str, arguments)],
+        env=os.environ | variables,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        cwd=ROOT,
+    )
+
+
+def finish(process: subprocess.Popen[str], timeout: float = 300) -> str:
+    output, _ = process.communicate(timeout=timeout)
+    assert process.returncode == 0, output
+    return output
+
+
+def stored_keys(cache: Path) -> set[str]:
+    if not cache.exists():
+        return set()
+    with sqlite3.connect(cache, timeout=60) as database:
+        try:
+            return {key for (key,) in database.execute("SELECT key FROM completions")}
+        except sqlite3.OperationalError:  # killed before the table was made
+            return set()
+
+
+def stored(cache: Path) -> int:
+    return len(stored_keys(cache))
+
+
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[str], limit: float) -> None:
+    deadline = time.monotonic() + limit
+    while not condition():
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "nothing happened in time"
+        time.sleep(0.02)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    kept = [*sorted((folder / "tables").iterdir()), folder / "conflictscore.jsonl"]
+    return {path.name: path.read_bytes() for path in kept}
+
+
+def keys_of(requests: Sequence[dict[str, Any]], digest: str, engine: str) -> list[str]:
+    """The cache keys of requests as a server saw them."""
+    added = {"model", "chat_template_kwargs"}
+    return [
+        completion_key(
+            {
+                "model": digest,
+                "engine": engine,
+                "template": TEMPLATE_ARGUMENTS,
+                "request": {name: value for name, value in sent.items() if name not in added},
+                "repeat": 0,
+            }
+        )
+        for sent in requests
+    ]
+
+
+def test_killed_again_and_again_a_run_asks_nothing_twice_and_ends_the_same(
+    endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = write_records(tmp_path / "records.jsonl", 12)
+    endpoint.delay_s = 0.05
+    cache, out = tmp_path / "cache.sqlite", tmp_path / "out"
+
+    def run(cache: Path, out: Path) -> subprocess.Popen[str]:
+        url = ["--endpoint", endpoint.url, "--concurrency", "4"]
+        return start(["run", "conflictscore", "--data", data, "--out", out, "--cache", cache, *url])
+
+    finish(run(tmp_path / "undisturbed.sqlite", tmp_path / "undisturbed"))
+    undisturbed = len(endpoint.requests)
+    assert undisturbed > 100
+    endpoint.requests.clear()
+
+    source = Source(
+        profile.load("cpu-small"), "judge", tmp_path / "models", endpoints=(endpoint.url,)
+    )
+    identity = asyncio.run(resolve(source)).identity
+    moments = random.Random(7)
+    for _ in range(4):  # the second and all further kills hit a resumed run
+        before = stored(cache)
+        already, seen = stored_keys(cache), len(endpoint.requests)
+        process = run(cache, out)
+        target = before + moments.randint(5, 25)
+        wait_until(lambda target=target: stored(cache) >= target, process, 60)  # type: ignore[misc]
+        time.sleep(moments.random() * 0.1)
+        process.kill()
+        process.wait()
+        asked = keys_of(endpoint.requests[seen:], identity.digest, identity.engine)
+        assert not already & set(asked), "a stored completion was asked again"
+        assert already <= stored_keys(cache), "a stored completion was lost"
+
+    already, seen = stored_keys(cache), len(endpoint.requests)
+    finish(run(cache, out))
+    asked = keys_of(endpoint.requests[seen:], identity.digest, identity.engine)
+    assert asked, "the kills came too late to test anything"
+    assert not already & set(asked)
+    assert set(asked) <= stored_keys(cache), "the keys of this test are not those of the client"
+    assert contents(out) == contents(tmp_path / "undisturbed")
+
+    endpoint.requests.clear()
+    assert "no model was asked" in finish(run(cache, out))
+    assert not endpoint.requests
+
+
+def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: Path) -> None:
+    data = write_records(tmp_path / "records.jsonl", 3)
+    out = tmp_path / "out"
+    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
+    finish(start(arguments))
+    whole = contents(out)
+    log = out / "conflictscore.jsonl"
+    log.write_bytes(log.read_bytes()[:-200])
+    finish(start(arguments))
+    assert contents(out) == whole
+
+
+def test_a_run_that_is_all_cached_loads_neither_torch_nor_openai(
+    endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = write_records(tmp_path / "records.jsonl", 2)
+    arguments = ["run", "conflictscore", "--data", str(data), "--endpoint", endpoint.url]
+    finish(start([*arguments, "--out", tmp_path / "first"]))
+    program = (
+        "import sys\n"
+        "from pipelines.cli.app import main\n"
+        f"code = main({[*arguments, '--out', str(tmp_path / 'second')]!r})\n"
+        "heavy = {'torch', 'transformers', 'vllm', 'openai'} & set(sys.modules)\n"
+        "sys.exit(code or (f'loaded {heavy}' if heavy else 0))"
+    )
+    again = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, cwd=ROOT
+    )
+    assert again.returncode == 0, again.stderr
+    assert "no model was asked" in again.stderr
+
+
+def test_repeats_measure_drift_and_find_none_in_a_scripted_endpoint(
+    endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = write_records(tmp_path / "records.jsonl", 2)
+    out = tmp_path / "out"
+    finish(
+        start(
+            ["run", "conflictscore", "--data", data, "--out", out]
+            + ["--endpoint", endpoint.url, "--repeat", "3"]
+        )
+    )
+    asked = [json.dumps(request, sort_keys=True) for request in endpoint.requests]
+    assert all(asked.count(request) == 3 for request in asked)
+    table = json.loads((out / "tables" / "conflictscore-drift.json").read_text())
+    assert [row["repeat"] for row in table["rows"]] == ["repeat 1", "repeat 2"]
+    assert all(row["same_labels"] == 1.0 and row["cs_c"] == 0.0 for row in table["rows"])
+
+
+def test_repeats_measure_drift_where_there_is_some(endpoint: Scripted, tmp_path: Path) -> None:
+    data = write_records(tmp_path / "records.jsonl", 4)
+    out = tmp_path / "out"
+    draws = random.Random(3)
+    endpoint.weigh = lambda _: [draws.random() / 3 for _ in range(3)]
+    finish(
+        start(
+            ["run", "conflictscore", "--data", data, "--out", out]
+            + ["--endpoint", endpoint.url, "--repeat", "2"]
+        )
+    )
+    table = json.loads((out / "tables" / "conflictscore-drift.json").read_text())
+    (row,) = table["rows"]
+    assert row["same_claims"] == 1.0
+    assert row["same_labels"] < 1.0
+    assert row["probability"] > 0.0
+
+
+def real_arguments(
+    smollm2: Model, models_dir: Path, tmp_path: Path, records: int, out: str, cache: str
+) -> list[str | Path]:
+    prompts = tmp_path / "prompts" / "evidence"
+    prompts.mkdir(parents=True, exist_ok=True)
+    (prompts / "relation.j2").write_text(SHORT_PROMPT)
+    data = write_records(tmp_path / "records.jsonl", records, claims=True)
+    return [
+        *("run", "conflictscore", "--data", data, "--out", tmp_path / out),
+        *("--cache", tmp_path / cache, "--models-dir", models_dir, "--model", smollm2.name),
+        *("--profile", "cpu-small", "--prompts", tmp_path / "prompts"),
+    ]
+
+
+def family(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children(recursive=True)
+
+
+@pytest.mark.real_server
+def test_a_killed_run_on_a_real_strict_server_ends_as_an_undisturbed_one(
+    smollm2: Model, models_dir: Path, tmp_path: Path
+) -> None:
+    def arguments(name: str) -> list[str | Path]:
+        cache = f"{name}.sqlite"
+        return [*real_arguments(smollm2, models_dir, tmp_path, 8, name, cache), "--strict"]
+
+    finish(start(arguments("undisturbed")), 600)
+
+    process = start(arguments("disturbed"))
+    wait_until(lambda: stored(tmp_path / "disturbed.sqlite") >= 10, process, 300)
+    servers = family(process)
+    assert servers, "the run has no server of its own"
+    process.kill()
+    process.wait()
+    _, alive = psutil.wait_procs(servers, timeout=20)
+    assert not alive, "a killed run left its server behind"
+    kept = stored(tmp_path / "disturbed.sqlite")
+    assert 10 <= kept < 48
+
+    output = finish(start(arguments("disturbed")), 600)
+    assert f"{48 - kept} calls" in output
+    assert contents(tmp_path / "disturbed") == contents(tmp_path / "undisturbed")
+
+
+@pytest.mark.real_server
+def test_a_server_killed_in_the_middle_costs_no_example(
+    smollm2: Model, models_dir: Path, tmp_path: Path
+) -> None:
+    arguments = real_arguments(smollm2, models_dir, tmp_path, 40, "out", "c.sqlite")
+    process = start([*arguments, "--concurrency", "2"])
+    wait_until(lambda: stored(tmp_path / "c.sqlite") >= 20, process, 300)
+    engines = [
+        each
+        for each in family(process)
+        if "vllm" in " ".join(each.cmdline()) and "guard" not in " ".join(each.cmdline())
+    ]
+    assert engines
+    engines[0].send_signal(signal.SIGKILL)
+    finish(process, 600)
+
+    results = [
+        json.loads(line)
+        for line in (tmp_path / "out" / "conflictscore.jsonl").read_text().splitlines()
+    ]
+    assert len(results) == 40
+    assert {result["status"] for result in results} == {"scored"}
+    usage = json.loads((tmp_path / "out" / "run.json").read_text())["pipelines"]["conflictscore"]
+    assert usage["usage"]["retries"] >= 1, "the kill came too late to test anything"
+
+
+@pytest.mark.real_server
+def test_the_main_job_runs_where_only_loopback_exists(
+    smollm2: Model, models_dir: Path, tmp_path: Path
+) -> None:
+    alone = ["unshare", "--user", "--map-root-user", "--net"]
+    if (
+        shutil.which("unshare") is None
+        or subprocess.run([*alone, "true"], capture_output=True).returncode
+    ):
+        pytest.skip("network namespaces are not permitted on this machine")
+    loopback_up = (
+        "import fcntl, socket, struct\n"
+        "with socket.socket() as s:\n"
+        "    fcntl.ioctl(s, 0x8914, struct.pack('16sh', b'lo', 0x49))\n"  # SIOCSIFFLAGS up|running
+    )
+    no_way_out = (
+        "import socket\n"
+        "try: socket.create_connection(('192.0.2.1', 80), 2)\n"
+        "except OSError as error: assert error.errno == 101, error\n"  # ENETUNREACH
+        "else: raise SystemExit('there is a network')\n"
+    )
+    job = [
+        *("scripts/run_all.sh", "--limit", "1", "--claims", "whole"),
+        *("--models-dir", str(models_dir), "--out", str(tmp_path / "out")),
+    ]
+    script = (
+        'set -e; "$1" -c "$2"; "$1" -c "$3"; shift 3; exec "$@"',
+        *("sh", sys.executable, loopback_up, no_way_out, *job),
+    )
+    done = subprocess.run(
+        [*alone, "sh", "-c", *script],
+        cwd=ROOT,
+        env=os.environ | {"CONTESTED_VENV": sys.prefix, "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=550,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
+    assert "calls to smollm2-135m-instruct" in done.stderr

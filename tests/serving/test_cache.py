@@ -1,0 +1,94 @@
+"""The completion store: keys, concurrency, damage."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from serving.cache import CompletionCache, completion_key
+from serving.errors import ServingError
+
+
+def test_a_completion_is_given_back_as_it_was_stored(tmp_path: Path) -> None:
+    value = {"text": "naïve — \u2603", "logprobs": {"7": -0.25}}
+    with CompletionCache(tmp_path / "new" / "cache.sqlite") as cache:
+        assert cache.get("k") is None
+        cache.put("k", "model", value)
+        assert cache.get("k") == value
+    with CompletionCache(tmp_path / "new" / "cache.sqlite") as cache:
+        assert cache.get("k") == value
+
+
+def test_the_first_answer_under_a_key_is_final(tmp_path: Path) -> None:
+    with CompletionCache(tmp_path / "c.sqlite") as cache:
+        cache.put("k", "model", {"text": "first"})
+        cache.put("k", "model", {"text": "second"})
+        assert cache.get("k") == {"text": "first"}
+        assert len(cache) == 1
+
+
+def test_keys_differ_wherever_a_part_differs_and_not_by_order() -> None:
+    parts = {"model": "a", "request": {"x": 1, "y": [1, 2]}, "repeat": 0}
+    assert completion_key(parts) == completion_key(dict(reversed(parts.items())))
+    others = [
+        parts | {"model": "b"},
+        parts | {"repeat": 1},
+        parts | {"request": {"x": 1, "y": [2, 1]}},
+        parts | {"request": {"x": "1", "y": [1, 2]}},
+    ]
+    assert len({completion_key(each) for each in [parts, *others]}) == 5
+
+
+def test_processes_share_one_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    program = (
+        "import sys; from pathlib import Path; from serving.cache import CompletionCache\n"
+        "cache = CompletionCache(Path(sys.argv[1]))\n"
+        "for n in range(200): cache.put(f'{sys.argv[2]}-{n}', 'm', {'n': n})"
+    )
+    writers = [subprocess.Popen([sys.executable, "-c", program, str(path), name]) for name in "abc"]
+    assert [writer.wait(60) for writer in writers] == [0, 0, 0]
+    with CompletionCache(path) as cache:
+        assert len(cache) == 600
+
+
+@pytest.mark.parametrize("damage", ["header", "middle"])
+def test_a_damaged_file_is_set_aside_with_a_message(
+    damage: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.sqlite"
+    with CompletionCache(path) as cache:
+        for number in range(500):
+            cache.put(f"{number:064}", "m", {"text": "x" * 100})
+    content = bytearray(path.read_bytes())
+    start = 0 if damage == "header" else 4096 * 3
+    content[start : start + 2048] = b"\xff" * 2048
+    path.write_bytes(content)
+
+    with CompletionCache(path) as cache:
+        assert len(cache) == 0
+        cache.put("k", "m", {"text": "works"})
+    assert "set aside" in capsys.readouterr().err
+    (aside,) = tmp_path.glob("c.sqlite.damaged-*")
+    assert aside.read_bytes() == bytes(content)
+
+
+def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ServingError, match=r"cannot be opened for writing .* --cache"):
+        CompletionCache(tmp_path / "file" / "c.sqlite")
+
+
+def test_the_file_can_be_read_with_sqlite_by_anyone(tmp_path: Path) -> None:
+    import sqlite3
+
+    with CompletionCache(tmp_path / "c.sqlite") as cache:
+        cache.put("k", "digest-of-model", {"text": "open"})
+        rows = sqlite3.connect(tmp_path / "c.sqlite").execute(
+            "SELECT model, value FROM completions"
+        )
+        ((model, value),) = rows
+    assert model == "digest-of-model"
+    assert json.loads(value) == {"text": "open"}

@@ -1,0 +1,266 @@
+"""The client against a scripted endpoint: cache, retries, labels, limits."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from pydantic import BaseModel, Field
+from scripted import KEY, MODEL, Scripted, prompt_of
+
+from serving import requests
+from serving.backend import RunningEndpoints
+from serving.cache import CompletionCache
+from serving.client import Client, Sampling, ServedIdentity, least_loaded
+from serving.errors import RequestError, ServingError
+from serving.requests import Line
+from serving.server import Endpoint
+
+ASK = [{"role": "user", "content": "What is it?"}]
+
+
+@asynccontextmanager
+async def client_of(
+    *servers: Scripted, cache: Path, concurrency: int = 8, repeat: int = 0, key: str = KEY
+) -> AsyncIterator[Client]:
+    endpoints = [Endpoint(server.url, key, MODEL) for server in servers]
+    with CompletionCache(cache) as store:
+        client = Client(
+            ServedIdentity(MODEL, "digest", "scripted engine", None),
+            None,
+            store,
+            RunningEndpoints(endpoints),
+            concurrency=concurrency,
+            repeat=repeat,
+        )
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "c.sqlite"
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "PATIENCE_S", 4.0)
+
+
+async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
+    endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply = lambda _: "an answer"
+    for asked in (1, 0):
+        async with client_of(endpoint, cache=cache) as client:
+            completion = await client.chat(ASK, Sampling(max_tokens=16))
+            assert completion.text == "an answer"
+            assert (client.usage.calls, client.usage.saved_calls) == (asked, 1 - asked)
+    assert len(endpoint.requests) == 1
+
+
+async def test_equal_requests_in_flight_are_asked_once(endpoint: Scripted, cache: Path) -> None:
+    endpoint.reply, endpoint.delay_s = (lambda _: "one"), 0.3
+    async with client_of(endpoint, cache=cache) as client:
+        sampling = Sampling(max_tokens=4)
+        answers = await asyncio.gather(*(client.chat(ASK, sampling) for _ in range(5)))
+    assert {answer.text for answer in answers} == {"one"}
+    assert len(endpoint.requests) == 1
+
+
+async def test_giving_up_one_of_two_equal_requests_leaves_the_other_its_answer(
+    endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply, endpoint.delay_s = (lambda _: "kept"), 0.5
+    async with client_of(endpoint, cache=cache) as client:
+        first = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
+        second = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        assert (await second).text == "kept"
+    assert len(endpoint.requests) == 1
+
+
+async def test_sampling_and_repeat_are_part_of_the_key(endpoint: Scripted, cache: Path) -> None:
+    endpoint.reply = lambda _: "x"
+    async with client_of(endpoint, cache=cache) as client:
+        for sampling in (Sampling(4), Sampling(5), Sampling(4, temperature=1.0), Sampling(4)):
+            await client.chat(ASK, sampling)
+    async with client_of(endpoint, cache=cache, repeat=1) as client:
+        await client.chat(ASK, Sampling(4))
+    assert len(endpoint.requests) == 4
+
+
+@pytest.mark.parametrize("fault", [0, 500, 503, 429])
+async def test_what_can_pass_is_tried_again(fault: int, endpoint: Scripted, cache: Path) -> None:
+    endpoint.reply, endpoint.faults = (lambda _: "at last"), [fault, fault]
+    async with client_of(endpoint, cache=cache) as client:
+        assert (await client.chat(ASK, Sampling(4))).text == "at last"
+        assert client.usage.retries == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "says"),
+    [
+        (400, RequestError, "refuses the request"),
+        (401, ServingError, "CONTESTED_API_KEY"),
+        (404, ServingError, "knows no model 'scripted'"),
+    ],
+)
+async def test_what_cannot_pass_is_not_tried_again(
+    fault: int, kind: type[Exception], says: str, endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.faults = [fault]
+    async with client_of(endpoint, cache=cache) as client:
+        with pytest.raises(kind, match=says):
+            await client.chat(ASK, Sampling(4))
+    assert len(endpoint.requests) == 1
+
+
+async def test_a_server_that_stays_away_ends_in_one_clear_error(cache: Path) -> None:
+    with Scripted() as gone:
+        url = gone.url
+    gone_for_good = Endpoint(url, KEY, MODEL)
+    with CompletionCache(cache) as store:
+        client = Client(
+            ServedIdentity(MODEL, "d", "e", None), None, store, RunningEndpoints([gone_for_good])
+        )
+        with pytest.raises(ServingError, match=r"did not answer .* start the same command again"):
+            await client.chat(ASK, Sampling(4))
+        await client.close()
+
+
+class Colour(BaseModel):
+    name: str
+    share: Annotated[float, Field(ge=0, le=1)]
+
+
+async def test_json_comes_back_as_the_schemas_model(endpoint: Scripted, cache: Path) -> None:
+    endpoint.reply = lambda _: '{"name": "red", "share": 0.5}'
+    async with client_of(endpoint, cache=cache) as client:
+        reply = await client.structured(ASK, Colour, Sampling(16))
+    assert reply.value == Colour(name="red", share=0.5)
+    sent = endpoint.requests[0]["response_format"]["json_schema"]
+    assert sent["schema"] == Colour.model_json_schema()
+
+
+@pytest.mark.parametrize(
+    ("raw", "problem"),
+    [
+        ('{"name": "red", "sha', "cut after 1 tokens"),
+        ('{"name": "red"}', "share: Field required"),
+        ('{"name": "red", "share": 7}', "share: Input should be less than or equal to 1"),
+        ("I think it is red.", "not the JSON asked for"),
+    ],
+)
+async def test_unreadable_json_is_a_value_with_its_raw_text(
+    raw: str, problem: str, endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply = lambda _: raw
+    async with client_of(endpoint, cache=cache) as client:
+        reply = await client.structured(ASK, Colour, Sampling(1 if "cut" in problem else 99))
+    assert reply.value is None
+    assert reply.raw == raw
+    assert reply.problem is not None
+    assert problem in reply.problem
+
+
+async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
+    endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.weigh = lambda _: [0.1, 0.3, 0.0001]
+    async with client_of(endpoint, cache=cache) as client:
+        choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
+    assert choice.label == "CONTRADICTS"
+    assert choice.mass == pytest.approx(0.4001)
+    assert sum(choice.probabilities.values()) == pytest.approx(1)
+    assert choice.probabilities["SUPPORTS"] == pytest.approx(0.1 / 0.4001)
+    (request,) = endpoint.requests
+    assert request["max_tokens"] == 1
+    assert request["logprob_token_ids"] == [ord("S"), ord("C"), ord("I")]
+
+
+async def test_choices_that_exclude_nothing_are_a_programming_error(
+    endpoint: Scripted, cache: Path
+) -> None:
+    async with client_of(endpoint, cache=cache) as client:
+        for choices in (["only"], ["twice", "twice"]):
+            with pytest.raises(ValueError, match="two different"):
+                await client.choose(ASK, choices)
+        with pytest.raises(ValueError, match="is the beginning of another"):
+            await client.choose(ASK, ["yes", "yes, but"])
+
+
+async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
+    most = current = 0
+
+    def count(request: dict[str, Any]) -> str:
+        nonlocal most, current
+        current += 1
+        most = max(most, current)
+        import time
+
+        time.sleep(0.05)
+        current -= 1
+        return prompt_of(request)
+
+    with Scripted(reply=count) as server:
+        async with client_of(server, cache=cache, concurrency=3) as client:
+            await asyncio.gather(
+                *(
+                    client.chat([{"role": "user", "content": str(n)}], Sampling(9))
+                    for n in range(12)
+                )
+            )
+    assert most == 3
+
+
+async def test_requests_are_sent_in_the_order_they_were_made(
+    endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply = lambda _: "ok"
+    async with client_of(endpoint, cache=cache, concurrency=1) as client:
+        await asyncio.gather(
+            *(client.chat([{"role": "user", "content": str(n)}], Sampling(9)) for n in range(20))
+        )
+    assert endpoint.prompts() == [str(n) for n in range(20)]
+
+
+async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: Path) -> None:
+    with Scripted(reply=lambda _: "ok") as one, Scripted(reply=lambda _: "ok") as two:
+        async with client_of(one, two, cache=cache, concurrency=1) as client:
+            for number in range(40):
+                prompt = [{"role": "user", "content": str(number)}]
+                await client.chat(prompt, Sampling(9), affinity=f"document {number % 10}")
+        assert len(one.requests) + len(two.requests) == 40
+        assert one.requests
+        assert two.requests
+        for server in (one, two):
+            documents = {int(prompt) % 10 for prompt in server.prompts()}
+            assert len(server.requests) == 4 * len(documents)
+
+
+def test_a_busy_replica_passes_its_documents_on() -> None:
+    lines = [Line(Endpoint(f"http://127.0.0.1:{port}/v1", "k", "m")) for port in (1, 2)]
+    own = least_loaded(lines, "document")
+    other = next(line for line in lines if line is not own)
+    own.in_flight = 8
+    assert least_loaded(lines, "document") is own
+    own.in_flight = 9
+    assert least_loaded(lines, "document") is other
+    assert least_loaded(lines, "") is other
+
+
+async def test_the_key_travels_in_the_header_and_nowhere_else(
+    endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply = lambda _: "ok"
+    async with client_of(endpoint, cache=cache) as client:
+        await client.chat(ASK, Sampling(4))
+    assert KEY not in json.dumps(endpoint.requests)
+    assert KEY.encode() not in cache.read_bytes()

@@ -1,0 +1,624 @@
+"""A local server: its start, its failures, its restarts, and that nothing of it is left.
+
+The fast tests put a small HTTP server in vLLM's place; those marked `real_server` run vLLM.
+"""
+
+import asyncio
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from serving import detached
+from serving.errors import ServingError
+from serving.models import Model
+from serving.profile import EngineOptions, load
+from serving.server import LocalServer, Restarts, engine_version, start_all
+from serving.startup import HINTS, Progress, explain
+
+# Answers like vLLM where it matters: /health for all, /v1/models for those who have the key.
+STAND_IN = """
+import http.server, json, os, sys
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        authorized = self.headers.get("Authorization") == "Bearer " + os.environ["VLLM_API_KEY"]
+        if self.path == "/die":
+            os._exit(1)
+        self.send_response(200 if self.path == "/health" or authorized else 401)
+        self.end_headers()
+        if authorized:
+            self.wfile.write(json.dumps({"data": [{"id": "m"}]}).encode())
+
+    def log_message(self, *_):
+        pass
+
+if __name__ == "__main__":
+    print("INFO 01-01 00:00:00 [x.py:1] Starting to load model /models/m...", flush=True)
+    http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+QUICK = Restarts(first_s=0.05, longest_s=0.2, quick_s=60, most=3)
+OPTIONS = EngineOptions(start_timeout_s=20)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    return Model(name="m", path=tmp_path / "m", digest="0" * 64)
+
+
+@pytest.fixture
+def stand_in(tmp_path: Path) -> Callable[[int], list[str]]:
+    script = tmp_path / "stand_in.py"
+    script.write_text(STAND_IN)
+    return lambda port: [sys.executable, str(script), str(port)]
+
+
+def saying(text: str, code: int = 1) -> Callable[[int], list[str]]:
+    """A program that prints a log and ends."""
+    script = f"import sys; print({text!r}); sys.exit({code})"
+    return lambda _: [sys.executable, "-c", script]
+
+
+def family(pid: int) -> list[psutil.Process]:
+    process = psutil.Process(pid)
+    return [process, *process.children(recursive=True)]
+
+
+def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
+    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+def listed(url: str, key: str) -> int:
+    """The status that /v1/models gives for a key."""
+    headers = {"Authorization": f"Bearer {key}"}
+    return httpx.get(f"{url}/models", headers=headers).status_code
+
+
+def crash(server: LocalServer) -> None:
+    """Makes the stand-in end in the middle of a request."""
+    with pytest.raises(httpx.HTTPError):
+        httpx.get(server.endpoint.url.replace("/v1", "/die"))
+
+
+async def until(condition: Callable[[], object], seconds: float = 10.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited in vain"
+        await asyncio.sleep(0.02)
+
+
+# --- start and stop ----------------------------------------------------------------------------
+
+
+async def test_it_starts_answers_and_leaves_nothing(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    server = LocalServer(
+        model, OPTIONS, tmp_path / "logs" / "m.log", program=stand_in, on_status=said.append
+    )
+    async with server:
+        endpoint = server.endpoint
+        processes = family(server.pid or 0)
+        assert len(processes) == 2
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/v1", endpoint.url)
+        assert len(endpoint.key) >= 32
+        assert listed(endpoint.url, endpoint.key) == 200
+        assert listed(endpoint.url, "wrong") == 401
+        assert all(endpoint.key not in " ".join(one.cmdline()) for one in processes)
+        await asyncio.wait_for(server.wait_ready(), 5)
+    assert alive(processes) == []
+    assert said == ["starting", "loading weights", "ready"]
+    assert "Starting to load" in (tmp_path / "logs" / "m.log").read_text()
+    await server.stop()
+    with pytest.raises(ServingError, match="was stopped"):
+        await server.wait_ready()
+
+
+async def test_a_port_that_is_taken_is_named_before_anything_starts(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        server = LocalServer(model, OPTIONS, tmp_path / "m.log", program=stand_in, port=port)
+        with pytest.raises(ServingError, match=f"port {port} on 127.0.0.1 .* with --port"):
+            await server.start()
+    assert not (tmp_path / "m.log").exists()
+
+
+async def test_the_port_asked_for_is_used(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    async with LocalServer(
+        model, OPTIONS, tmp_path / "m.log", program=stand_in, port=port
+    ) as server:
+        assert server.endpoint.url == f"http://127.0.0.1:{port}/v1"
+
+
+async def test_somebody_elses_server_is_not_taken_for_ours(model: Model, tmp_path: Path) -> None:
+    """A healthy server on our port that does not know our key does not count."""
+    script = tmp_path / "other.py"
+    script.write_text(STAND_IN.replace('os.environ["VLLM_API_KEY"]', '"another key"'))
+    server = LocalServer(
+        model,
+        EngineOptions(start_timeout_s=1),
+        tmp_path / "m.log",
+        program=lambda port: [sys.executable, str(script), str(port)],
+    )
+    with pytest.raises(ServingError, match=r"did not answer within 1 s \(start_timeout_s"):
+        await server.start()
+    assert server.pid is None
+
+
+async def test_a_start_that_is_cancelled_leaves_nothing(model: Model, tmp_path: Path) -> None:
+    server = LocalServer(model, OPTIONS, tmp_path / "m.log", program=lambda _: ["sleep", "60"])
+    start = asyncio.create_task(server.start())
+    await until(lambda: server.pid is not None and len(family(server.pid)) == 2)
+    processes = family(server.pid or 0)
+    start.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await start
+    assert alive(processes) == []
+
+
+async def test_a_log_that_cannot_be_written_is_one_clear_line(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    (tmp_path / "file").touch()
+    server = LocalServer(model, OPTIONS, tmp_path / "file" / "m.log", program=stand_in)
+    with pytest.raises(ServingError, match=r"no server with log .*file/m.log: "):
+        await server.start()
+
+
+async def test_replicas_start_together_or_not_at_all(
+    model: Model,
+    stand_in: Callable[[int], list[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("serving.server.command", lambda _model, _options, port: stand_in(port))
+    options = OPTIONS.model_copy(update={"replicas": 2})
+    servers = await start_all(model, options, tmp_path)
+    try:
+        assert len({server.endpoint.url for server in servers}) == 2
+        assert {server.log_path.name for server in servers} == {"m-1.log", "m-2.log"}
+    finally:
+        await asyncio.gather(*(server.stop() for server in servers))
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ServingError, match=f"port {port} "):
+            await start_all(model, options, tmp_path, port=port - 1)
+    mine = psutil.Process().children(recursive=True)
+    assert not [one for one in alive(mine) if "stand_in.py" in " ".join(one.cmdline())]
+
+
+# --- crashes -----------------------------------------------------------------------------------
+
+
+async def test_a_crashed_server_comes_back_at_the_same_address(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    async with LocalServer(
+        model,
+        OPTIONS,
+        tmp_path / "m.log",
+        program=stand_in,
+        restarts=QUICK,
+        on_status=said.append,
+    ) as server:
+        before = server.endpoint
+        for _ in range(2):
+            crash(server)
+            await asyncio.wait_for(server.wait_ready(), 10)
+            assert server.endpoint == before
+            assert listed(before.url, before.key) == 200
+    assert said.count("ready") == 3
+    assert "crashed (exit code 1), restarting in 0.05 s" in said
+    assert "crashed (exit code 1), restarting in 0.1 s" in said
+
+
+async def test_a_server_that_keeps_crashing_is_given_up_with_the_reason(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    flag = tmp_path / "broken"
+
+    def program(port: int) -> list[str]:
+        return saying("RuntimeError: CUDA out of memory")(port) if flag.exists() else stand_in(port)
+
+    async with LocalServer(
+        model, OPTIONS, tmp_path / "m.log", program=program, restarts=QUICK
+    ) as server:
+        flag.touch()
+        crash(server)
+        failure = await asyncio.wait_for(server.until_given_up(), 10)
+        assert "failed 3 times in a row and is given up" in str(failure)
+        assert "not enough GPU memory" in str(failure)
+        with pytest.raises(ServingError, match="given up"):
+            await server.wait_ready()
+
+
+async def test_a_long_run_wipes_out_earlier_failures(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    rules = Restarts(first_s=0.01, quick_s=0, most=2)
+    async with LocalServer(
+        model, OPTIONS, tmp_path / "m.log", program=stand_in, restarts=rules
+    ) as server:
+        for _ in range(4):
+            crash(server)
+            await asyncio.wait_for(server.wait_ready(), 10)
+
+
+async def test_a_stop_during_a_restart_is_final(
+    model: Model, stand_in: Callable[[int], list[str]], tmp_path: Path
+) -> None:
+    said: list[str] = []
+    rules = Restarts(first_s=30)
+    server = LocalServer(
+        model, OPTIONS, tmp_path / "m.log", program=stand_in, restarts=rules, on_status=said.append
+    )
+    await server.start()
+    crash(server)
+    await until(lambda: said[-1].startswith("crashed"))
+    waiting = asyncio.create_task(server.wait_ready())
+    await asyncio.wait_for(server.stop(), 5)
+    with pytest.raises(ServingError, match="was stopped"):
+        await waiting
+
+
+# --- what a failed start says ------------------------------------------------------------------
+
+# What vLLM 0.32 writes, shortened; (log, exit code, part of the remedy, part of the log shown).
+FAILURES = [
+    (
+        "(APIServer pid=7) OSError: [Errno 98] Address already in use",
+        1,
+        "the port is taken",
+        "Errno 98",
+    ),
+    ("/usr/bin/python: No module named vllm", 1, "install contested[cpu]", ""),
+    (
+        "(EngineCore pid=9) ERROR 01-01 10:00:00 [core.py:9] torch.OutOfMemoryError: CUDA out of "
+        "memory. Tried to allocate 20.00 MiB.\n"
+        "RuntimeError: Engine core initialization failed. See root cause above.",
+        1,
+        "not enough GPU memory",
+        "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.;",
+    ),
+    (
+        "ValueError: To serve at least one request with the models's max seq len (131072), (16.0 "
+        "GiB KV cache is needed, which is larger than the available KV cache memory (3.1 GiB).",
+        1,
+        "lower max_model_len or raise kv_cache_gib",
+        "131072",
+    ),
+    (
+        "ValueError: Available memory on node 0 (1.2/8.0 GiB) on kv cache allocation is less than "
+        "requested memory for kv (4.0 GiB).",
+        1,
+        "lower kv_cache_gib",
+        "1.2/8.0",
+    ),
+    (
+        "usage: api_server.py [-h]\napi_server.py: error: unrecognized arguments: --foo",
+        2,
+        "vLLM does not know an option",
+        "--foo",
+    ),
+    (
+        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
+        "  Value error, User-specified max_model_len (99999) is greater than the derived "
+        "max_model_len (max_position_embeddings=8192) [type=value_error]",
+        1,
+        "longer than the model's own limit",
+        "99999",
+    ),
+    (
+        "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.",
+        1,
+        "does not know the model's architecture",
+        "FooForCausalLM",
+    ),
+    (
+        "ValueError: Total number of attention heads (9) must be divisible by tensor parallel "
+        "size (4).",
+        1,
+        "change tensor_parallel",
+        "(9)",
+    ),
+    (
+        "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0.",
+        1,
+        'dtype = "float16"',
+        "8.0",
+    ),
+    (
+        "FileNotFoundError: [Errno 2] No such file or directory: '/m/model.safetensors'",
+        1,
+        "contested models verify",
+        "/m/model.safetensors",
+    ),
+    (
+        "safetensors_rust.SafetensorError: Error while deserializing header: InvalidHeader",
+        1,
+        "a weights file is damaged",
+        "deserializing",
+    ),
+    ("RuntimeError: Failed to infer device type", 1, "finds no device", "infer"),
+    ("ModuleNotFoundError: No module named 'pandas'", 1, "incomplete", "pandas"),
+    ("INFO 01-01 10:00:00 [x.py:1] Loading weights", 137, "for want of memory", "Loading weights"),
+    ("first\nsecond\nthird\nfourth", 1, "the log says: second | third | fourth", "fourth"),
+]
+
+
+@pytest.mark.parametrize(("log", "code", "remedy", "shown"), FAILURES)
+async def test_a_failed_start_says_why_and_what_to_do(
+    *, model: Model, tmp_path: Path, log: str, code: int, remedy: str, shown: str
+) -> None:
+    path = tmp_path / "m.log"
+    path.write_text("RuntimeError: CUDA out of memory of an earlier start\n")
+    server = LocalServer(model, OPTIONS, path, program=saying(log, code))
+    with pytest.raises(ServingError) as failed:
+        await server.start()
+    line = str(failed.value)
+    assert line.startswith("the server of m did not start: ")
+    assert remedy in line
+    assert shown in line
+    assert "earlier start" not in line
+    assert "\n" not in line
+    assert line.endswith(f"whole log: {path}")
+    assert server.pid is None
+
+
+def test_every_hint_is_reached_by_a_log_we_know_or_is_plain() -> None:
+    reached = {
+        next((hint for pattern, hint in HINTS if pattern.search(log)), None)
+        for log, _, _, _ in FAILURES
+    }
+    missed = {hint for _, hint in HINTS} - reached
+    assert missed == {
+        "quantization in the profile is not that of the weights; leave it out of the profile",
+        "the disk is full; make room",
+    }
+
+
+def test_a_long_line_is_cut_and_a_missing_log_is_borne(tmp_path: Path) -> None:
+    path = tmp_path / "m.log"
+    assert explain(path, 0, 1) == f"whole log: {path}"
+    path.write_text("ValueError: " + "x" * 5000)
+    assert len(explain(path, 0, 1)) < 500
+
+
+def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path: Path) -> None:
+    path = tmp_path / "m.log"
+    path.write_text("Starting to load model of an earlier start\n")
+    progress = Progress(path, path.stat().st_size)
+    assert list(progress.news()) == []
+    with path.open("a") as log:
+        log.write("Loading safetensors checkpoint shards:  50% Completed | 1/2\nStarting vLLM ser")
+        log.flush()
+        assert list(progress.news()) == ["loading weights, 50 %"]
+        log.write("ver on http://127.0.0.1:1\nLoading safetensors checkpoint shards:  50% Comp\n")
+        log.flush()
+        assert list(progress.news()) == ["opening the port", "loading weights, 50 %"]
+
+
+def test_the_engines_version_is_told_without_importing_it() -> None:
+    script = (
+        "import sys; from serving.server import engine_version;"
+        "print(engine_version(), 'vllm' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert re.fullmatch(r"vllm(-cpu)? \d+\.\d+\S* False", done.stdout.strip())
+    assert done.stdout.startswith(engine_version())
+
+
+# --- detached, with the stand-in ---------------------------------------------------------------
+
+
+def state_file(home: Path, **changes: object) -> Path:
+    folder = home / "servers"
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {
+        "model": "m",
+        "digest": "0" * 64,
+        "options": OPTIONS.digest(),
+        "engine": engine_version(),
+        "pid": os.getpid(),
+        "started": psutil.Process().create_time(),
+        "urls": ["http://127.0.0.1:9/v1"],
+        "keys": ["k"],
+        "logs": str(home),
+    }
+    file = folder / "m.json"
+    file.write_text(json.dumps(state | changes))
+    return file
+
+
+@pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
+def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    file = state_file(tmp_path, **({"pid": gone.pid} if fault == "dead" else {}))
+    if fault == "not JSON":
+        file.write_text("{")
+    if fault == "another format":
+        file.write_text(json.dumps({"version": 2}))
+    # "another process": this very process lives, but it is no detached server.
+    assert detached.find("0" * 64, OPTIONS, tmp_path) == []
+    assert not file.exists()
+
+
+# --- the real thing ----------------------------------------------------------------------------
+
+SMALL = (
+    load("cpu-small")
+    .engine("smollm2-135m-instruct")
+    .model_copy(update={"kv_cache_gib": 0.5, "max_model_len": 2048})
+)
+
+
+def ask(url: str, key: str, name: str) -> httpx.Response:
+    return httpx.post(
+        f"{url}/chat/completions",
+        headers={"Authorization": f"Bearer {key}"},
+        json={
+            "model": name,
+            "messages": [{"role": "user", "content": "Name a colour."}],
+            "max_tokens": 4,
+            "temperature": 0,
+        },
+        timeout=60,
+    )
+
+
+@pytest.mark.real_server
+async def test_vllm_serves_survives_its_crashes_and_leaves_nothing(
+    smollm2: Model, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    rules = Restarts(first_s=0.5)
+    async with LocalServer(
+        smollm2, SMALL, tmp_path / "vllm.log", restarts=rules, on_status=said.append
+    ) as server:
+        endpoint = server.endpoint
+        asked = (endpoint.url, endpoint.key, endpoint.model)
+        reply = ask(*asked)
+        assert reply.status_code == 200
+        assert "cached_tokens" in (reply.json()["usage"]["prompt_tokens_details"] or {})
+        assert ask(endpoint.url, "wrong", endpoint.model).status_code == 401
+
+        processes = family(server.pid or 0)
+        engine = next(one for one in processes if "EngineCore" in one.name() + str(one.cmdline()))
+        engine.kill()
+        await until(lambda: said[-1].startswith("crashed"), 60)
+        assert alive(processes[1:]) == []
+        await server.wait_ready()
+        assert ask(*asked).status_code == 200
+
+        api_server = family(server.pid or 0)[1]
+        api_server.kill()
+        await until(lambda: said[-1].startswith("crashed"), 60)
+        await server.wait_ready()
+        assert server.endpoint == endpoint
+        assert ask(*asked).status_code == 200
+        processes = family(server.pid or 0)
+        assert len(processes) >= 3
+    assert alive(processes) == []
+
+
+OWNER = """
+import asyncio, sys
+from pathlib import Path
+from serving.models import Model
+from serving.profile import EngineOptions
+from serving.server import LocalServer
+
+async def main():
+    model = Model(name="m", path=Path(sys.argv[1]), digest="")
+    options = EngineOptions.model_validate_json(sys.argv[2])
+    say = lambda stage: print(stage, flush=True)
+    async with LocalServer(model, options, Path(sys.argv[3]), on_status=say):
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.real_server
+@pytest.mark.parametrize("moment", ["loading weights", "ready"])
+def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path, moment: str) -> None:
+    line = [sys.executable, "-c", OWNER, str(smollm2.path), SMALL.model_dump_json()]
+    with subprocess.Popen(
+        [*line, str(tmp_path / "vllm.log")], stdout=subprocess.PIPE, text=True
+    ) as owner:
+        try:
+            assert owner.stdout is not None
+            assert any(said.strip() == moment for said in owner.stdout)
+            processes = psutil.Process(owner.pid).children(recursive=True)
+            assert len(processes) >= 3
+        finally:
+            owner.kill()
+    _, left = psutil.wait_procs(processes, timeout=12)
+    assert alive(left) == []
+
+
+@pytest.mark.real_server
+async def test_no_vllm_outlives_its_killed_guard(smollm2: Model, tmp_path: Path) -> None:
+    async with LocalServer(
+        smollm2, SMALL, tmp_path / "vllm.log", restarts=Restarts(first_s=60)
+    ) as server:
+        guard, *below = family(server.pid or 0)
+        guard.kill()
+        await until(lambda: not alive(below), 20)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Path]:
+    yield tmp_path / "home"
+    detached.stop(home=tmp_path / "home")
+
+
+@pytest.mark.real_server
+def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
+    smollm2: Model, home: Path
+) -> None:
+    starter = textwrap.dedent("""
+        import sys
+        from pathlib import Path
+        from serving import detached
+        from serving.models import Model
+        from serving.profile import EngineOptions
+        model = Model(name="m", path=Path(sys.argv[1]), digest="d")
+        options = EngineOptions.model_validate_json(sys.argv[2])
+        print(detached.start(model, options, home=Path(sys.argv[3]))[0].url)
+    """)
+    line = [sys.executable, "-c", starter, str(smollm2.path), SMALL.model_dump_json(), str(home)]
+    first = subprocess.run(line, capture_output=True, text=True, check=True, timeout=300)
+    (found,) = detached.find("d", SMALL, home)
+    assert found.url == first.stdout.strip()
+    assert ask(found.url, found.key, "m").status_code == 200
+    (file,) = (home / "servers").glob("*.json")
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert found.key not in first.stdout + first.stderr
+
+    second = subprocess.run(line, capture_output=True, text=True, check=True, timeout=60)
+    assert second.stdout == first.stdout
+    assert detached.find("another digest", SMALL, home) == []
+    assert detached.find("d", SMALL.model_copy(update={"dtype": "float32"}), home) == []
+
+    (state,) = detached.running(home)
+    processes = family(state.pid)
+    assert len(processes) >= 4
+    assert [one.model for one in detached.stop("m", home)] == ["m"]
+    assert alive(processes) == []
+    assert detached.running(home) == []
+    assert list((home / "servers").iterdir()) == []
+
+
+@pytest.mark.real_server
+def test_a_detached_start_that_fails_says_why(smollm2: Model, home: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ServingError, match=f"port {port} .* --port"):
+            detached.start(smollm2, SMALL, port=port, home=home)
+    long = SMALL.model_copy(update={"max_model_len": 999999})
+    with pytest.raises(ServingError, match="longer than the model's own limit"):
+        detached.start(smollm2, long, home=home)
+    assert detached.running(home) == []
