@@ -95,7 +95,9 @@ class Server:
         Raises:
             ServingError: The server failed in between, so the time means nothing.
         """
-        salted = Prompt(prompt.name, f"Batch {secrets.token_hex(8)}.\n\n{prompt.source}")
+        # Digits, because tokenizers make equally many tokens of equally many digits.
+        salt = f"Batch {secrets.randbelow(10**12):012}."
+        salted = Prompt(prompt.name, f"{salt}\n\n{prompt.source}")
         places = concurrency or self.concurrency
         with (
             TemporaryDirectory() as folder,

@@ -1,0 +1,196 @@
+"""A run folder: what was asked for, what came of each example, and what was made of it.
+
+run.json               the resolved configuration and its provenance
+PIPELINE.jsonl         one result per example; the truth everything else is made from
+PIPELINE.skipped.jsonl lines of the input that were no records
+tables/                tables as Markdown, CSV and JSON
+report.html            the page to read
+logs/                  what servers wrote
+"""
+
+import fcntl
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from pipelines.errors import InputError
+from pipelines.files import append_line, replace_text
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+class RunFolder:
+    """The folder of one run.
+
+    Args:
+        path: Made where it does not exist.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def logs(self) -> Path:
+        """Folder of server logs."""
+        return self.path / "logs"
+
+    @property
+    def tables(self) -> Path:
+        """Folder of tables."""
+        return self.path / "tables"
+
+    @property
+    def report(self) -> Path:
+        """The page to read."""
+        return self.path / "report.html"
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from writing the same folder.
+
+        The lock is the system's and dies with the process, however that ends.
+
+        Raises:
+            InputError: The folder cannot be written, or another process writes it.
+        """
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = (self.path / ".lock").open("w")
+        except OSError as error:
+            raise InputError(
+                f"{self.path} cannot be written ({error.strerror}); name another folder with --out"
+            ) from error
+        with lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InputError(
+                    f"another run is writing {self.path}; wait for it, or name another --out"
+                ) from None
+            yield
+
+    def about(self) -> dict[str, Any]:
+        """What `run.json` says; empty for a new folder.
+
+        Raises:
+            InputError: The file is not valid JSON, or not what `begin` writes.
+        """
+        path = self.path / "run.json"
+        if not path.exists():
+            return {}
+        try:
+            about = json.loads(path.read_text("utf-8"))
+            for entry in about["pipelines"].values():
+                dict(entry["config"])
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path} is damaged ({error}); name another folder") from error
+        except (KeyError, TypeError, AttributeError):
+            raise InputError(f"{path} is not of a run of ours; name another folder") from None
+        found: dict[str, Any] = about
+        return found
+
+    def begin(self, pipeline: str, config: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
+        """Enter a pipeline's configuration, or check that the folder was begun with the same.
+
+        Args:
+            pipeline: "conflictscore", for instance.
+            config: Everything that decides results: data and model digests, settings, prompts.
+            made_with: Provenance; the first begin of a pipeline keeps its own.
+
+        Raises:
+            InputError: The folder holds results of another configuration.
+        """
+        about = self.about()
+        entry = about.setdefault("pipelines", {}).get(pipeline)
+        plain = json.loads(json.dumps(config))
+        if entry is not None:
+            differing = sorted(
+                name
+                for name in entry["config"].keys() | plain.keys()
+                if entry["config"].get(name) != plain.get(name)
+            )
+            if differing:
+                raise InputError(
+                    f"{self.path} holds a run with another {' and '.join(differing)}; "
+                    "name another --out (answers already given come from the cache)"
+                )
+            return
+        about["pipelines"][pipeline] = {"config": plain, **made_with}
+        self._write_about(about)
+
+    def note(self, pipeline: str, facts: Mapping[str, Any]) -> None:
+        """Add facts to a pipeline's entry in `run.json`: what it cost, when it ended."""
+        about = self.about()
+        about["pipelines"][pipeline] |= facts
+        self._write_about(about)
+
+    def _write_about(self, about: Mapping[str, Any]) -> None:
+        text = json.dumps(about, indent=2, ensure_ascii=False)
+        replace_text(self.path / "run.json", text + "\n")
+
+
+class ResultLog(Generic[ResultT]):
+    """The results of one pipeline in a run folder, one JSON line each.
+
+    Args:
+        path: `PIPELINE.jsonl`.
+        schema: The result's model; it has an `id`.
+    """
+
+    def __init__(self, path: Path, schema: type[ResultT]) -> None:
+        self.path = path
+        self._schema = schema
+
+    def read(self) -> dict[str, ResultT]:
+        """Results by example id; the last one of an id counts.
+
+        A last line without its end is what a kill left of a write; it is passed over, and cut off
+        before anything is appended (`mend`).
+
+        Raises:
+            InputError: Another line is damaged.
+        """
+        results: dict[str, ResultT] = {}
+        for number, line in enumerate(self._whole_lines(), start=1):
+            try:
+                result = self._schema.model_validate_json(line)
+            except ValidationError as error:
+                raise InputError(
+                    f"{self.path}:{number}: not a result of this version "
+                    f"({error.error_count()} problems); remove the line to have it made again"
+                ) from error
+            results[str(result.id)] = result  # type: ignore[attr-defined]
+        return results
+
+    def mend(self) -> None:
+        """Cut off a half-written last line."""
+        if self.path.exists():
+            whole = b"".join(line + b"\n" for line in self._whole_lines())
+            if len(whole) < self.path.stat().st_size:
+                with self.path.open("r+b") as file:
+                    file.truncate(len(whole))
+
+    def append(self, result: ResultT) -> None:
+        """Keep a result for good."""
+        append_line(self.path, result.model_dump_json())
+
+    def settle(self, order: Sequence[str]) -> list[ResultT]:
+        """Write the finished results once more, in the order of the input, and return them.
+
+        The order in which examples happen to finish is gone after this, so that equal runs leave
+        equal files.
+        """
+        results = self.read()
+        ordered = [results[name] for name in order if name in results]
+        lines = "".join(result.model_dump_json() + "\n" for result in ordered)
+        replace_text(self.path, lines)
+        return ordered
+
+    def _whole_lines(self) -> list[bytes]:
+        if not self.path.exists():
+            return []
+        return self.path.read_bytes().split(b"\n")[:-1]

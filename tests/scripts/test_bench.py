@@ -1,0 +1,186 @@
+"""The benchmarks ask what they say they ask. What it costs is not for a test."""
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scripted import Scripted, by_digest, fenced_text, prompt_of, sentences
+
+ROOT = Path(__file__).parents[2]
+Batches = dict[str, list[dict[str, Any]]]
+
+
+def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "bench" / script), *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        cwd=ROOT,
+    )
+
+
+def measured(script: str, endpoint: Scripted, *options: str) -> tuple[str, Batches]:
+    """What a script printed, and its requests by the arm and round that they belong to."""
+    done = bench(script, "--endpoint", endpoint.url, *options)
+    assert done.returncode == 0, done.stderr
+    batches: Batches = defaultdict(list)
+    for request in endpoint.requests:
+        found = re.match(r"Batch (\d{12})\.\n", prompt_of(request))
+        assert found, "a prompt without a line of its own finds prefixes of another arm"
+        batches[found[1]].append(request)
+    return done.stdout, batches
+
+
+def pairs(requests: list[dict[str, Any]]) -> Counter[tuple[str, str]]:
+    return Counter((fenced_text(r, "CLAIM"), fenced_text(r, "DOCUMENT")) for r in requests)
+
+
+def check_same_pairs(batches: Batches, *, warm_ups: int, timed: int, count: int) -> list[str]:
+    """The keys of the timed batches, which all asked the same pairs, each pair once."""
+    sizes = Counter(len(requests) for requests in batches.values())
+    assert sizes == {1: warm_ups, count: timed}
+    keys = [key for key, requests in batches.items() if len(requests) == count]
+    first = pairs(batches[keys[0]])
+    assert set(first.values()) == {1}
+    assert all(pairs(batches[key]) == first for key in keys)
+    return keys
+
+
+def check_output(output: str, rows: list[tuple[str, str]], ratio: str) -> None:
+    for fact in (
+        "- machine: ",
+        " cores, ",
+        " GiB",
+        "- engine: vllm scripted; ",
+        "- model: scripted",
+    ):
+        assert fact in output
+    assert re.search(r"^- date: \d{4}-\d\d-\d\d$", output, re.MULTILINE)
+    heading = "| round | arm | seconds | calls | tokens read | of them cached | written |"
+    assert heading in output
+    assert re.findall(r"^\| (\d+) \| (\D+?) \| \d+\.\d \|", output, re.MULTILINE) == rows
+    assert re.search(rf"^\| {re.escape(ratio)}( \| \d+\.\d){{3}} \|$", output, re.MULTILINE)
+
+
+def test_prompt_order(endpoint: Scripted) -> None:
+    output, batches = measured(
+        "prompt_order.py", endpoint, "--rounds", "2", "--claims", "3", "--tokens", "50"
+    )
+    check_output(
+        output,
+        [
+            ("1", "document first"),
+            ("1", "claim first"),
+            ("2", "document first"),
+            ("2", "claim first"),
+        ],
+        "claim first / document first",
+    )
+    keys = check_same_pairs(batches, warm_ups=2, timed=4, count=3)
+
+    def document_first(request: dict[str, Any]) -> bool:
+        prompt = prompt_of(request)
+        return prompt.index("<<DOCUMENT") < prompt.index("<<CLAIM")
+
+    orders = [{document_first(request) for request in batches[key]} for key in keys]
+    # Every other round the other way round.
+    assert orders == [{True}, {False}, {False}, {True}]
+
+    def lines(key: str) -> Counter[str]:
+        return Counter(
+            line for r in batches[key] for line in prompt_of(r).splitlines() if line[:6] != "Batch "
+        )
+
+    assert all(lines(key) == lines(keys[0]) for key in keys), "more than the order differs"
+
+
+def test_concurrency(endpoint: Scripted) -> None:
+    in_flight: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def watched(reply: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+        def answer(request: dict[str, Any]) -> Any:
+            batch = prompt_of(request).split(".")[0].removeprefix("Batch ")
+            with lock:
+                in_flight[batch] += 1
+                most[batch] = max(most[batch], in_flight[batch])
+            time.sleep(0.05)
+            with lock:
+                in_flight[batch] -= 1
+            return reply(request)
+
+        return answer
+
+    endpoint.weigh, endpoint.reply = watched(by_digest), watched(sentences)
+    output, batches = measured("concurrency.py", endpoint, "--rounds", "1", "--claims", "2")
+    rows = [("1", "one at a time"), ("1", "all in flight")]
+    check_output(output, rows + rows, "one at a time / all in flight")
+    keys = check_same_pairs(batches, warm_ups=4, timed=4, count=8)
+    assert ["response_format" in batches[key][0] for key in keys] == [False, False, True, True]
+    one, several, one_json, several_json = (most[key] for key in keys)
+    assert one == one_json == 1
+    assert several > 1
+    assert several_json > 1
+
+
+def test_evidence_mode(endpoint: Scripted) -> None:
+    # Every choice is the first label; of the JSON replies, half say so too and one is no JSON.
+    endpoint.weigh = lambda request: [0.6, 0.2, 0.1]
+    replies = 0
+
+    def reply(request: dict[str, Any]) -> str:
+        nonlocal replies
+        replies += 1
+        if replies == 2:  # the warm-up was the first
+            return "no JSON"
+        answer = "SUPPORTS" if replies % 2 else "IRRELEVANT"
+        return f'{{"snippet": "", "reasoning": "", "answer": "{answer}"}}'
+
+    endpoint.reply = reply
+    output, batches = measured("evidence_mode.py", endpoint, "--rounds", "1", "--claims", "2")
+    check_output(output, [("1", "choice"), ("1", "json")], "json / choice")
+    keys = check_same_pairs(batches, warm_ups=2, timed=2, count=8)
+    assert ["response_format" in batches[key][0] for key in keys] == [False, True]
+    assert "| 1 | 8 | 4 | 0.50 [0.22, 0.78] | 1 |" in output
+
+
+def test_the_documented_commands_run(endpoint: Scripted) -> None:
+    page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
+    commands = re.findall(r"^\.venv/bin/python scripts/bench/(\w+\.py)(.*)$", page, re.MULTILINE)
+    everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
+    assert {script for script, _ in commands} == everything - {"common.py"}
+    for script, options in commands:
+        smallest = ["--rounds", "1", "--claims", "1", "--endpoint", endpoint.url]
+        done = bench(script, *options.split(), *smallest)
+        assert done.returncode == 0, done.stderr
+
+
+def test_mistakes_are_one_line(endpoint: Scripted) -> None:
+    for options, says in (
+        (("--model", "no-such-model"), "there is no model 'no-such-model'"),
+        (("--rounds", "0"), "--rounds"),
+        (("--claims", "1000", "--endpoint", endpoint.url), "--claims 1000"),
+        (("--profile", "no-such-profile"), "no profile 'no-such-profile'"),
+    ):
+        done = bench("evidence_mode.py", *options)
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stdout == ""
+
+
+def test_a_server_that_fails_spoils_the_measurement(endpoint: Scripted) -> None:
+    endpoint.faults.append(503)
+    done = bench("evidence_mode.py", "--rounds", "1", "--claims", "1", "--endpoint", endpoint.url)
+    assert done.returncode == 2
+    assert "failed during a measurement" in done.stderr
+    assert done.stdout == ""
