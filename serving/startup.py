@@ -8,11 +8,13 @@ _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
 )
 _ERROR = re.compile(r"(^|[\s.:])(\w*(Error|Exception|Exit)|error):\s*\S|^Value error, ")
+# What pydantic adds behind its message.
+_DETAIL = re.compile(r" \[type=\w+, .*$")
 # Lines that say only that some other process failed.
 _ECHO = re.compile(
     r"\d+ validation errors? for|Engine core initialization failed|See root cause above"
     r"|failed to start|died unexpectedly|_log_traceback|leaked \w+ objects"
-    r"|WorkerProc initialization failed|resource_tracker"
+    r"|WorkerProc initialization failed|Worker failed with error|resource_tracker"
 )
 
 STAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
@@ -54,6 +56,10 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile",
         ),
         (
+            r"Error while deserializing header|SafetensorError|InvalidHeader|length_of_metadata",
+            "a weights file is damaged; see contested models verify",
+        ),
+        (
             r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError",
             "not enough memory; close other programs, or lower kv_cache_gib in the profile",
         ),
@@ -79,7 +85,8 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile',
         ),
         (
-            r"quantization method specified in|Unknown quantization method",
+            r"quantization method specified in|Unknown quantization method"
+            r"|Cannot find the config file for",
             "quantization in the profile is not that of the weights; leave it out of the profile",
         ),
         (
@@ -88,12 +95,8 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             "contested[gpu] and the NVIDIA driver",
         ),
         (
-            r"Error while deserializing header|SafetensorError|InvalidHeader|incomplete metadata",
-            "a weights file is damaged; see contested models verify",
-        ),
-        (
             r"FileNotFoundError|No such file or directory|does not appear to have a file named"
-            r"|Cannot find any model weights|Can't load the configuration",
+            r"|Cannot find any model weights|Invalid repository ID or local directory",
             "a file of the model is missing; see contested models verify",
         ),
         (
@@ -162,7 +165,7 @@ def explain(path: Path, offset: int, code: int | None) -> str:
     joined = "\n".join(lines)
     hint = next((hint for pattern, hint in HINTS if pattern.search(joined)), None)
     if hint is None:
-        hint = next((hint for pattern, hint in HINTS[:5] if pattern.search(text)), None)
+        hint = next((hint for pattern, hint in HINTS[:6] if pattern.search(text)), None)
     if hint is None and code in _OUT_OF_MEMORY_CODES:
         hint = "it was killed, most likely for want of memory; close other programs"
     parts = [hint] if hint else []
@@ -174,7 +177,7 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:
     """The first error lines of a log without repetitions, or its last lines if it has none."""
-    plain = [_PREFIX.sub("", line, count=1).strip() for line in text.splitlines()]
+    plain = [_DETAIL.sub("", _PREFIX.sub("", line, count=1)).strip() for line in text.splitlines()]
     plain = [line for line in plain if line]
     errors = [line for line in plain if _ERROR.search(line) and not _ECHO.search(line)]
     chosen = list(dict.fromkeys(errors))[:most] or plain[-most:]

@@ -61,14 +61,18 @@ def progress(what: str, total: int) -> Iterator[Shown]:
         TextColumn("[dim]{task.fields[status]}[/dim]"),
         console=STDERR,
     )
-    with bar:
-        task = bar.add_task(what, total=total, cost="", status="")
-        try:
-            yield Shown(bar, task)
-        except BaseException:
-            # A log file gets the reason alone, without a bar that stands still.
-            bar.live.transient = not STDERR.is_terminal
-            raise
+    bar.start()
+    try:
+        yield Shown(bar, bar.add_task(what, total=total, cost="", status=""))
+    except BaseException:
+        if STDERR.is_terminal:
+            bar.stop()
+        else:
+            # A log gets the reason that follows alone, without a bar that stands still before it.
+            bar.live.transient = True
+            bar.live.stop()
+        raise
+    bar.stop()
 
 
 def cost_line(client: Client) -> str:

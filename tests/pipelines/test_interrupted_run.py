@@ -59,7 +59,7 @@ def write_records(path: Path, count: int, *, claims: bool = False) -> Path:
     return path
 
 
-def start(arguments: Sequence[str | Path], **variables: str) -> subprocess.Popen[str]:
+def start(arguments: Sequence[object], **variables: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [*CONTESTED, *map(str, arguments)],
         env=os.environ | variables,

@@ -1,5 +1,6 @@
 """The benchmarks ask what they say they ask. What it costs is not for a test."""
 
+import itertools
 import re
 import subprocess
 import sys
@@ -135,14 +136,13 @@ def test_concurrency(endpoint: Scripted) -> None:
 def test_evidence_mode(endpoint: Scripted) -> None:
     # Every choice is the first label; of the JSON replies, half say so too and one is no JSON.
     endpoint.weigh = lambda request: [0.6, 0.2, 0.1]
-    replies = 0
+    numbers = itertools.count(1)
 
     def reply(request: dict[str, Any]) -> str:
-        nonlocal replies
-        replies += 1
-        if replies == 2:  # the warm-up was the first
+        number = next(numbers)
+        if number == 2:  # the warm-up was the first
             return "no JSON"
-        answer = "SUPPORTS" if replies % 2 else "IRRELEVANT"
+        answer = "SUPPORTS" if number % 2 else "IRRELEVANT"
         return f'{{"snippet": "", "reasoning": "", "answer": "{answer}"}}'
 
     endpoint.reply = reply

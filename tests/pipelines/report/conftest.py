@@ -68,7 +68,7 @@ BRIDGE = (
 )
 
 
-def _result(  # noqa: PLR0917
+def _result(
     group: str,
     variant: str | None,
     question: str,

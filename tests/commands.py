@@ -1,0 +1,78 @@
+"""The `contested` command, called in this process, and what it leaves behind."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.cli.app import main
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Contested:
+    """The command.
+
+    Attributes:
+        capsys: Catches what it prints.
+    """
+
+    capsys: pytest.CaptureFixture[str]
+
+    def __call__(self, *arguments: object) -> Outcome:
+        self.capsys.readouterr()
+        code = main([str(argument) for argument in arguments])
+        printed = self.capsys.readouterr()
+        return Outcome(code, printed.out, printed.err)
+
+    def done(self, *arguments: object) -> Outcome:
+        """The outcome of a command that must succeed."""
+        outcome = self(*arguments)
+        assert outcome.code == 0, outcome.err
+        return outcome
+
+    def refused(self, *arguments: object) -> str:
+        """What a command that must be refused says: exactly one line, and code 2."""
+        return the_line(self(*arguments))
+
+
+def the_line(outcome: Outcome) -> str:
+    """The one line of a refusal, without the program's name before it."""
+    assert outcome.code == 2, outcome.err
+    assert outcome.err.count("\n") == 1, outcome.err
+    name, _, message = outcome.err.rstrip("\n").partition(": ")
+    assert name == "contested"
+    assert outcome.out == ""
+    return message
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, hidden ones too; the lock, which is empty, aside."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != ".lock"
+    }
+
+
+def results(folder: Path) -> dict[str, dict[str, Any]]:
+    """The results in a run folder, by id."""
+    lines = (folder / "conflictscore.jsonl").read_bytes().split(b"\n")
+    assert lines.pop() == b"", "the last line is not whole"
+    return {result["id"]: result for result in map(json.loads, lines)}
+
+
+def table(folder: Path, name: str) -> list[dict[str, Any]]:
+    """The rows of a table in a run folder."""
+    rows: list[dict[str, Any]] = json.loads((folder / f"tables/{name}.json").read_text())["rows"]
+    return rows

@@ -1,0 +1,596 @@
+"""Bad files, options, prompts and folders: one clear line, code 2, and nothing is lost."""
+
+import fcntl
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, Outcome, contents, results, table, the_line
+from scripted import KEY, Scripted
+
+from pipelines.cli.app import main
+
+DOCUMENT = {"id": "d", "text": "The bridge was opened in 1936."}
+TEXTS = {"response": "The bridge is old.", "documents": [DOCUMENT]}
+
+
+def record(**fields: object) -> bytes:
+    return json.dumps({"id": "bad", **TEXTS, **fields}).encode()
+
+
+GOOD = record(id="good")
+
+BAD_LINES: dict[str, tuple[bytes, tuple[str, ...]]] = {
+    "broken JSON": (b'{"id": "bad", "response": }', ("not valid JSON at column 27", "one object")),
+    "cut short": (GOOD[:-5], ("not valid JSON at column", "one object per line")),
+    "a list": (b"[1, 2]", ("should be an object", "docs/input.md")),
+    "a number": (b"12", ("should be an object", "docs/input.md")),
+    "missing field": (b'{"id": "x", "response": "y"}', ("field 'documents' is missing", "docs/")),
+    "no response": (b'{"id": "x", "documents": [{"id": "d", "text": "t"}]}', ("'responses'",)),
+    "unknown field": (record(answer="x"), ("there is no field 'answer'", "docs/input.md")),
+    "field twice": (GOOD[:-1] + b', "response": "Other."}', ("'response' is given twice",)),
+    "number for text": (record(response=5), ("field 'response'", "valid string", "docs/")),
+    "text for documents": (record(documents="x"), ("field 'documents'", "valid array", "docs/")),
+    "empty response": (record(response=""), ("'response' is empty", "drop the record")),
+    "empty responses": (record(response=None, responses={}), ("'responses' is empty",)),
+    "white space": (
+        record(documents=[{"id": "d", "text": " \n\t"}]),
+        ("'documents.0.text' is empty", "give it text"),
+    ),
+    "no documents": (record(documents=[]), ("'documents' is empty", "at least one")),
+    "id twice": (GOOD, ("the id 'good' stands already on line 1", "make ids distinct")),
+    "documents alike": (record(documents=[DOCUMENT] * 2), ("two documents have the id 'd'",)),
+    "both": (record(responses={"a": "b"}), ("exactly one of 'response' and 'responses'",)),
+    "names alike": (
+        record(response=None, responses={"a": "Yes.", "a ": "No."}),
+        ("two of the 'responses' have the same name",),
+    ),
+    "not UTF-8": (b'{"id": "caf\xe9"}', ("not UTF-8 at byte 12", "save the file as UTF-8")),
+    "UTF-16": ('{"id": "bad"}'.encode("utf-16"), ("not UTF-8 at byte 1 ", "save the file")),
+    "NaN": (record(claims=[float("nan")]), ("NaN is not JSON", "write null")),
+    "Infinity": (record(claims=[float("-inf")]), ("-Infinity is not JSON", "write null")),
+    "half a character": (record(response="x\ud800y"), ("half of a character", "write both")),
+    "deep": (b"[" * 100_000 + b"]" * 100_000, ("nested too deeply", "docs/input.md")),
+    "less deep": (record(claims=json.loads("[" * 300 + "]" * 300)), ("recursion", "docs/")),
+    "huge number": (b'{"id": ' + b"7" * 5000 + b"}", ("number is too long", "as a string")),
+}
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run of good input: `out`, and the cache it filled."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "good.jsonl").write_bytes(GOOD)
+    with pytest.MonkeyPatch.context() as patch, Scripted() as scripted:
+        patch.setenv("CONTESTED_API_KEY", KEY)
+        arguments = ["--data", folder / "good.jsonl", "--out", folder / "out"]
+        arguments += ["--cache", folder / "cache.sqlite", "--endpoint", scripted.url]
+        assert main(["run", "conflictscore", *map(str, arguments)]) == 0
+    return folder
+
+
+@pytest.fixture
+def earlier(finished: Path, tmp_path: Path) -> Iterator[Path]:
+    """What an earlier run left; it must be the same to the last byte when the test is over."""
+    folder = Path(shutil.copytree(finished, tmp_path / "earlier"))
+    before = contents(folder)
+    assert {"out/run.json", "out/conflictscore.jsonl", "out/report.html"} <= set(before)
+    yield folder
+    assert contents(folder) == before
+
+
+def run(data: Path, folder: Path, endpoint: Scripted, *more: object) -> list[object]:
+    """The command that would go on with the run of a folder."""
+    where = ["--out", folder / "out", "--cache", folder / "cache.sqlite"]
+    return ["run", "conflictscore", "--data", data, "--endpoint", endpoint.url, *where, *more]
+
+
+# Records.
+
+
+@pytest.mark.parametrize("kind", BAD_LINES)
+def test_a_bad_record(
+    kind: str, contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
+) -> None:
+    line, parts = BAD_LINES[kind]
+    data = tmp_path / "bad.jsonl"
+    data.write_bytes(GOOD + b"\n\n" + line + b"\n" + record(id="last"))
+    message = contested.refused(*run(data, earlier, endpoint))
+    assert message.startswith(f"{data}:3: ")
+    for part in parts:
+        assert part in message
+    assert not endpoint.requests
+
+
+def test_bad_records_are_skipped_and_counted(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "mixed.jsonl", tmp_path / "out"
+    lines = [GOOD, *(line for line, _ in BAD_LINES.values()), record(id="last")]
+    data.write_bytes(b"\n".join(lines).replace(b"\x0a\x00", b"\x00"))
+    command = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
+    outcome = contested.done(*command, "--on-error", "skip")
+    assert f"bad records skipped: {len(BAD_LINES)}, listed in conflict" in outcome.err
+    assert list(results(out)) == ["good", "last"]
+    listed = [json.loads(line) for line in (out / "conflictscore.skipped.jsonl").open()]
+    assert [bad["line"] for bad in listed] == list(range(2, len(BAD_LINES) + 2))
+    for bad, (_, parts) in zip(listed, BAD_LINES.values(), strict=True):
+        for part in parts:
+            assert part in bad["error"]
+    rows = [row for row in table(out, "failures") if row["kind"] == "bad record"]
+    assert [row["where"] for row in rows] == [f"line {bad['line']}" for bad in listed]
+    # The report alone, made again, still counts them.
+    (out / "report.html").unlink()
+    contested.done("report", out)
+    assert "bad records skipped" in (out / "report.html").read_text("utf-8")
+    assert len(table(out, "failures")) == len(BAD_LINES)
+
+
+def test_a_dry_run_names_what_it_would_skip(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = tmp_path / "mixed.jsonl"
+    data.write_bytes(b"no\n" + GOOD)
+    command = ["run", "conflictscore", "--data", data, "--endpoint", endpoint.url, "--dry-run"]
+    assert "mixed.jsonl:1: not valid JSON" in contested.refused(*command)
+    outcome = contested.done(*command, "--on-error", "skip")
+    assert "line 1 is skipped: not valid JSON at column 1" in outcome.out
+    assert not endpoint.requests
+
+
+# Files of records.
+
+
+@pytest.mark.parametrize(
+    ("content", "more", "parts"),
+    [
+        pytest.param(None, (), ("does not exist", "check the path"), id="missing"),
+        pytest.param("folder", (), ("Is a directory", "name a file"), id="folder"),
+        pytest.param(b"", (), ("has no record", "one JSON object per line"), id="empty"),
+        pytest.param(b"\n \r\n", (), ("has no record", "docs/input.md"), id="blank"),
+        pytest.param(
+            b"\nno\nno",
+            ("--on-error", "skip"),
+            ("has bad records only (2)", "the first is on line 2: not valid JSON"),
+            id="all bad",
+        ),
+    ],
+)
+def test_a_bad_file(
+    content: bytes | str | None,
+    more: tuple[str, ...],
+    parts: tuple[str, ...],
+    contested: Contested,
+    endpoint: Scripted,
+    earlier: Path,
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data.jsonl"
+    if isinstance(content, bytes):
+        data.write_bytes(content)
+    elif content == "folder":
+        data.mkdir()
+    message = contested.refused(*run(data, earlier, endpoint, *more))
+    assert message.startswith(f"{data} ")
+    for part in parts:
+        assert part in message
+
+
+# Texts of `contested score`.
+
+
+@pytest.mark.parametrize(
+    ("response", "document", "parts"),
+    [
+        pytest.param(b"", b"x", ("answer.txt is empty", "give it text"), id="empty response"),
+        pytest.param(b"x", b" \n", ("source.txt is empty", "give it text"), id="empty document"),
+        pytest.param(
+            b"x", bytes(range(256)), ("source.txt is not UTF-8 at byte 129", "save"), id="binary"
+        ),
+        pytest.param(b"x", b"a\0b\0", ("source.txt has a NUL", "save it as text"), id="UTF-16"),
+        pytest.param(None, b"x", ("answer.txt does not exist", "check the path"), id="missing"),
+    ],
+)
+def test_a_bad_text(
+    response: bytes | None,
+    document: bytes,
+    parts: tuple[str, ...],
+    contested: Contested,
+    endpoint: Scripted,
+    tmp_path: Path,
+) -> None:
+    if response is not None:
+        (tmp_path / "answer.txt").write_bytes(response)
+    (tmp_path / "source.txt").write_bytes(document)
+    texts = ["--response", tmp_path / "answer.txt", "--documents", tmp_path / "source.txt"]
+    message = contested.refused("score", *texts, "--endpoint", endpoint.url)
+    for part in parts:
+        assert part in message
+    assert not endpoint.requests
+
+
+def test_documents_that_cannot_be_told_apart_or_named(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    answer, long = tmp_path / "answer.txt", tmp_path / ("n" * 220)
+    answer.write_text("The bridge is old.")
+    long.write_text("The bridge was opened in 1936.")
+    score = ["score", "--endpoint", endpoint.url, "--response", answer, "--documents"]
+    assert "answer.txt is given twice; name each" in contested.refused(*score, answer, answer)
+    assert "cannot name a document" in contested.refused(*score, long)
+
+
+# Options.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        pytest.param(["--frobnicate"], ("No such option: --frobnicate", "--help"), id="unknown"),
+        pytest.param(["--limit", "0"], ("'--limit'", "greater than or equal to 1"), id="zero"),
+        pytest.param(["--limit", "x"], ("'--limit'", "valid integer"), id="no number"),
+        pytest.param(["--claims", "x"], ("'--claims': 'x' is not one of 'atomic'",), id="choice"),
+        pytest.param(["--k", "21"], ("'--k'", "less than or equal to 20"), id="too many"),
+        pytest.param(["--strict"], ("--strict", "--endpoint", "leave one"), id="strict"),
+        pytest.param(
+            ["--profile", "cpu-smal"],
+            ("no profile 'cpu-smal'", "did you mean 'cpu-small'?", ".toml"),
+            id="profile",
+        ),
+        pytest.param(["--profile", "no.toml"], ("no.toml: No such file", "give"), id="no file"),
+    ],
+)
+def test_a_bad_option(
+    arguments: list[str],
+    parts: tuple[str, ...],
+    contested: Contested,
+    endpoint: Scripted,
+    earlier: Path,
+) -> None:
+    message = contested.refused(*run(earlier / "good.jsonl", earlier, endpoint, *arguments))
+    for part in parts:
+        assert part in message
+    assert not endpoint.requests
+
+
+def test_a_bad_command(contested: Contested) -> None:
+    assert "No such command 'frobnicate'" in contested.refused("frobnicate")
+    assert "Missing option '--response'" in contested.refused("score")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "parts"),
+    [
+        pytest.param("[roles]", "[roles", ("not TOML", "line "), id="not TOML"),
+        pytest.param("[roles]", "[rolls]", ("unknown key; did you mean 'roles'?",), id="section"),
+        pytest.param("dtype =", "dtpye =", ("unknown key; did you mean 'dtype'?",), id="key"),
+        pytest.param('"bfloat16"', '"int3"', ("dtype", "bfloat16", "'int3'"), id="value"),
+        pytest.param("judge =", "# judge =", ("roles.judge: missing; add it",), id="missing"),
+    ],
+)
+def test_a_bad_profile(
+    before: str,
+    after: str,
+    parts: tuple[str, ...],
+    contested: Contested,
+    endpoint: Scripted,
+    earlier: Path,
+    tmp_path: Path,
+) -> None:
+    from serving import profile
+
+    text = (Path(profile.__file__).parent / "profiles/cpu-small.toml").read_text()
+    own = tmp_path / "own.toml"
+    own.write_text(text.replace(before, after, 1))
+    arguments = run(earlier / "good.jsonl", earlier, endpoint, "--profile", own)
+    message = contested.refused(*arguments)
+    assert message.startswith(f"profile {own}: ")
+    for part in parts:
+        assert part in message
+
+
+# Prompts.
+
+
+@pytest.mark.parametrize(
+    ("source", "parts"),
+    [
+        pytest.param("{{ claim }}", ("'document' is missing", "write {{ document }}"), id="left"),
+        pytest.param(
+            "{{ claim }} {{ document }} {{ answer }}",
+            ("no variable 'answer'", "it gets claim, document"),
+            id="unknown variable",
+        ),
+        pytest.param("\n{{ claim ", ("relation.j2:2: not a valid template",), id="syntax"),
+        pytest.param(
+            "{{ claim | shout }} {{ document }}",
+            ("relation.j2:1:", "No filter named 'shout'"),
+            id="filter",
+        ),
+        pytest.param(
+            "{{ claim.text }} {{ document }}",
+            ("'evidence/relation' cannot be filled in", "no attribute 'text'", "mend"),
+            id="attribute",
+        ),
+        pytest.param(
+            "{% include 'other' %}{{ claim }}{{ document }}",
+            ("'evidence/relation' cannot be filled in", "mend"),
+            id="include",
+        ),
+        pytest.param(b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save"), id="not UTF-8"),
+    ],
+)
+def test_a_bad_prompt(
+    source: str | bytes,
+    parts: tuple[str, ...],
+    contested: Contested,
+    endpoint: Scripted,
+    tmp_path: Path,
+) -> None:
+    own = tmp_path / "prompts/evidence/relation.j2"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(source if isinstance(source, bytes) else source.encode())
+    data = tmp_path / "good.jsonl"
+    data.write_bytes(GOOD)
+    command = run(data, tmp_path, endpoint, "--prompts", tmp_path / "prompts")
+    message = contested.refused(*command)
+    for part in parts:
+        assert part in message
+    # Nothing is left that would stand in the way of the mended prompt.
+    shutil.copy(Path("pipelines/evidence/prompts/relation.j2").absolute(), own)
+    if (tmp_path / "out/run.json").exists():
+        shutil.rmtree(tmp_path / "out")
+    contested.done(*command)
+
+
+def test_a_folder_of_prompts_that_is_missing_or_misnamed(
+    contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
+) -> None:
+    command = [*run(earlier / "good.jsonl", earlier, endpoint), "--prompts"]
+    message = contested.refused(*command, tmp_path / "none")
+    assert f"--prompts {tmp_path / 'none'} is not a folder; see docs/prompts.md" in message
+    stray = tmp_path / "prompts/relation.j2"
+    stray.parent.mkdir()
+    stray.write_text("{{ claim }} {{ document }}")
+    message = contested.refused(*command, stray.parent)
+    assert message.startswith(f"{stray} is in the place of no prompt")
+    assert "evidence/relation.j2" in message
+
+
+# Run folders.
+
+
+@pytest.mark.parametrize("place", ["file/out", "file", "/proc/contested/out"])
+def test_output_that_cannot_be_written(
+    place: str, contested: Contested, endpoint: Scripted, earlier: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    out = tmp_path / place
+    command = ["run", "conflictscore", "--data", earlier / "good.jsonl", "--out", out]
+    message = contested.refused(*command, "--endpoint", endpoint.url)
+    assert message.startswith(f"{out} cannot be written (")
+    assert message.endswith("name another folder with --out")
+    assert (tmp_path / "file").read_text() == "mine"
+    assert not endpoint.requests
+
+
+@pytest.mark.parametrize(("name", "folder"), [("tables", False), ("report.html", True)])
+def test_output_that_is_in_the_way_keeps_the_results(
+    name: str, folder: bool, contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "good.jsonl", tmp_path / "out"
+    data.write_bytes(GOOD)
+    way = out / name
+    out.mkdir()
+    if folder:
+        way.mkdir()
+    else:
+        way.write_text("mine")
+    command = run(data, tmp_path, endpoint)
+    outcome = contested(*command)
+    last = outcome.err.rstrip("\n").rpartition("\n")[2]
+    assert outcome.code == 2
+    assert last.startswith(f"contested: {out / name}")
+    assert "cannot be written (" in last
+    assert "choose a folder that can be written" in last
+    assert results(out)["good"]["status"] == "scored"
+    assert not [path for path in out.rglob(".*") if path.name != ".lock"]
+    asked = len(endpoint.requests)
+    way.replace(tmp_path / "away")
+    contested.done(*command)
+    assert len(endpoint.requests) == asked
+
+
+def test_a_folder_with_other_settings(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data, other = tmp_path / "good.jsonl", tmp_path / "other.jsonl"
+    data.write_bytes(GOOD)
+    other.write_bytes(record(id="other"))
+    contested.done(*run(data, tmp_path, endpoint))
+    before = contents(tmp_path / "out")
+    for arguments, what in (
+        (run(data, tmp_path, endpoint, "--evidence", "json"), "prompts and settings"),
+        (run(other, tmp_path, endpoint), "data"),
+    ):
+        message = contested.refused(*arguments)
+        assert message.startswith(f"{tmp_path / 'out'} holds a run with another {what}; name")
+        assert contents(tmp_path / "out") == before
+
+
+def test_a_folder_that_another_run_writes(
+    contested: Contested, endpoint: Scripted, earlier: Path
+) -> None:
+    with (earlier / "out/.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for command in (
+            run(earlier / "good.jsonl", earlier, endpoint),
+            ["report", earlier / "out"],
+        ):
+            message = contested.refused(*command)
+            assert message.startswith(f"another run is writing {earlier / 'out'}; wait for it")
+
+
+def test_a_damaged_line_of_results(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "good.jsonl", tmp_path / "out"
+    data.write_bytes(b"\n".join(record(id=name) for name in ("a", "b", "c")))
+    contested.done(*run(data, tmp_path, endpoint))
+    kept = out / "conflictscore.jsonl"
+    lines = kept.read_bytes().split(b"\n")
+    damaged = b"\n".join([lines[0], lines[1][:40], *lines[2:]])
+    kept.write_bytes(damaged)
+    before = contents(out)
+    for command in (run(data, tmp_path, endpoint), ["report", out]):
+        message = contested.refused(*command)
+        assert message.startswith(f"{kept}:2: not a result of this version")
+        assert "remove the line to have it made again" in message
+        assert contents(out) == before
+    kept.write_bytes(b"\n".join([lines[0], *lines[2:]]))
+    contested.done(*run(data, tmp_path, endpoint))
+    assert kept.read_bytes() == b"\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("content", "part"),
+    [
+        (None, "is no run folder (it has no run.json); name one made by --out"),
+        ("{", "is damaged"),
+        ("[]", "is not of a run of ours"),
+        ('{"pipelines": {"conflictscore": {}}}', "is not of a run of ours"),
+        ('{"pipelines": {}}', "holds no run of conflictscore"),
+    ],
+)
+def test_no_run_folder(
+    content: str | None, part: str, contested: Contested, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    if content is not None:
+        (out / "run.json").write_text(content)
+    before = contents(out)
+    message = contested.refused("report", out)
+    assert message.startswith(str(out))
+    assert part in message
+    assert contents(out) == before
+
+
+def test_a_path_that_the_system_refuses(contested: Contested) -> None:
+    message = contested.refused("report", "/" + "x" * 300)
+    assert "xxx" in message
+    assert "File name too long; check the path" in message
+
+
+# The cache.
+
+
+def test_a_damaged_cache_is_set_aside_and_the_run_goes_on(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data, cache = tmp_path / "good.jsonl", tmp_path / "cache.sqlite"
+    data.write_bytes(GOOD)
+    cache.write_bytes(b"this is no database" * 1000)
+    outcome = contested.done(*run(data, tmp_path, endpoint))
+    (told,) = [line for line in outcome.err.splitlines() if line.startswith("contested: ")]
+    assert f"the cache {cache} is damaged" in told
+    (aside,) = tmp_path.glob("cache.sqlite.damaged-*")
+    assert aside.name in told
+    assert aside.read_bytes() == b"this is no database" * 1000
+    assert results(tmp_path / "out")["good"]["status"] == "scored"
+    asked = len(endpoint.requests)
+    shutil.rmtree(tmp_path / "out")
+    contested.done(*run(data, tmp_path, endpoint))
+    assert len(endpoint.requests) == asked
+
+
+def test_a_cache_that_cannot_be_used(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    import sqlite3
+
+    data, foreign = tmp_path / "good.jsonl", tmp_path / "foreign.sqlite"
+    data.write_bytes(GOOD)
+    with sqlite3.connect(foreign) as database:
+        database.execute("CREATE TABLE completions (mine TEXT)")
+    command = ["run", "conflictscore", "--data", data, "--out", tmp_path / "out"]
+    command += ["--endpoint", endpoint.url, "--cache"]
+    for cache, what in (
+        (data / "cache", "cannot be opened for writing"),
+        (tmp_path, "cannot be opened for writing"),
+        (foreign, "cannot be read (no such column"),
+    ):
+        message = contested.refused(*command, cache)
+        assert message.startswith(f"the cache {cache} {what}")
+        assert "--cache" in message
+    assert data.read_bytes() == GOOD
+
+
+# Real processes.
+
+
+def process(*arguments: object, **more: Any) -> Outcome:
+    """The installed command in a process of its own."""
+    program = Path(sys.executable).with_name("contested")
+    done = subprocess.run(
+        [program, *map(str, arguments)], capture_output=True, text=True, timeout=120, **more
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def test_no_traceback_escapes_a_process(endpoint: Scripted, earlier: Path, tmp_path: Path) -> None:
+    data = tmp_path / "bad.jsonl"
+    data.write_bytes(GOOD + b"\n{")
+    assert f"{data}:2: not valid JSON" in the_line(process(*run(data, earlier, endpoint)))
+    models = ["--models-dir", tmp_path, "--model", "nothing", "--out", earlier / "out"]
+    message = the_line(process("run", "conflictscore", "--data", earlier / "good.jsonl", *models))
+    assert "there is no model 'nothing'" in message
+    assert "contested models add" in message
+
+
+def test_a_full_disk_loses_nothing(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    """A limit on the size of files stands in for the disk: the system refuses the same way."""
+    document = {"id": "d", "text": "The bridge was opened in 1936. " * 1300}
+    data, out = tmp_path / "data.jsonl", tmp_path / "out"
+    data.write_bytes(b"\n".join(record(id=f"r{n}", documents=[document]) for n in range(4)))
+    command = run(data, tmp_path, endpoint)
+    contested.done(*command)
+    whole, asked = results(out), len(endpoint.requests)
+    shutil.rmtree(out)
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    message = the_line(process(*command, preexec_fn=limit))
+    assert message.startswith(f"{out / 'conflictscore.jsonl'} cannot be written (File too large)")
+    assert "free some space" in message
+    assert "nothing written is lost" in message
+    contested.done(*command)
+    assert results(out) == whole
+    assert len(endpoint.requests) == asked
+
+
+def test_a_terminal_without_unicode_is_no_reason_to_fail(
+    endpoint: Scripted, tmp_path: Path
+) -> None:
+    answer, source = tmp_path / "answer.txt", tmp_path / "source.txt"
+    answer.write_text("Ærø’s bridge is old.", "utf-8")
+    source.write_text("The bridge → 1936.", "utf-8")
+    texts = ["--response", answer, "--documents", source, "--endpoint", endpoint.url]
+    outcome = process("score", *texts, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert outcome.code == 0, outcome.err
+    assert "CS-C" in outcome.out

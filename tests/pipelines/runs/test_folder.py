@@ -1,0 +1,58 @@
+"""Run folders: resumed only with equal settings, written by one process, mended after a kill."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from pipelines.errors import InputError
+from pipelines.runs.folder import ResultLog, RunFolder
+
+
+class Outcome(BaseModel):
+    id: str
+    value: int
+
+
+def test_a_folder_goes_on_with_equal_settings_only(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "then"})
+    folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "now"})
+    assert folder.about()["pipelines"]["p"]["started"] == "then"
+    with pytest.raises(InputError, match="another data and k; name another --out"):
+        folder.begin("p", {"data": "b", "k": 4, "tuple": (1, 2)}, {})
+    folder.begin("q", {"data": "b"}, {"started": "now"})
+    assert set(folder.about()["pipelines"]) == {"p", "q"}
+
+
+def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
+    with (
+        RunFolder(tmp_path).locked(),
+        pytest.raises(InputError, match="another run is writing"),
+        RunFolder(tmp_path).locked(),
+    ):
+        pass
+    with RunFolder(tmp_path).locked():
+        pass
+
+
+def test_results_are_read_back_settled_and_mended(tmp_path: Path) -> None:
+    log = ResultLog(tmp_path / "p.jsonl", Outcome)
+    assert log.read() == {}
+    for name, value in (("b", 1), ("a", 2), ("b", 3)):
+        log.append(Outcome(id=name, value=value))
+    with log.path.open("ab") as file:
+        file.write(b'{"id": "c", "val')
+    assert {name: outcome.value for name, outcome in log.read().items()} == {"b": 3, "a": 2}
+    log.mend()
+    log.append(Outcome(id="d", value=4))
+    assert [outcome.id for outcome in log.settle(["a", "b", "c", "d"])] == ["a", "b", "d"]
+    lines = log.path.read_text().splitlines()
+    assert lines == ['{"id":"a","value":2}', '{"id":"b","value":3}', '{"id":"d","value":4}']
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    log = ResultLog(tmp_path / "p.jsonl", Outcome)
+    log.path.write_text('{"id":"a","value":1}\nrubbish\n{"id":"b","value":2}\n')
+    with pytest.raises(InputError, match=r"p\.jsonl:2: .* remove the line"):
+        log.read()
