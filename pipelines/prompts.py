@@ -14,6 +14,9 @@ from pipelines.errors import InputError
 
 HERE = Path(__file__).parent
 
+_EXAMPLES: dict[str, object] = {"k": 3, "documents": ["text"]}
+"""Values of the variables that are not strings, to try a template with."""
+
 
 def fenced(text: str, name: str) -> str:
     """Put untrusted text between markers that do not occur in it.
@@ -77,8 +80,8 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
 
     Raises:
         InputError: The override folder does not exist or has a template that is not one of ours, or
-            the template cannot be read, does not parse, leaves a variable out, or names one that
-            does not exist.
+            the template cannot be read, does not parse, leaves a variable out, names one that does
+            not exist, or cannot be filled in.
     """
     folder, _, file = name.partition("/")
     path = HERE / folder / "prompts" / f"{file}.j2"
@@ -109,7 +112,10 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
             f"{path}: no variable '{unknown[0]}' is given to this prompt; it gets "
             f"{', '.join(sorted(variables))}"
         )
-    return Prompt(name, source)
+    prompt = Prompt(name, source)
+    # A template that cannot be filled in at all is refused before any model is started.
+    prompt.messages(**{variable: _EXAMPLES.get(variable, "text") for variable in variables})
+    return prompt
 
 
 def _check_overrides(folder: Path) -> None:

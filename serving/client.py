@@ -5,16 +5,17 @@ Every call looks in the cache first; only a miss reaches a server.
 
 import asyncio
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
-from serving.errors import RequestError, ServingError
+from serving.choice import label_shares
+from serving.errors import RequestError
+from serving.replies import Choice, Completion, Fitted, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message
 
@@ -54,69 +55,6 @@ class Sampling:
     max_tokens: int
     temperature: float = 0.0
     seed: int = 0
-
-
-@dataclass(frozen=True)
-class Completion:
-    """A text that the model wrote.
-
-    Attributes:
-        text: As it came.
-        finished: False where it was cut by `max_tokens`.
-        prompt_tokens, completion_tokens: As the server counted.
-    """
-
-    text: str
-    finished: bool
-    prompt_tokens: int
-    completion_tokens: int
-
-
-@dataclass(frozen=True)
-class Structured(Generic[Schema]):
-    """A JSON reply.
-
-    Attributes:
-        value: The reply as the schema's model; None where it could not be read.
-        raw: The reply as it came.
-        problem: Why `value` is None, in one line.
-    """
-
-    value: Schema | None
-    raw: str
-    problem: str | None = None
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One label out of several.
-
-    Attributes:
-        label: The most probable one; the first of equals.
-        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
-            temperature 1 is to write this label.
-        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
-            A low value says that it wanted to write something else.
-    """
-
-    label: str
-    probabilities: Mapping[str, float]
-    mass: float
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """A text made to fit the context.
-
-    Attributes:
-        text: The text, or its beginning.
-        tokens: Length of the whole text.
-        kept: Tokens that were kept; equal to `tokens` where nothing was cut.
-    """
-
-    text: str
-    tokens: int
-    kept: int
 
 
 @dataclass
@@ -240,7 +178,12 @@ class Client:
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
         ids = {choice: await self._ids(choice) for choice in choices}
-        shares, mass = await self._branch(messages, ids, 0, affinity)
+        shares, mass = await label_shares(
+            ids,
+            lambda tokens, path: self._next_logprobs(
+                messages, tokens, self._decode(path) if path else "", affinity
+            ),
+        )
         probabilities = {choice: shares[choice] for choice in choices}
         return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
 
@@ -335,47 +278,10 @@ class Client:
             completion_tokens=reply["completion_tokens"],
         )
 
-    async def _branch(
-        self,
-        messages: Sequence[Message],
-        ids: Mapping[str, Sequence[int]],
-        depth: int,
-        affinity: str,
-    ) -> tuple[dict[str, float], float]:
-        """Shares of the labels below one node of their token tree, and the mass on its branches."""
-        branches: dict[int, list[str]] = {}
-        for choice, tokens in ids.items():
-            if len(tokens) <= depth:
-                raise ValueError(f"choice '{choice}' is the beginning of another choice")
-            branches.setdefault(tokens[depth], []).append(choice)
-        if len(branches) == 1:
-            if len(ids) == 1:
-                return dict.fromkeys(ids, 1.0), 1.0
-            return await self._branch(messages, ids, depth + 1, affinity)
-        logprobs = await self._token_logprobs(messages, list(branches), ids, depth, affinity)
-        weights = {token: math.exp(logprob) for token, logprob in logprobs.items()}
-        mass = sum(weights.values())
-        shares: dict[str, float] = {}
-        for token, members in branches.items():
-            # Where rounding leaves no mass at all, nothing tells the branches apart.
-            share = weights[token] / mass if mass > 0 else 1 / len(branches)
-            if len(members) == 1:
-                shares[members[0]] = share
-                continue
-            below, _ = await self._branch(
-                messages, {name: ids[name] for name in members}, depth + 1, affinity
-            )
-            shares.update({name: share * part for name, part in below.items()})
-        return shares, min(mass, 1.0)
-
-    async def _token_logprobs(
-        self,
-        messages: Sequence[Message],
-        tokens: list[int],
-        ids: Mapping[str, Sequence[int]],
-        depth: int,
-        affinity: str,
+    async def _next_logprobs(
+        self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
     ) -> dict[int, float]:
+        """Log-probabilities of some tokens as the next ones of a reply that begins so."""
         request: dict[str, Any] = {
             "messages": self._defused(messages),
             "max_tokens": 1,
@@ -386,26 +292,17 @@ class Client:
             "allowed_token_ids": tokens,
             "return_tokens_as_token_ids": True,
         }
-        if depth > 0:
-            choice, path = next(iter(ids.items()))
-            begun = self._begun(choice, path, depth)
+        if begun:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"] or {}
-        if missing := [token for token in tokens if str(token) not in found]:
-            raise ServingError(
-                f"the server of {self.model.name} gives no log-probability of token {missing[0]}, "
-                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
-            )
+        found: dict[str, float] = reply["logprobs"]
         return {token: found[str(token)] for token in tokens}
 
-    def _begun(self, choice: str, path: Sequence[int], depth: int) -> str:
+    def _decode(self, ids: Sequence[int]) -> str:
         if self.tokenizer is None:
-            raise ValueError(
-                f"choices that begin alike ('{choice}') need the model's tokenizer on this machine"
-            )
-        return self.tokenizer.decode(path[:depth])
+            raise ValueError("choices that begin alike need the model's tokenizer on this machine")
+        return self.tokenizer.decode(ids)
 
     async def _ids(self, choice: str) -> list[int]:
         async with self._asking_ids:  # once, not once for every call that begins meanwhile

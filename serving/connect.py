@@ -61,9 +61,9 @@ class Source:
 
     @property
     def options(self) -> EngineOptions:
-        """Engine options for the role; another `model` takes over those of the profile's."""
+        """Engine options of `model` where the profile has some, else those of its own model."""
         profile = self.profile.strict() if self.strict else self.profile
-        return profile.engine(self.profiled)
+        return profile.engines.get(self.model or "") or profile.engine(self.profiled)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from pathlib import Path
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _UNKILLABLE_S = 10.0
+# A socket's path may have 107 characters; vLLM's add 37 and our folder 19.
+_LONGEST_TMPDIR = 50
 
 
 class _Signals:
@@ -68,7 +70,10 @@ def run(command: list[str], grace_s: float = 5.0) -> int:
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signals = _Signals()
     # Sockets and lock files of the command live here and go with it, even after a KILL.
-    with tempfile.TemporaryDirectory(prefix="contested-", ignore_cleanup_errors=True) as scratch:
+    base = tempfile.gettempdir() if len(tempfile.gettempdir()) <= _LONGEST_TMPDIR else "/tmp"
+    with tempfile.TemporaryDirectory(
+        prefix="contested-", dir=base, ignore_cleanup_errors=True
+    ) as scratch:
         child = _spawn(command, libc, scratch)
         code: int | None = None
         while code is None and not signals.end and os.getppid() == parent:

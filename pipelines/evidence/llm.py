@@ -18,7 +18,8 @@ from pipelines import prompts
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
 from pipelines.prompts import Prompt
-from serving.client import Client, Fitted, Sampling, Structured
+from serving.client import Client, Sampling
+from serving.replies import Fitted, Structured
 
 Mode = Literal["choice", "json", "together"]
 

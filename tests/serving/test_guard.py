@@ -1,9 +1,11 @@
 """The guard with real processes: nothing outlives whoever asked for it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -69,6 +71,15 @@ def gone(processes: list[psutil.Process]) -> bool:
     return not any(
         process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes
     )
+
+
+@pytest.fixture(autouse=True)
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A short folder for temporary files: a guard that is killed cannot clear its own away."""
+    folder = Path(tempfile.mkdtemp(prefix="guard-"))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)
 
 
 @pytest.fixture
@@ -156,20 +167,35 @@ def test_a_killed_guard_takes_its_command_with_it(tree: Tree) -> None:
         until(lambda: gone([top]), 3)
 
 
-def test_temporary_files_of_the_command_go_with_it(tmp_path: Path) -> None:
+def temporary_file_of_a_command() -> Path:
+    """Where a command under the guard put a file; by now the command has ended."""
     script = (
         "import tempfile, time; file = tempfile.NamedTemporaryFile(delete=False);"
         "print(file.name, flush=True); time.sleep(60)"
     )
     line = [*GUARD, "--", sys.executable, "-c", script]
-    environment = {**os.environ, "TMPDIR": str(tmp_path)}
     with subprocess.Popen(
-        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        line, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         left = Path(process.stdout.readline().strip())
         assert left.exists()
-        assert left.is_relative_to(tmp_path)
         process.terminate()
         process.wait(5)
-    assert list(tmp_path.iterdir()) == []
+    return left
+
+
+def test_temporary_files_of_the_command_go_with_it(scratch: Path) -> None:
+    assert temporary_file_of_a_command().is_relative_to(scratch)
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_temporary_folder_too_long_for_sockets_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("x" * 100)
+    long.mkdir()
+    monkeypatch.setenv("TMPDIR", str(long))
+    left = temporary_file_of_a_command()
+    assert len(str(left.parent)) < 70
+    assert not left.parent.exists()

@@ -7,9 +7,11 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
@@ -582,13 +584,18 @@ def test_no_vllm_outlives_a_killed_owner(smollm2: Model, tmp_path: Path, moment:
 
 
 @pytest.mark.real_server
-async def test_no_vllm_outlives_its_killed_guard(smollm2: Model, tmp_path: Path) -> None:
+async def test_no_vllm_outlives_its_killed_guard(
+    smollm2: Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch = tempfile.mkdtemp(prefix="guard-")
+    monkeypatch.setenv("TMPDIR", scratch)
     async with LocalServer(
         smollm2, SMALL, tmp_path / "vllm.log", restarts=Restarts(first_s=60)
     ) as server:
         guard, *below = family(server.pid or 0)
         guard.kill()
         await until(lambda: not alive(below), 20)
+    shutil.rmtree(scratch)
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_bad_records_are_skipped_and_counted(
 ) -> None:
     data, out = tmp_path / "mixed.jsonl", tmp_path / "out"
     lines = [GOOD, *(line for line, _ in BAD_LINES.values()), record(id="last")]
-    data.write_bytes(b"\n".join(lines).replace(b"\x0a\x00", b"\x00"))
+    data.write_bytes(b"\n".join(lines))
     command = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
     outcome = contested.done(*command, "--on-error", "skip")
     assert f"bad records skipped: {len(BAD_LINES)}, listed in conflict" in outcome.err
@@ -348,10 +348,9 @@ def test_a_bad_prompt(
     message = contested.refused(*command)
     for part in parts:
         assert part in message
+    assert not endpoint.requests
     # Nothing is left that would stand in the way of the mended prompt.
-    shutil.copy(Path("pipelines/evidence/prompts/relation.j2").absolute(), own)
-    if (tmp_path / "out/run.json").exists():
-        shutil.rmtree(tmp_path / "out")
+    own.write_text("{{ document | fenced('DOCUMENT') }} {{ claim | fenced('CLAIM') }}")
     contested.done(*command)
 
 
@@ -591,6 +590,6 @@ def test_a_terminal_without_unicode_is_no_reason_to_fail(
     answer.write_text("Ærø’s bridge is old.", "utf-8")
     source.write_text("The bridge → 1936.", "utf-8")
     texts = ["--response", answer, "--documents", source, "--endpoint", endpoint.url]
-    outcome = process("score", *texts, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    outcome = process("score", *texts, env={**os.environ, "PYTHONIOENCODING": "ascii"})
     assert outcome.code == 0, outcome.err
     assert "CS-C" in outcome.out

@@ -1,0 +1,72 @@
+"""What a client gives back: texts, JSON, labels, and texts made to fit."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+Schema = TypeVar("Schema", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A text that the model wrote.
+
+    Attributes:
+        text: As it came.
+        finished: False where it was cut by `max_tokens`.
+        prompt_tokens, completion_tokens: As the server counted.
+    """
+
+    text: str
+    finished: bool
+    prompt_tokens: int
+    completion_tokens: int
+
+
+@dataclass(frozen=True)
+class Structured(Generic[Schema]):
+    """A JSON reply.
+
+    Attributes:
+        value: The reply as the schema's model; None where it could not be read.
+        raw: The reply as it came.
+        problem: Why `value` is None, in one line.
+    """
+
+    value: Schema | None
+    raw: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One label out of several.
+
+    Attributes:
+        label: The most probable one; the first of equals.
+        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
+            temperature 1 is to write this label.
+        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
+            A low value says that it wanted to write something else.
+    """
+
+    label: str
+    probabilities: Mapping[str, float]
+    mass: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A text made to fit the context.
+
+    Attributes:
+        text: The text, or its beginning.
+        tokens: Length of the whole text.
+        kept: Tokens that were kept; equal to `tokens` where nothing was cut.
+    """
+
+    text: str
+    tokens: int
+    kept: int

@@ -1,0 +1,474 @@
+"""Bad models, servers, keys and texts too long: one clear line, code 2, and nothing is lost."""
+
+import json
+import os
+import shutil
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, contents, results, table
+from scripted import Scripted, prompt_of
+
+from serving.tokens import ChatTokenizer
+
+DOCUMENTS = [{"id": "survey", "text": "The bridge was opened in 1936."}]
+
+
+def write_records(path: Path, *responses: str, documents: list[dict[str, str]] = DOCUMENTS) -> Path:
+    records = (
+        {"id": f"r{number}", "response": response, "documents": documents}
+        for number, response in enumerate(responses)
+    )
+    path.write_text("\n".join(map(json.dumps, records)))
+    return path
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return write_records(tmp_path / "data.jsonl", "The bridge is old.")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A model folder that is complete, but whose weights are four zeros: it is only read."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    folder = tmp_path / "tiny"
+    folder.mkdir()
+    words = ["[UNK]", "SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
+    tokenizer = Tokenizer(
+        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]")
+    )
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    (folder / "chat_template.jinja").write_text(
+        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
+    )
+    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
+    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(16))
+    return folder
+
+
+def run(data: Path, *more: object) -> list[object]:
+    out, cache = data.parent / "out", data.parent / "cache.sqlite"
+    return ["run", "conflictscore", "--data", data, "--out", out, "--cache", cache, *more]
+
+
+# Models.
+
+
+def test_a_model_that_is_not_registered(contested: Contested, data: Path, tmp_path: Path) -> None:
+    command = run(data, "--models-dir", tmp_path / "models", "--model")
+    message = contested.refused(*command, "nothing")
+    assert message.startswith(f"there is no model 'nothing' in {tmp_path / 'models'}")
+    assert "contested models add" in message
+    message = contested.refused(*command, "org/model-7b")
+    assert "'org/model-7b' is no folder here" in message
+    assert "nothing is downloaded" in message
+
+
+Spoil = Callable[[Path], object]
+
+
+def flip(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-1] ^= 1
+    state = file.stat()
+    file.write_bytes(content)
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + 1_000_000_000))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "parts"),
+    [
+        pytest.param(
+            lambda folder: folder.rename(folder.with_name("moved")),
+            ("the folder of model 'tiny' is gone", "bring it back, or add it again"),
+            id="folder gone",
+        ),
+        pytest.param(
+            lambda folder: flip(folder / "model.safetensors"),
+            ("'tiny' has changed since it was added (model.safetensors", "restore it"),
+            id="tampered weights",
+        ),
+        pytest.param(
+            lambda folder: (folder / "added_tokens.json").write_text("{}"),
+            ("'tiny' has changed since it was added (added_tokens.json", "--replace"),
+            id="another file",
+        ),
+        pytest.param(
+            lambda folder: (folder.parent / "models/tiny.manifest.json").write_text("{"),
+            ("tiny.manifest.json is damaged", "add the model again"),
+            id="damaged manifest",
+        ),
+    ],
+)
+def test_a_registered_model_that_is_not_what_it_was(
+    spoil: Spoil,
+    parts: tuple[str, ...],
+    contested: Contested,
+    data: Path,
+    folder: Path,
+    tmp_path: Path,
+) -> None:
+    models = ["--models-dir", tmp_path / "models"]
+    contested.done("models", "add", folder, "--name", "tiny", *models)
+    spoil(folder)
+    message = contested.refused(*run(data, "--model", "tiny", *models))
+    for part in parts:
+        assert part in message
+    assert not (tmp_path / "out/run.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("spoil", "parts"),
+    [
+        pytest.param(
+            lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
+            ("only pickle weights (pytorch_model.bin)", "safetensors"),
+            id="pickle",
+        ),
+        pytest.param(
+            lambda folder: (folder / "config.json").write_text('{"auto_map": {"AutoModel": "x"}}'),
+            ("config.json asks for Python code", "never done"),
+            id="remote code",
+        ),
+        pytest.param(
+            lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 9),
+            ("model.safetensors is no safetensors file, or is cut short", "fetch it again"),
+            id="cut short",
+        ),
+        pytest.param(
+            lambda folder: (folder / "chat_template.jinja").unlink(),
+            ("has no chat template", "instruction-tuned"),
+            id="base model",
+        ),
+        pytest.param(
+            lambda folder: shutil.rmtree(folder),
+            ("there is no folder", "check the path"),
+            id="gone",
+        ),
+    ],
+)
+def test_a_folder_that_is_no_safe_model(
+    spoil: Spoil, parts: tuple[str, ...], contested: Contested, data: Path, folder: Path
+) -> None:
+    spoil(folder)
+    message = contested.refused(*run(data, "--model", folder))
+    for part in (str(folder), *parts):
+        assert part in message
+
+
+# Servers.
+
+
+@pytest.mark.skipif(find_spec("vllm") is None, reason="vLLM is not installed")
+def test_a_port_that_is_taken(contested: Contested, folder: Path, tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        message = contested.refused("serve", "--model", folder, "--port", port)
+    assert str(port) in message
+    assert "--port" in message
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "bridge", "ftp://127.0.0.1/v1", "http://[::1/v1", "http://127.0.0.1:port/v1"]
+    + ["http://127.0.0.1:99999/v1", "http:///v1"],
+)
+def test_an_address_that_is_none(url: str, contested: Contested, data: Path) -> None:
+    message = contested.refused(*run(data, "--endpoint", url))
+    assert message == f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1"
+
+
+def test_a_server_that_is_down(contested: Contested, data: Path) -> None:
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{nobody.getsockname()[1]}/v1"
+        began = time.monotonic()
+        message = contested.refused(*run(data, "--endpoint", url))
+    assert message.startswith(f"no server answers at {url} (")
+    assert "start it, or leave --endpoint away" in message
+    assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("key", "part"),
+    [
+        ("wrong", "refuses the key; set CONTESTED_API_KEY to the one it was started with"),
+        ("", "refuses the key; set CONTESTED_API_KEY to the one it was started with"),
+        ("sésame", "the key in CONTESTED_API_KEY has characters that no key can have"),
+        ("two\nlines", "the key in CONTESTED_API_KEY has characters that no key can have"),
+    ],
+)
+def test_a_wrong_key(
+    key: str,
+    part: str,
+    contested: Contested,
+    data: Path,
+    endpoint: Scripted,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    contested.done(*run(data, "--endpoint", endpoint.url))
+    before = contents(data.parent / "out")
+    monkeypatch.setenv("CONTESTED_API_KEY", key)
+    message = contested.refused(*run(data, "--endpoint", endpoint.url))
+    assert part in message
+    assert not key or key not in message
+    assert contents(data.parent / "out") == before
+
+
+def test_a_model_that_the_server_does_not_have(
+    contested: Contested, data: Path, endpoint: Scripted
+) -> None:
+    message = contested.refused(*run(data, "--endpoint", endpoint.url, "--model", "other"))
+    assert f"the server at {endpoint.url} serves no model 'other', but scripted" in message
+    assert "--model" in message
+
+
+class _Page(BaseHTTPRequestHandler):
+    status = 200
+    body = b"<html>A page</html>"
+
+    def do_GET(self) -> None:
+        self.send_response(self.status)
+        self.send_header("Content-Length", str(len(self.body)))
+        self.end_headers()
+        self.wfile.write(self.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Quiet."""
+
+
+@pytest.fixture(params=[(404, b"<html>none</html>"), (200, b"<html>page</html>"), (200, b"[1]")])
+def page(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a server that is no OpenAI-compatible one."""
+    status, body = request.param
+    handler = type("Handler", (_Page,), {"status": status, "body": body})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()
+
+
+def test_a_server_of_something_else(contested: Contested, data: Path, page: str) -> None:
+    message = contested.refused(*run(data, "--endpoint", page))
+    assert message.startswith(f"{page} answers (status ")
+    assert "not as an OpenAI-compatible server does; the URL should end in /v1" in message
+
+
+def test_replies_that_are_no_completions(
+    contested: Contested, data: Path, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoint, "answer", lambda _: {"hello": "world"})
+    message = contested.refused(*run(data, "--endpoint", endpoint.url))
+    assert message.startswith(f"the server at {endpoint.url} answers, but not as an OpenAI-")
+    assert not (data.parent / "out/conflictscore.jsonl").exists()
+
+
+def test_a_server_without_probabilities(
+    contested: Contested, data: Path, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many OpenAI-compatible servers pass over vLLM's own fields."""
+    answer = endpoint.answer
+
+    def plain(request: dict[str, Any]) -> dict[str, Any] | int:
+        reply = answer(request)
+        assert isinstance(reply, dict)
+        reply["choices"][0]["logprobs"] = None
+        return reply
+
+    monkeypatch.setattr(endpoint, "answer", plain)
+    message = contested.refused(*run(data, "--endpoint", endpoint.url))
+    assert "scripted gives no log-probability" in message
+    assert "--evidence json" in message
+
+
+# Texts and contexts.
+
+
+def long_document(megabytes: float) -> dict[str, str]:
+    """`megabytes` million characters, five to a token."""
+    return {"id": "archive", "text": "word " * int(megabytes * 200_000)}
+
+
+def test_a_document_of_two_megabytes(
+    contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
+) -> None:
+    endpoint.root, endpoint.context = str(folder), 2048
+    data = write_records(
+        tmp_path / "data.jsonl",
+        "The bridge is old.",
+        documents=[*DOCUMENTS, long_document(2)],
+    )
+    out = tmp_path / "out"
+    command = run(data, "--endpoint", endpoint.url)
+    message = contested.refused(*command)
+    assert message.startswith("'r0': document 'archive' is too long for scripted: the prompt has 4")
+    for part in ("the context leaves 2,047", "max_model_len", "allow --on-overflow cut"):
+        assert part in message
+    assert not (out / "conflictscore.jsonl").exists()
+
+    shutil.rmtree(out)
+    contested.done(*command, "--on-overflow", "cut")
+    result = results(out)["r0"]
+    (cut,) = result["truncations"]
+    assert (cut["text"], cut["tokens"]) == ("document archive", 400_000)
+    assert 1000 < cut["kept"] < 2048
+    read = {judgement["document"]: judgement["read_tokens"] for judgement in result["judgements"]}
+    assert read == {"survey": None, "archive": cut["kept"]}
+    # The prompt that was sent fills the context as far as it can, and no further.
+    tokenizer = ChatTokenizer.from_folder(folder)
+    sent = max(tokenizer.count(request["messages"]) for request in endpoint.requests)
+    assert 2040 <= sent <= 2047
+    (row,) = table(out, "failures")
+    assert (row["response"], row["kind"], row["where"]) == ("r0", "truncation", "document archive")
+    assert row["what"] == f"the first {cut['kept']:,} of 400,000 tokens were seen"
+    assert table(out, "scores")[0]["truncated_texts"] == 1
+
+
+def test_a_long_text_of_one_answer(
+    contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
+) -> None:
+    endpoint.root, endpoint.context = str(folder), 2048
+    (tmp_path / "answer.txt").write_text("The bridge is old.")
+    (tmp_path / "archive.txt").write_text(long_document(0.1)["text"])
+    score = ["score", "--response", tmp_path / "answer.txt", "--endpoint", endpoint.url]
+    score += ["--documents", tmp_path / "archive.txt"]
+    message = contested.refused(*score)
+    assert "document 'archive' is too long" in message
+    assert "--on-overflow cut" in message
+    outcome = contested.done(*score, "--on-overflow", "cut")
+    assert "document archive: read" in outcome.out
+    assert "of 20000 tokens" in outcome.out
+
+
+@pytest.mark.parametrize("overflow", ["error", "cut"])
+def test_a_prompt_that_alone_fills_the_context(
+    overflow: str, contested: Contested, endpoint: Scripted, folder: Path, data: Path
+) -> None:
+    endpoint.root, endpoint.context = str(folder), 256
+    command = run(data, "--endpoint", endpoint.url, "--on-overflow", overflow)
+    message = contested.refused(*command)
+    assert message.startswith("'r0': the response does not fit scripted: the prompt around it")
+    assert "context of 256 tokens" in message
+    assert "raise max_model_len in the profile" in message
+    assert not endpoint.requests
+
+
+def test_all_documents_in_one_call_that_does_not_fit(
+    contested: Contested, endpoint: Scripted, folder: Path, tmp_path: Path
+) -> None:
+    endpoint.root, endpoint.context = str(folder), 2048
+    data = write_records(
+        tmp_path / "data.jsonl",
+        "The bridge is old.",
+        documents=[*DOCUMENTS, long_document(0.1)],
+    )
+    command = run(data, "--endpoint", endpoint.url, "--evidence", "together")
+    message = contested.refused(*command, "--on-overflow", "cut")
+    assert message.startswith("'r0': a prompt of 20,")
+    assert "do not fit the context of scripted (2,048 tokens)" in message
+
+
+# Requests that a server refuses.
+
+PEOPLE = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+
+
+class Choosy:
+    """Refuses prompts with a word in them.
+
+    Attributes:
+        word: The word; None once the server is mended.
+    """
+
+    def __init__(self, endpoint: Scripted, word: str) -> None:
+        self.word: str | None = word
+        self._answer = endpoint.answer
+
+    def __call__(self, request: dict[str, Any]) -> dict[str, Any] | int:
+        if self.word is not None and self.word in prompt_of(request):
+            return 400
+        return self._answer(request)
+
+
+@pytest.fixture
+def choosy(endpoint: Scripted, monkeypatch: pytest.MonkeyPatch) -> Choosy:
+    choosy = Choosy(endpoint, "Nobody")
+    monkeypatch.setattr(endpoint, "answer", choosy)
+    return choosy
+
+
+def crowd(path: Path) -> Path:
+    """Twenty-one records; the server refuses the last one, `r20`."""
+    held = [f"{person.capitalize()} {verb} it." for person in PEOPLE for verb in ("held", "saw")]
+    return write_records(path, *held, "Nobody held it.")
+
+
+def test_a_refused_request_stops_a_run_and_keeps_what_came_before(
+    contested: Contested, endpoint: Scripted, choosy: Choosy, tmp_path: Path
+) -> None:
+    data, out = crowd(tmp_path / "data.jsonl"), tmp_path / "out"
+    command = run(data, "--endpoint", endpoint.url, "--concurrency", "2")
+    message = contested.refused(*command)
+    refused = f"'r20': the server at {endpoint.url} refuses the request (status 400)"
+    assert message.startswith(refused)
+    kept = results(out)
+    assert 1 <= len(kept) <= 20
+    assert {result["status"] for result in kept.values()} == {"scored"}
+    before = contents(out)
+    # Asking again gives the same line, and takes nothing away.
+    assert contested.refused(*command).startswith(refused)
+    assert contents(out)["run.json"] == before["run.json"]
+    assert results(out).items() >= kept.items()
+
+    choosy.word = None
+    contested.done(*command)
+    assert list(results(out)) == [f"r{number}" for number in range(21)]
+    assert results(out).items() >= kept.items()
+    prompts = endpoint.prompts()
+    assert len(prompts) == len(set(prompts)), "an answer that was kept was asked for again"
+
+
+def test_a_refused_request_is_skipped_counted_and_tried_again(
+    contested: Contested, endpoint: Scripted, choosy: Choosy, tmp_path: Path
+) -> None:
+    data, out = crowd(tmp_path / "data.jsonl"), tmp_path / "out"
+    command = run(data, "--endpoint", endpoint.url, "--on-error", "skip")
+    contested.done(*command)
+    found = results(out)
+    assert [name for name, result in found.items() if result["status"] == "failed"] == ["r20"]
+    assert "refuses the request (status 400)" in found["r20"]["error"]
+    assert found["r20"]["cs_c"] is None
+    scores = table(out, "scores")[0]
+    assert (scores["responses"], scores["failed_responses"]) == (21, 1)
+    (row,) = table(out, "failures")
+    assert (row["response"], row["kind"]) == ("r20", "failed response")
+    asked = len(endpoint.requests)
+
+    choosy.word = None
+    contested.done(*command)
+    assert {"Nobody" in prompt for prompt in endpoint.prompts()[asked:]} == {True}
+    again = results(out)
+    assert again.pop("r20")["status"] == "scored"
+    del found["r20"]
+    assert again == found
+    assert table(out, "failures") == []
+    assert table(out, "scores")[0]["failed_responses"] == 0

@@ -1,0 +1,136 @@
+"""The reader of input files: lines, limits, ids, and what it says of bad lines."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data.jsonl import SAMPLES, Skipped, read
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+
+DOCUMENTS = [{"id": "d", "text": "The bridge was opened in 1936."}]
+
+
+def record(name: str, **fields: object) -> bytes:
+    content = {"id": name, "documents": DOCUMENTS, "response": "It is old.", **fields}
+    return json.dumps(content, ensure_ascii=False).encode()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data.jsonl"
+
+
+def ids(data: Path, **options: object) -> list[str]:
+    return [example.id for example in read(data, **options).examples]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(record("a") + b"\n" + record("b") + b"\n", id="plain"),
+        pytest.param(record("a") + b"\n" + record("b"), id="no last line end"),
+        pytest.param(b"\xef\xbb\xbf" + record("a") + b"\n" + record("b"), id="byte order mark"),
+        pytest.param(record("a") + b"\r\n" + record("b") + b"\r\n", id="CRLF"),
+        pytest.param(b"\n" + record("a") + b"\n\n  \t\r\n" + record("b") + b"\n\n", id="blanks"),
+        pytest.param(b"  " + record("a") + b"  \n\t" + record("b"), id="indented"),
+    ],
+)
+def test_the_same_records_however_the_lines_end(content: bytes, data: Path) -> None:
+    data.write_bytes(content)
+    found = read(data)
+    assert [example.id for example in found.examples] == ["a", "b"]
+    assert found.skipped == ()
+    assert found.name == "data.jsonl"
+    assert found.digest == hashlib.sha256(content).hexdigest()
+
+
+@given(text=st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_any_text_comes_through(text: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Also line separators of Unicode, which end no line here, and characters beyond 16 bits."""
+    data = tmp_path_factory.mktemp("text") / "data.jsonl"
+    data.write_bytes(record("a", response=f"x{text}x") + b"\n" + record("b"))
+    first, second = read(data).examples
+    assert first.response == f"x{text}x"
+    assert second.id == "b"
+
+
+def test_escaped_pairs_are_one_character(data: Path) -> None:
+    data.write_text(json.dumps({"id": "a", "documents": DOCUMENTS, "response": "\U0001f309"}))
+    assert "\\ud83c\\udf09" in data.read_text()
+    assert read(data).examples[0].response == "\U0001f309"
+
+
+def test_limit_counts_records_not_lines_nor_responses(data: Path) -> None:
+    both = {"hedged": "Perhaps.", "firm": "Yes."}
+    lines = [b"", record("a", response=None, responses=both), b"no", record("b"), b"no either"]
+    data.write_bytes(b"\n".join(lines))
+    assert ids(data, on_error="skip", limit=1) == ["a/hedged", "a/firm"]
+    found = read(data, on_error="skip", limit=2)
+    assert [example.id for example in found.examples] == ["a/hedged", "a/firm", "b"]
+    # What lies behind the last record that was asked for is not looked at.
+    assert [bad.line for bad in found.skipped] == [3]
+    assert ids(data, limit=1) == ["a/hedged", "a/firm"]
+    with pytest.raises(InputError, match=r"data\.jsonl:3: not valid JSON"):
+        read(data, limit=2)
+
+
+def test_skipping_names_the_lines_of_the_file(data: Path) -> None:
+    lines = [record("a"), b"", b"{", record("a"), b"\xff", record("b")]
+    data.write_bytes(b"\r\n".join(lines))
+    found = read(data, on_error="skip")
+    assert [example.id for example in found.examples] == ["a", "b"]
+    assert [bad.line for bad in found.skipped] == [3, 4, 5]
+    assert found.skipped[1] == Skipped(4, "the id 'a' stands already on line 1; make ids distinct")
+
+
+def test_the_id_of_a_bad_record_is_not_taken(data: Path) -> None:
+    data.write_bytes(record("a", documents=[]) + b"\n" + record("a"))
+    found = read(data, on_error="skip")
+    assert [bad.line for bad in found.skipped] == [1]
+    assert len(found.examples) == 1
+
+
+def test_results_of_two_records_never_share_a_name(data: Path) -> None:
+    """`a` with the variant `b` and a record `a/b` would keep their results under one id."""
+    data.write_bytes(record("a/b") + b"\n" + record("a", response=None, responses={"b": "No."}))
+    with pytest.raises(InputError, match=r"jsonl:2: the id 'a/b' stands already on line 1"):
+        read(data)
+
+
+def test_errors_are_one_line_that_names_place_and_remedy(data: Path) -> None:
+    data.write_bytes(record("a") + b'\n{"id": "b\\nb", "x": 1}')
+    with pytest.raises(InputError) as caught:
+        read(data)
+    assert str(caught.value) == (
+        f"{data}:2: the field 'documents' is missing (and 1 more); see docs/input.md"
+    )
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_it_fail_otherwise(
+    content: bytes, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    data = tmp_path_factory.mktemp("bytes") / "data.jsonl"
+    data.write_bytes(content)
+    with pytest.raises(InputError):
+        read(data)
+
+
+def test_the_samples_are_read_in_full() -> None:
+    lines = [line for line in SAMPLES.read_bytes().split(b"\n") if line.strip()]
+    assert len({example.group for example in read(SAMPLES).examples}) == len(lines)
+
+
+def test_plain_text_files(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"\xef\xbb\xbf\r\n Caf\xc3\xa9 \r\n")
+    assert read_text(file) == "Café"
+    for content, reason in ((b"\xff", "not UTF-8 at byte 1"), (b"a\0", "NUL"), (b" ", "empty")):
+        file.write_bytes(content)
+        with pytest.raises(InputError, match=reason):
+            read_text(file)

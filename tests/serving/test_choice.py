@@ -1,0 +1,66 @@
+"""Shares of labels over a model whose next-token probabilities are known."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from serving.choice import label_shares
+
+Tree = Mapping[tuple[int, ...], Mapping[int, float]]
+
+
+class Model:
+    """Next-token probabilities by path; counts how often it is asked."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self.asked: list[tuple[int, ...]] = []
+
+    async def __call__(self, tokens: list[int], path: Sequence[int]) -> dict[int, float]:
+        self.asked.append(tuple(path))
+        return {token: math.log(self.tree[tuple(path)][token]) for token in tokens}
+
+
+async def test_labels_with_different_first_tokens_cost_one_question() -> None:
+    model = Model({(): {1: 0.2, 2: 0.3, 9: 0.5}})
+    shares, mass = await label_shares({"a": [1, 5], "b": [2, 6, 7]}, model)
+    assert shares == {"a": pytest.approx(0.4), "b": pytest.approx(0.6)}
+    assert mass == pytest.approx(0.5)
+    assert model.asked == [()]
+
+
+async def test_labels_that_begin_alike_cost_one_question_per_parting() -> None:
+    model = Model({(): {1: 0.25, 2: 0.25}, (1, 3): {4: 0.1, 5: 0.3}})
+    labels = {"a": [1, 3, 4], "b": [1, 3, 5], "c": [2]}
+    shares, mass = await label_shares(labels, model)
+    assert shares == {
+        "a": pytest.approx(0.5 * 0.25),
+        "b": pytest.approx(0.5 * 0.75),
+        "c": pytest.approx(0.5),
+    }
+    assert mass == pytest.approx(0.5)
+    assert model.asked == [(), (1, 3)]
+
+
+async def test_a_common_beginning_of_all_is_not_asked_about() -> None:
+    model = Model({(7, 7): {1: 0.3, 2: 0.1}})
+    shares, mass = await label_shares({"a": [7, 7, 1], "b": [7, 7, 2]}, model)
+    assert shares["a"] == pytest.approx(0.75)
+    assert mass == pytest.approx(0.4)
+    assert model.asked == [(7, 7)]
+
+
+@given(st.lists(st.floats(1e-6, 1), min_size=2, max_size=8))
+async def test_shares_sum_to_one_and_keep_the_order_of_the_probabilities(
+    weights: list[float],
+) -> None:
+    total = sum(weights)
+    model = Model({(): {number: weight / total for number, weight in enumerate(weights)}})
+    shares, mass = await label_shares({str(n): [n] for n in range(len(weights))}, model)
+    assert sum(shares.values()) == pytest.approx(1)
+    assert mass == pytest.approx(1)
+    ranked = sorted(range(len(weights)), key=lambda number: weights[number])
+    assert [shares[str(n)] for n in ranked] == sorted(shares.values())
