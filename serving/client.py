@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
 from serving.choice import label_shares
-from serving.errors import RequestError
+from serving.errors import RequestError, ServingError
 from serving.replies import Choice, Completion, Fitted, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message
@@ -296,7 +296,12 @@ class Client:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"]
+        found: dict[str, float] = reply["logprobs"] or {}
+        if missing := [token for token in tokens if str(token) not in found]:
+            raise ServingError(
+                f"the server of {self.model.name} gives no log-probability of token {missing[0]}, "
+                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
+            )
         return {token: found[str(token)] for token in tokens}
 
     def _decode(self, ids: Sequence[int]) -> str:

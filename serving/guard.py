@@ -70,7 +70,9 @@ def run(command: list[str], grace_s: float = 5.0) -> int:
     libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signals = _Signals()
     # Sockets and lock files of the command live here and go with it, even after a KILL.
-    base = tempfile.gettempdir() if len(tempfile.gettempdir()) <= _LONGEST_TMPDIR else "/tmp"
+    base = tempfile.gettempdir()
+    if len(base) > _LONGEST_TMPDIR:
+        base = "/tmp"  # noqa: S108 - only a fresh folder in it is used
     with tempfile.TemporaryDirectory(
         prefix="contested-", dir=base, ignore_cleanup_errors=True
     ) as scratch:

@@ -8,6 +8,7 @@ import hashlib
 import json
 import math
 import re
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -82,9 +83,9 @@ class Scripted:
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"script": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
 
     def __exit__(
@@ -138,6 +139,15 @@ class Scripted:
             ],
             "usage": {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11},
         }
+
+
+class _Server(ThreadingHTTPServer):
+    # Many requests may come in the same moment; the default is 5.
+    request_queue_size = 128
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        if not isinstance(sys.exception(), ConnectionError):  # a client that gave up
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,5 +1,7 @@
 """`contested report`: tables and page of a run, made again from its results."""
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -31,6 +33,15 @@ def report(
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
 
 
+def made_with(config: Mapping[str, Any]) -> str:
+    """One sentence under every table: which bytes of which model and data it was made from."""
+    model, data = config["model"], config["data"]
+    return (
+        f"Made with {model['name']} (digest {model['digest'][:12]}, {model['engine']}) on "
+        f"{data['name']} (sha256 {data['sha256'][:12]}); run.json has the rest."
+    )
+
+
 def publish(folder: RunFolder) -> None:
     """Write `tables/` and `report.html` from what the run folder holds.
 
@@ -44,9 +55,8 @@ def publish(folder: RunFolder) -> None:
     config = entry["config"]
     skipped = conflictscore.skipped(folder)
     results = list(conflictscore.results(folder).values())
-    made = all_tables(results, config["model"]["name"], config["data"]["name"], skipped)
-    for each in made:
-        table.write(each, folder.tables)
+    for each in all_tables(results, config["model"]["name"], config["data"]["name"], skipped):
+        table.write(replace(each, notes=(*each.notes, made_with(config))), folder.tables)
     page.write(
         folder.report,
         "ConflictScore",

@@ -129,6 +129,7 @@ def config(data: Dataset, made: Plan, client: Client, profile: str) -> dict[str,
             "context": client.model.context,
         },
         "prompts": made.prompt_digests,
+        "sampling": {"temperature": 0.0, "seed": 0},
         "profile": profile,
     }
 

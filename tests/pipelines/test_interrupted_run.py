@@ -259,12 +259,12 @@ def test_a_killed_run_on_a_real_strict_server_ends_as_an_undisturbed_one(
 ) -> None:
     def arguments(name: str) -> list[str | Path]:
         cache = f"{name}.sqlite"
-        return [*real_arguments(smollm2, models_dir, tmp_path, 8, name, cache), "--strict"]
+        return [*real_arguments(smollm2, models_dir, tmp_path, 4, name, cache), "--strict"]
 
     finish(start(arguments("undisturbed")), 600)
 
     process = start(arguments("disturbed"))
-    wait_until(lambda: stored(tmp_path / "disturbed.sqlite") >= 10, process, 300)
+    wait_until(lambda: stored(tmp_path / "disturbed.sqlite") >= 6, process, 300)
     servers = family(process)
     assert servers, "the run has no server of its own"
     process.kill()
@@ -272,10 +272,10 @@ def test_a_killed_run_on_a_real_strict_server_ends_as_an_undisturbed_one(
     _, alive = psutil.wait_procs(servers, timeout=20)
     assert not alive, "a killed run left its server behind"
     kept = stored(tmp_path / "disturbed.sqlite")
-    assert 10 <= kept < 48
+    assert 6 <= kept < 24
 
     output = finish(start(arguments("disturbed")), 600)
-    assert f"{48 - kept} calls" in output
+    assert f"{24 - kept} calls" in output
     assert contents(tmp_path / "disturbed") == contents(tmp_path / "undisturbed")
 
 

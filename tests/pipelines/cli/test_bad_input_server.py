@@ -158,7 +158,7 @@ def test_a_registered_model_that_is_not_what_it_was(
             id="base model",
         ),
         pytest.param(
-            lambda folder: shutil.rmtree(folder),
+            shutil.rmtree,
             ("there is no folder", "check the path"),
             id="gone",
         ),
@@ -433,7 +433,7 @@ def test_a_refused_request_stops_a_run_and_keeps_what_came_before(
     kept = results(out)
     assert 1 <= len(kept) <= 20
     assert {result["status"] for result in kept.values()} == {"scored"}
-    before = contents(out)
+    before, asked = contents(out), len(endpoint.requests)
     # Asking again gives the same line, and takes nothing away.
     assert contested.refused(*command).startswith(refused)
     assert contents(out)["run.json"] == before["run.json"]
@@ -443,8 +443,8 @@ def test_a_refused_request_stops_a_run_and_keeps_what_came_before(
     contested.done(*command)
     assert list(results(out)) == [f"r{number}" for number in range(21)]
     assert results(out).items() >= kept.items()
-    prompts = endpoint.prompts()
-    assert len(prompts) == len(set(prompts)), "an answer that was kept was asked for again"
+    for prompt in endpoint.prompts()[asked:]:
+        assert not any(result["response"] in prompt for result in kept.values())
 
 
 def test_a_refused_request_is_skipped_counted_and_tried_again(
