@@ -22,10 +22,13 @@ def fenced(text: str, name: str) -> str:
     """Put untrusted text between markers that do not occur in it.
 
     The mark is drawn from the text itself, again until the text lacks it. So no document can close
-    its own fence, and equal texts have equal fences: both caches still see equal prompts.
+    its own fence, and equal texts have equal fences: both caches still see equal prompts. Marks
+    grow with every few draws, for a long text of hexadecimal digits has all the short ones.
     """
     data = text.encode("utf-8", "surrogatepass")
-    marks = (hashlib.sha256(b"%d %s" % (draw, data)).hexdigest()[:4] for draw in count())
+    marks = (
+        hashlib.sha256(b"%d %s" % (draw, data)).hexdigest()[: 4 + draw // 4] for draw in count()
+    )
     mark = next(mark for mark in marks if mark not in text)
     return f"<<{name} {mark}\n{text}\n{name} {mark}>>"
 

@@ -36,6 +36,8 @@ class EngineOptions(BaseModel):
         kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
         quantization: vLLM's name of the format of quantised weights; found in the folder if None.
         prefix_caching: Whether what prompts share at their beginning is computed once.
+        block_size: Tokens per block of that cache; prefixes are shared in whole blocks. vLLM's
+            default if None: 16 on GPUs, 128 on CPUs, where 32 shares more of short prompts.
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
         enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
         text_only: Whether to leave out the image part of a model that has one.
@@ -72,6 +74,7 @@ class EngineOptions(BaseModel):
         | None
     ) = None
     prefix_caching: bool = True
+    block_size: Literal[16, 32, 64, 128] | None = None
     prompt_embeds: bool = False
     enforce_eager: bool = False
     text_only: bool = False

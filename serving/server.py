@@ -118,6 +118,8 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
         line += ["--gpu-memory-utilization", str(options.gpu_memory_share)]
     if options.kv_cache_gib is not None:
         line += ["--kv-cache-memory-bytes", str(int(options.kv_cache_gib * _GIB))]
+    if options.block_size is not None:
+        line += ["--block-size", str(options.block_size)]
     if options.quantization is not None:
         line += ["--quantization", options.quantization]
     if options.text_only:
