@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Literal
 
 from serving import detached, models
-from serving.backend import Backend, LocalServers, RunningEndpoints, ServedModel, ask_endpoint
+from serving.backend import Backend, LocalServers, RunningEndpoints
 from serving.cache import CompletionCache
 from serving.client import Client, ServedIdentity
+from serving.command import engine_version
+from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
 from serving.profile import EngineOptions, Profile
-from serving.server import Endpoint, engine_version, start_all
+from serving.server import start_all
 from serving.tokens import ChatTokenizer
 
 Role = Literal["generator", "judge"]

@@ -19,12 +19,14 @@ from typing import Any, NoReturn
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from serving.command import engine_version
+from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.home import default_home
 from serving.models import Model
 from serving.offline import go_offline
 from serving.profile import EngineOptions
-from serving.server import Endpoint, answers, engine_version, start_all
+from serving.server import start_all
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0

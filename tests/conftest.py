@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from scripted import KEY, Scripted
 
+from serving.endpoint import Endpoint
 from serving.models import Model, find, import_gguf
 from serving.offline import go_offline
 from serving.profile import load
-from serving.server import Endpoint, LocalServer
+from serving.server import LocalServer
 
 go_offline()
 

@@ -11,10 +11,11 @@ import typer
 from pipelines.errors import InputError
 from serving import detached, models
 from serving.connect import KEY_VARIABLE
+from serving.endpoint import answers
 from serving.home import default_models_dir
 from serving.offline import go_offline
 from serving.profile import EngineOptions, default_name, load
-from serving.server import LocalServer, answers, start_all
+from serving.server import LocalServer, start_all
 
 
 def serve(

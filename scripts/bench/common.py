@@ -30,10 +30,10 @@ from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.client import Client, Usage
 from serving.connect import DEFAULT_CONCURRENCY, Resolved, Source, backend, resolve
+from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.home import default_home
 from serving.offline import go_offline
-from serving.server import Endpoint
 
 Rounds = Annotated[int, typer.Option(min=1, help="How often each arm is measured, in turn.")]
 

