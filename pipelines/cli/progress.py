@@ -1,8 +1,11 @@
-"""Progress on standard error: what is done, how fast, how long still."""
+"""Progress on standard error: what is done, how fast, how long still.
 
+On a terminal a bar; into a file a line every now and then.
+"""
+
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from rich.console import Console
 from rich.progress import (
@@ -10,7 +13,6 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
-    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -20,35 +22,67 @@ from serving.client import Client, Usage
 
 STDERR = Console(stderr=True)
 
+LINE_EVERY_S = 15.0
+"""How often a line is written where there is no terminal."""
 
-@dataclass(frozen=True)
+
 class Shown:
-    """A progress bar that is on the screen."""
+    """Progress that is being shown.
 
-    bar: Progress
-    task: TaskID
+    Args:
+        what: What is counted: "responses".
+        total: How many there are.
+        bar: The bar to move; None writes lines.
+    """
+
+    def __init__(self, what: str, total: int, bar: Progress | None) -> None:
+        self._what, self._total, self._bar = what, total, bar
+        self._task = bar and bar.add_task(what, total=total, cost="", status="")
+        self._done = self._before = 0
+        self._started = self._said = time.monotonic()
 
     def begin(self, done: int) -> None:
         """So many were done by an earlier run."""
-        self.bar.update(self.task, completed=done)
+        self._done = self._before = done
+        self._started = time.monotonic()
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, completed=done)
 
     def advance(self, usage: Usage) -> None:
         """One more is done."""
-        self.bar.update(self.task, advance=1, cost=_cost(usage))
+        self._done += 1
+        cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved"
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, advance=1, cost=cost)
+        elif time.monotonic() - self._said > LINE_EVERY_S or self._done == self._total:
+            self._said = time.monotonic()
+            pace = (self._said - self._started) / (self._done - self._before)
+            left = pace * (self._total - self._done)
+            STDERR.print(
+                f"{self._what} {self._done:,}/{self._total:,}, {pace:.1f} s each, "
+                f"about {left / 60:.0f} min left; {cost}",
+                soft_wrap=True,
+            )
 
     def status(self, text: str) -> None:
-        """Say what is being waited for."""
-        self.bar.update(self.task, status=text)
+        """Say what is being waited for; an empty text ends it."""
+        if self._bar and self._task is not None:
+            self._bar.update(self._task, status=text)
+        elif text:
+            STDERR.print(text, soft_wrap=True)
 
 
 @contextmanager
 def progress(what: str, total: int) -> Iterator[Shown]:
-    """Show a progress bar while the block runs.
+    """Show progress while the block runs.
 
     Args:
         what: What is counted: "responses".
         total: How many there are.
     """
+    if not STDERR.is_terminal:
+        yield Shown(what, total, None)
+        return
     bar = Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -61,18 +95,8 @@ def progress(what: str, total: int) -> Iterator[Shown]:
         TextColumn("[dim]{task.fields[status]}[/dim]"),
         console=STDERR,
     )
-    bar.start()
-    try:
-        yield Shown(bar, bar.add_task(what, total=total, cost="", status=""))
-    except BaseException:
-        if STDERR.is_terminal:
-            bar.stop()
-        else:
-            # A log gets the reason that follows alone, without a bar that stands still before it.
-            bar.live.transient = True
-            bar.live.stop()
-        raise
-    bar.stop()
+    with bar:
+        yield Shown(what, total, bar)
 
 
 def cost_line(client: Client) -> str:
@@ -87,7 +111,3 @@ def cost_line(client: Client) -> str:
         f"{usage.completion_tokens:,} written"
         + (f"; {usage.retries} retries" if usage.retries else "")
     )
-
-
-def _cost(usage: Usage) -> str:
-    return f"{usage.calls:,} calls, {usage.saved_calls:,} saved"

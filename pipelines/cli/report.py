@@ -64,9 +64,9 @@ def publish(folder: RunFolder) -> None:
         about,
         models=[page.ModelUsed("judge", config["model"]["name"], config["model"]["digest"])],
         facts=[
-            ("data", f"{config['data']['name']} ({config['data']['examples']} responses)"),
+            ("data", f"{config['data']['name']} ({len(results):,} responses)"),
             ("bad records skipped", f"{len(skipped):,}"),
-            ("profile", config["profile"]),
+            ("profile", entry["profile"]),
             ("engine", config["model"]["engine"]),
             ("claims", config["settings"]["claims"]),
             ("evidence", config["settings"]["evidence"]),

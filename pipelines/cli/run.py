@@ -172,8 +172,8 @@ async def _run_once(
             on_status=shown.status,
         ) as client:
             made = conflictscore.plan(settings, client, prompts)
-            config = conflictscore.config(dataset, made, client, source.profile.name)
-            folder.begin(name, config, provenance())
+            config = conflictscore.config(dataset, made, client)
+            folder.begin(name, config, provenance() | {"profile": source.profile.name})
             conflictscore.keep_skipped(folder, dataset.skipped, repeat)
             results = await conflictscore.run(
                 dataset,
@@ -189,7 +189,7 @@ async def _run_once(
             if client.usage.calls:
                 folder.note(name, finished(client.usage))
             cost = cost_line(client)
-    STDERR.print(f"[dim]{escape(cost)}[/dim]")
+    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
     return results
 
 

@@ -104,7 +104,7 @@ def score(
         print(result.model_dump_json(indent=2))
         return
     show(result, Console())
-    STDERR.print(f"[dim]{escape(cost)}[/dim]")
+    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
 
 def read_example(response: Path, documents: list[Path]) -> Example:

@@ -117,10 +117,10 @@ def skipped(folder: RunFolder) -> list[Skipped]:
         ) from error
 
 
-def config(data: Dataset, made: Plan, client: Client, profile: str) -> dict[str, Any]:
-    """Everything that decides the results, for `run.json`."""
+def config(data: Dataset, made: Plan, client: Client) -> dict[str, Any]:
+    """Everything that decides a result, for `run.json`; not how many of them are made."""
     return {
-        "data": {"name": data.name, "sha256": data.digest, "examples": len(data.examples)},
+        "data": {"name": data.name, "sha256": data.digest},
         "settings": made.settings.model_dump(),
         "model": {
             "name": client.model.name,
@@ -130,7 +130,6 @@ def config(data: Dataset, made: Plan, client: Client, profile: str) -> dict[str,
         },
         "prompts": made.prompt_digests,
         "sampling": {"temperature": 0.0, "seed": 0},
-        "profile": profile,
     }
 
 

@@ -179,13 +179,15 @@ class ResultLog(Generic[ResultT]):
         append_line(self.path, result.model_dump_json())
 
     def settle(self, order: Sequence[str]) -> list[ResultT]:
-        """Write the finished results once more, in the order of the input, and return them.
+        """Write the results once more, in the order of the input, and return them.
 
         The order in which examples happen to finish is gone after this, so that equal runs leave
-        equal files.
+        equal files. Results of examples that are not in `order` (an earlier call had a higher
+        limit) stay, behind the others.
         """
         results = self.read()
-        ordered = [results[name] for name in order if name in results]
+        first = [results.pop(name) for name in order if name in results]
+        ordered = [*first, *results.values()]
         lines = "".join(result.model_dump_json() + "\n" for result in ordered)
         replace_text(self.path, lines)
         return ordered

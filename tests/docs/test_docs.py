@@ -210,7 +210,7 @@ def write_files(folder: Path) -> None:
     texts = {
         "answers.jsonl": example_line(),
         "mixed.jsonl": example_line() + '{"id": "bad"}\n',
-        "answer.txt": "The bridge was opened in 1932. Crossing it costs two pounds.\n",
+        "answer.txt": "The bridge was opened in 1932.\n",
         "guide.txt": "The bridge was opened by the mayor in 1932.\n",
         "study.txt": "Traffic first crossed the bridge in May 1936.\n",
         "leaflet.txt": "The toll on the bridge is two pounds.\n",

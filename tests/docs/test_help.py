@@ -33,6 +33,7 @@ def name(words: tuple[str, ...]) -> str:
 def test_help_of_every_command(words: tuple[str, ...]) -> None:
     program = (
         "import sys\n"
+        "sys.argv[0] = 'contested'\n"
         "from pipelines.cli.app import main\n"
         f"code = main({[*words, '--help']!r})\n"
         f"loaded = {HEAVY!r} & set(sys.modules)\n"

@@ -199,6 +199,19 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_openai(
     assert "no model was asked" in again.stderr
 
 
+def test_a_limit_can_be_raised_and_lowered_in_one_folder(
+    endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = write_records(tmp_path / "records.jsonl", 3)
+    out = tmp_path / "out"
+    arguments = ["run", "conflictscore", "--data", data, "--out", out, "--endpoint", endpoint.url]
+    counts = []
+    for limit in (["--limit", "1"], [], ["--limit", "2"]):
+        finish(start([*arguments, *limit]))
+        counts.append(len((out / "conflictscore.jsonl").read_text().splitlines()))
+    assert counts == [2, 6, 6]
+
+
 def test_repeats_measure_drift_and_find_none_in_a_scripted_endpoint(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
