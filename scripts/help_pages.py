@@ -65,9 +65,6 @@ def _pages(command: Any, name: str) -> Iterator[str]:
 
 def _row(parameter: Any, context: typer.Context) -> str | None:
     """One option or argument as a list entry; None for hidden ones and `--help`."""
-    if isinstance(parameter.default, Path) and parameter.default.is_absolute():
-        # Where the bundled samples lie differs from machine to machine.
-        parameter.show_default = "bundled samples"
     record = parameter.get_help_record(context)
     if record is None or "--help" in parameter.opts:
         return None

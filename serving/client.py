@@ -296,12 +296,7 @@ class Client:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
         reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"] or {}
-        if missing := [token for token in tokens if str(token) not in found]:
-            raise ServingError(
-                f"the server of {self.model.name} gives no log-probability of token {missing[0]}, "
-                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
-            )
+        found: dict[str, float] = reply["logprobs"]
         return {token: found[str(token)] for token in tokens}
 
     def _decode(self, ids: Sequence[int]) -> str:
@@ -366,6 +361,12 @@ class Client:
                 pick=lambda: least_loaded(lines, affinity),
                 recover=self._backend.recover,
                 on_retry=count_retry,
+            )
+        wanted = {str(token) for token in request.get("logprob_token_ids", ())}
+        if not wanted <= (answer.logprobs or {}).keys():
+            raise ServingError(
+                f"the server of {self.model.name} does not give the log-probabilities of labels, "
+                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
             )
         self.usage.calls += 1
         self.usage.prompt_tokens += answer.prompt_tokens

@@ -194,6 +194,9 @@ class LocalServer:
         environment |= {
             "VLLM_API_KEY": self._key,
             "VLLM_CPU_OMP_THREADS_BIND": binding(self.options.cpu_threads),
+            # Even eager vLLM compiles a function of its sampler at the first label request, which
+            # takes 15 s on a small CPU and needs a C++ compiler.
+            **({"TORCH_COMPILE_DISABLE": "1"} if self.options.enforce_eager else {}),
             "VLLM_ENGINE_READY_TIMEOUT_S": str(int(self.options.start_timeout_s) + 1),
             **self.options.environment,
             **self._environment,

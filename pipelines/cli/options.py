@@ -63,6 +63,16 @@ Concurrency = Annotated[
         rich_help_panel=MODEL_PANEL,
     ),
 ]
+SalientClaims = Annotated[
+    int,
+    typer.Option(
+        "--k",
+        min=1,
+        max=20,
+        help="How many claims `--claims salient` asks for.",
+        rich_help_panel=METRIC_PANEL,
+    ),
+]
 Overflow = Literal["error", "cut"]
 Prompts = Annotated[
     Path | None,

@@ -37,7 +37,7 @@ class Shown:
 
     def __init__(self, what: str, total: int, bar: Progress | None) -> None:
         self._what, self._total, self._bar = what, total, bar
-        self._task = bar and bar.add_task(what, total=total, cost="", status="")
+        self._task = bar.add_task(what, total=total, cost="", status="") if bar else None
         self._done = self._before = 0
         self._started = self._said = time.monotonic()
 

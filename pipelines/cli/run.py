@@ -37,7 +37,11 @@ def group() -> None:
 @app.command("conflictscore")
 def run_conflictscore(
     data: Annotated[
-        Path, typer.Option(help="JSONL file of responses and documents; see docs/input.md.")
+        Path,
+        typer.Option(
+            help="JSONL file of responses and documents; see docs/input.md.",
+            show_default="bundled samples",
+        ),
     ] = SAMPLES,
     out: Annotated[Path, typer.Option(help="Run folder; made, or continued.")] = Path("results"),
     limit: Annotated[int | None, typer.Option(min=1, help="Take only the first N records.")] = None,
@@ -62,15 +66,7 @@ def run_conflictscore(
             rich_help_panel=options.METRIC_PANEL,
         ),
     ] = "atomic",
-    k: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=20,
-            help="How many claims `--claims salient` asks for.",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = 3,
+    k: options.SalientClaims = 3,
     evidence: Annotated[
         Mode,
         typer.Option(

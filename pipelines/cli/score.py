@@ -49,7 +49,7 @@ def score(
             rich_help_panel=options.METRIC_PANEL,
         ),
     ] = "atomic",
-    k: Annotated[int, typer.Option(min=1, max=20, rich_help_panel=options.METRIC_PANEL)] = 3,
+    k: options.SalientClaims = 3,
     evidence: Annotated[
         Mode,
         typer.Option(

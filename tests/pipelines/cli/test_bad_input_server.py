@@ -296,7 +296,7 @@ def test_a_server_without_probabilities(
 
     monkeypatch.setattr(endpoint, "answer", plain)
     message = contested.refused(*run(data, "--endpoint", endpoint.url))
-    assert "scripted gives no log-probability" in message
+    assert "scripted does not give the log-probabilities of labels" in message
     assert "--evidence json" in message
 
 
