@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -39,6 +40,11 @@ ENVIRONMENT = ImmutableSandboxedEnvironment(
 ENVIRONMENT.filters["fenced"] = fenced
 
 
+@lru_cache(maxsize=64)
+def _compiled(source: str) -> jinja2.Template:
+    return ENVIRONMENT.from_string(source)
+
+
 @dataclass(frozen=True)
 class Prompt:
     """One template.
@@ -60,7 +66,7 @@ class Prompt:
             InputError: The template asks for something that its variables do not have.
         """
         try:
-            text = ENVIRONMENT.from_string(self.source).render(**variables)
+            text = _compiled(self.source).render(**variables)
         except Exception as error:  # the user's own template: it may go wrong in any way
             raise InputError(
                 f"the prompt '{self.name}' cannot be filled in ({error}); mend its template"
