@@ -6,6 +6,7 @@ Every call looks in the cache first; only a miss reaches a server.
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
@@ -88,7 +89,6 @@ class Client:
         backend: Where to ask what the cache does not have.
         concurrency: Most requests in flight. Further ones wait in the order they came, so requests
             issued document by document are served so.
-        repeat: Draws independent answers for the same requests (0, 1, ...), to measure drift.
     """
 
     def __init__(
@@ -99,7 +99,6 @@ class Client:
         backend: Backend,
         *,
         concurrency: int = 64,
-        repeat: int = 0,
     ) -> None:
         self.model = model
         self.tokenizer = tokenizer
@@ -107,7 +106,7 @@ class Client:
         self._cache = cache
         self._backend = backend
         self._places = asyncio.Semaphore(concurrency)
-        self._repeat = repeat
+        self._repeat = 0
         self._in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
@@ -249,6 +248,17 @@ class Client:
             f"of {self.model.context:,} tokens; raise max_model_len in the profile"
         )
 
+    def repeated(self, repeat: int) -> "Client":
+        """The same model asked anew: a client that shares everything but the answers.
+
+        Args:
+            repeat: Number of the draw; 0 is the first.
+        """
+        again = copy(self)
+        again._repeat = repeat
+        again.usage = Usage()
+        return again
+
     async def close(self) -> None:
         """Give up what is in flight and stop the servers that were started for this client."""
         for task in list(self._in_flight.values()):
@@ -379,7 +389,7 @@ class Client:
     async def _connected(self) -> list[Line]:
         endpoints = await self._backend.endpoints()
         if not self._lines:
-            self._lines = [Line(endpoint) for endpoint in endpoints]
+            self._lines.extend(Line(endpoint) for endpoint in endpoints)
         return self._lines
 
     def _check_length(self, request: Mapping[str, Any]) -> None:

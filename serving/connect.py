@@ -110,7 +110,6 @@ async def connect(
     cache: Path | None = None,
     logs: Path | None = None,
     concurrency: int | None = None,
-    repeat: int = 0,
     on_status: Callable[[str], None] = silent,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
@@ -122,7 +121,6 @@ async def connect(
         cache: The completion store; `default_cache()` unless given.
         logs: Folder for the servers' logs.
         concurrency: Most requests in flight; by default what the engine batches.
-        repeat: See `Client`.
         on_status: Told what a starting server is doing.
 
     Raises:
@@ -139,7 +137,6 @@ async def connect(
             store,
             backend(source, resolved, logs or default_home() / "logs", on_status),
             concurrency=places,
-            repeat=repeat,
         )
         try:
             yield client

@@ -42,11 +42,12 @@ class Shown:
         self._started = self._said = time.monotonic()
 
     def begin(self, done: int) -> None:
-        """So many were done by an earlier run."""
-        self._done = self._before = done
+        """So many more were done by an earlier run."""
+        self._done += done
+        self._before += done
         self._started = time.monotonic()
         if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, advance=done)
 
     def advance(self, usage: Usage) -> None:
         """One more is done."""

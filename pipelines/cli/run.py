@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 
 from pipelines.cli import options
-from pipelines.cli.progress import STDERR, cost_line, progress
+from pipelines.cli.progress import STDERR, Shown, cost_line, progress
 from pipelines.cli.report import publish
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.drift import drift_table
@@ -117,21 +117,30 @@ def run_conflictscore(
         asyncio.run(_announce(dataset, settings, source, prompts, cache))
         return
     folder = RunFolder(out)
-    with folder.locked():
-        for number in range(repeat):
-            asyncio.run(
-                _run_once(
-                    dataset,
-                    settings,
-                    source,
-                    folder,
-                    prompts=prompts,
-                    cache=cache,
-                    concurrency=concurrency,
-                    on_error=on_error,
-                    repeat=number,
+
+    async def run(shown: Shown) -> list[str]:
+        async with connect(
+            source,
+            cache=cache,
+            logs=folder.logs,
+            concurrency=concurrency,
+            on_status=shown.status,
+        ) as client:
+            costs = []
+            for number in range(repeat):
+                scorer = conflictscore.prepare(settings, client.repeated(number), prompts)
+                await _run_once(
+                    dataset, scorer, folder, number, source.profile.name, on_error, shown
                 )
-            )
+                costs.append(cost_line(scorer.client))
+            shown.status("")
+            return costs
+
+    with folder.locked():
+        with progress("responses", len(dataset.examples) * repeat) as shown:
+            costs = asyncio.run(run(shown))
+        for cost in costs:
+            STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
         if repeat > 1:
             write(drift_table(_repeats(folder, repeat)), folder.tables)
         publish(folder)
@@ -147,54 +156,36 @@ def run_conflictscore(
 
 async def _run_once(
     dataset: Dataset,
-    settings: Settings,
-    source: Source,
+    scorer: conflictscore.Scorer,
     folder: RunFolder,
-    *,
-    prompts: Path | None,
-    cache: Path | None,
-    concurrency: int | None,
-    on_error: OnError,
     repeat: int,
-) -> list[Result]:
+    profile: str,
+    on_error: OnError,
+    shown: Shown,
+) -> None:
     name = conflictscore.log_name(repeat)
-    with progress("responses", len(dataset.examples)) as shown:
-        async with connect(
-            source,
-            cache=cache,
-            logs=folder.logs,
-            concurrency=concurrency,
-            repeat=repeat,
-            on_status=shown.status,
-        ) as client:
-            made = conflictscore.plan(settings, client, prompts)
-            config = conflictscore.config(dataset, made, client)
-            folder.begin(name, config, provenance() | {"profile": source.profile.name})
-            conflictscore.keep_skipped(folder, dataset.skipped, repeat)
-            results = await conflictscore.run(
-                dataset,
-                made,
-                client,
-                folder,
-                repeat=repeat,
-                on_failure=on_error,
-                on_start=shown.begin,
-                on_result=lambda _: shown.advance(client.usage),
-            )
-            shown.status("")
-            if client.usage.calls:
-                folder.note(name, finished(client.usage))
-            cost = cost_line(client)
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
-    return results
+    usage = scorer.client.usage
+    config = conflictscore.config(dataset, scorer)
+    folder.begin(name, config, provenance() | {"profile": profile})
+    conflictscore.keep_skipped(folder, dataset.skipped, repeat)
+    await conflictscore.run(
+        dataset,
+        scorer,
+        folder,
+        repeat=repeat,
+        on_failure=on_error,
+        on_start=shown.begin,
+        on_result=lambda _: shown.advance(usage),
+    )
+    if usage.calls:
+        folder.note(name, finished(usage))
 
 
 async def _announce(
     dataset: Dataset, settings: Settings, source: Source, prompts: Path | None, cache: Path | None
 ) -> None:
     async with connect(source, cache=cache) as client:
-        made = conflictscore.plan(settings, client, prompts)
-        cost = estimate(dataset.examples, made, client)
+        cost = estimate(dataset.examples, conflictscore.prepare(settings, client, prompts))
         print(
             f"{cost.responses:,} responses from {dataset.name}, judged by {client.model.name}\n"
             f"{cost.decomposition_calls:,} decomposition calls, "

@@ -94,9 +94,9 @@ def score(
     async def scored() -> tuple[Result, str]:
         with STDERR.status("") as status:
             async with connect(source, cache=cache, on_status=status.update) as client:
-                made = conflictscore.plan(settings, client, prompts)
+                scorer = conflictscore.prepare(settings, client, prompts)
                 status.update("judging")
-                result = await conflictscore.score(example, made, client)
+                result = await conflictscore.score(example, scorer)
                 return result, cost_line(client)
 
     result, cost = asyncio.run(scored())

@@ -4,10 +4,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.conflictscore.run import Plan
+from pipelines.conflictscore.run import Scorer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
-from serving.client import Client
 
 SENTENCE_END = re.compile(r"[.!?]+(?:\s|$)")
 
@@ -34,26 +33,27 @@ class Estimate:
     distinct_tokens: int
 
 
-def estimate(examples: Sequence[Example], made: Plan, client: Client) -> Estimate:
+def estimate(examples: Sequence[Example], scorer: Scorer) -> Estimate:
     """Count calls and tokens without asking any model."""
+    client = scorer.client
     splits = judged = tokens = distinct = 0
-    instruction = client.count(_evidence_prompt(made, "", ""))
+    instruction = client.count(_evidence_prompt(scorer, "", ""))
     for example in examples:
-        asks = made.decomposition is not None and example.claims is None
-        if asks and made.decomposition is not None:
-            extra = {"k": made.settings.k} if made.settings.claims == "salient" else {}
-            prompt = made.decomposition.messages(response=example.response, **extra)
+        asks = scorer.decomposition is not None and example.claims is None
+        if asks and scorer.decomposition is not None:
+            extra = {"k": scorer.settings.k} if scorer.settings.claims == "salient" else {}
+            prompt = scorer.decomposition.messages(response=example.response, **extra)
             splits += 1
             tokens += client.count(prompt)
             distinct += client.count([{"role": "user", "content": example.response}])
-        claims = _expected_claims(example, made.settings)
+        claims = _expected_claims(example, scorer.settings)
         for document in example.documents:
-            whole = client.count(_evidence_prompt(made, document.as_read(), claims[0]))
+            whole = client.count(_evidence_prompt(scorer, document.as_read(), claims[0]))
             judged += len(claims)
             tokens += whole * len(claims)
             distinct += whole - instruction + (len(claims) - 1) * CLAIM_TOKENS_GUESS
-    if made.settings.evidence == "together":
-        judged = sum(len(_expected_claims(example, made.settings)) for example in examples)
+    if scorer.settings.evidence == "together":
+        judged = sum(len(_expected_claims(example, scorer.settings)) for example in examples)
     return Estimate(len(examples), splits, judged, tokens, distinct + instruction)
 
 
@@ -66,7 +66,7 @@ def _expected_claims(example: Example, settings: Settings) -> Sequence[str]:
     return sentences[: settings.k] if settings.claims == "salient" else sentences
 
 
-def _evidence_prompt(made: Plan, document: str, claim: str) -> list[dict[str, str]]:
-    if made.settings.evidence == "together":
-        return made.labeller.prompt.messages(documents=[document], claim=claim)
-    return made.labeller.prompt.messages(document=document, claim=claim)
+def _evidence_prompt(scorer: Scorer, document: str, claim: str) -> list[dict[str, str]]:
+    if scorer.settings.evidence == "together":
+        return scorer.labeller.prompt.messages(documents=[document], claim=claim)
+    return scorer.labeller.prompt.messages(document=document, claim=claim)

@@ -1,4 +1,4 @@
-"""ConflictScore over a data set: what it will cost, the run, and its drift."""
+"""ConflictScore over a data set: scorer ready, run, and read back."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -28,15 +28,17 @@ EXAMPLES_IN_FLIGHT = 16
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The prompts of a run, read once.
+class Scorer:
+    """The metric made ready: a model, and the prompts that it is asked with.
 
     Attributes:
+        client: The model.
         settings: The metric's variant.
         decomposition: Prompt that splits responses, or None.
         labeller: The judge with its prompt.
     """
 
+    client: Client
     settings: Settings
     decomposition: Prompt | None
     labeller: LlmLabeller
@@ -48,20 +50,21 @@ class Plan:
         return {prompt.name: prompt.digest for prompt in used}
 
 
-def plan(settings: Settings, client: Client, overrides: Path | None = None) -> Plan:
-    """Read the prompts that the settings need.
+def prepare(settings: Settings, client: Client, overrides: Path | None = None) -> Scorer:
+    """Make the metric ready: read the prompts that the settings need.
 
     Raises:
         InputError: The user's own prompt cannot be used.
     """
-    return Plan(
+    return Scorer(
+        client,
         settings,
         decomposition_prompt(settings.claims, overrides),
         llm_labeller(client, settings.evidence, overrides=overrides, cut=settings.cut),
     )
 
 
-async def score(example: Example, made: Plan, client: Client) -> Result:
+async def score(example: Example, scorer: Scorer) -> Result:
     """Score one response; the library's entrance.
 
     Raises:
@@ -70,10 +73,10 @@ async def score(example: Example, made: Plan, client: Client) -> Result:
     """
     return await conflict_score(
         example,
-        client=client,
-        labeller=made.labeller,
-        decomposition=made.decomposition,
-        settings=made.settings,
+        client=scorer.client,
+        labeller=scorer.labeller,
+        decomposition=scorer.decomposition,
+        settings=scorer.settings,
     )
 
 
@@ -113,30 +116,30 @@ def skipped(folder: RunFolder) -> list[Skipped]:
         return [Skipped(**json.loads(line)) for line in lines]
     except (ValueError, TypeError) as error:
         raise InputError(
-            f"{path} is damaged ({error}); run the same command again to have it made again"
+            f"{path} is damaged ({error}); run the same command again to have it scorer again"
         ) from error
 
 
-def config(data: Dataset, made: Plan, client: Client) -> dict[str, Any]:
-    """Everything that decides a result, for `run.json`; not how many of them are made."""
+def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
+    """Everything that decides a result, for `run.json`; not how many of them are scorer."""
+    model = scorer.client.model
     return {
         "data": {"name": data.name, "sha256": data.digest},
-        "settings": made.settings.model_dump(),
+        "settings": scorer.settings.model_dump(),
         "model": {
-            "name": client.model.name,
-            "digest": client.model.digest,
-            "engine": client.model.engine,
-            "context": client.model.context,
+            "name": model.name,
+            "digest": model.digest,
+            "engine": model.engine,
+            "context": model.context,
         },
-        "prompts": made.prompt_digests,
+        "prompts": scorer.prompt_digests,
         "sampling": {"temperature": 0.0, "seed": 0},
     }
 
 
 async def run(
     data: Dataset,
-    made: Plan,
-    client: Client,
+    scorer: Scorer,
     folder: RunFolder,
     *,
     repeat: int = 0,
@@ -151,8 +154,7 @@ async def run(
 
     Args:
         data: The examples.
-        made: From `plan`.
-        client: The model.
+        scorer: From `prepare`.
         folder: Where results go; `begin` must have been called.
         repeat: Number of the repeat; each has results of its own.
         on_failure: Whether a response that cannot be scored (too long for the context, refused)
@@ -174,7 +176,7 @@ async def run(
 
     async def work(example: Example) -> Result:
         try:
-            return await score(example, made, client)
+            return await score(example, scorer)
         except RequestError as error:
             if on_failure == "stop":
                 raise RequestError(f"'{example.id}': {error}") from error

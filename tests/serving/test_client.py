@@ -34,10 +34,9 @@ async def client_of(
             store,
             RunningEndpoints(endpoints),
             concurrency=concurrency,
-            repeat=repeat,
         )
         try:
-            yield client
+            yield client.repeated(repeat)
         finally:
             await client.close()
 

@@ -145,7 +145,8 @@ async def test_greedy_text_is_the_same_when_asked_again(
     for repeat in (0, 1):
         identity = ServedIdentity(smollm2.name, smollm2.digest, "strict", 8192)
         with CompletionCache(tmp_path / "c.sqlite") as store:
-            client = Client(identity, None, store, RunningEndpoints([strict_server]), repeat=repeat)
+            client = Client(identity, None, store, RunningEndpoints([strict_server]))
+            client = client.repeated(repeat)
             texts.append(await client.chat(ask("Name three rivers."), Sampling(max_tokens=40)))
             assert client.usage.calls == 1
             await client.close()

@@ -61,8 +61,8 @@ async def client(scripted: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
 
 async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) -> None:
     """Claim 1: one document for, one against. Claim 2: one for. CS-C 1/2, CS-R (1/2 + 0) / 2."""
-    made = conflictscore.plan(Settings(), client)
-    result = await conflictscore.score(EXAMPLE, made, client)
+    scorer = conflictscore.prepare(Settings(), client)
+    result = await conflictscore.score(EXAMPLE, scorer)
     assert result.status == "scored"
     assert result.claims == ("The bridge was opened in 1932.", "Crossing it costs two pounds.")
     assert [judgement.relation.value for judgement in result.judgements] == [
@@ -78,8 +78,8 @@ async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) ->
 
 
 async def test_calls_are_issued_document_by_document(client: Client, scripted: Scripted) -> None:
-    made = conflictscore.plan(Settings(), client)
-    await conflictscore.score(EXAMPLE.model_copy(update={"claims": ("A.", "B.")}), made, client)
+    scorer = conflictscore.prepare(Settings(), client)
+    await conflictscore.score(EXAMPLE.model_copy(update={"claims": ("A.", "B.")}), scorer)
     asked = [fenced_text(request, "DOCUMENT") for request in scripted.requests]
     assert len(asked) == 6
     # All calls are in flight at once, so arrival may be shuffled a little; the prompts may not be:
@@ -94,15 +94,15 @@ async def test_calls_are_issued_document_by_document(client: Client, scripted: S
 
 async def test_json_mode_keeps_snippet_and_reasoning(client: Client, scripted: Scripted) -> None:
     def reply(request: dict[str, Any]) -> str:
-        snippet = "opened   1932" if known_label(request) == "SUPPORTS" else "made up"
+        snippet = "opened   1932" if known_label(request) == "SUPPORTS" else "scorer up"
         return json.dumps(
             {"snippet": snippet, "reasoning": "because", "answer": known_label(request)}
         )
 
     scripted.reply = reply
     example = EXAMPLE.model_copy(update={"claims": ("The bridge was opened in 1932.",)})
-    made = conflictscore.plan(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, made, client)
+    scorer = conflictscore.prepare(Settings(evidence="json"), client)
+    result = await conflictscore.score(example, scorer)
     assert (result.cs_c, result.cs_r) == (1.0, 0.5)
     assert [judgement.snippet_found for judgement in result.judgements] == [True, False, False]
     assert result.judgements[0].reasoning == "because"
@@ -113,8 +113,8 @@ async def test_together_mode_asks_once_per_claim(client: Client, scripted: Scrip
         {"document_1": "SUPPORTS", "document_2": "CONTRADICTS", "document_3": "CONTRADICTS"}
     )
     example = EXAMPLE.model_copy(update={"claims": ("A.", "B.")})
-    made = conflictscore.plan(Settings(evidence="together"), client)
-    result = await conflictscore.score(example, made, client)
+    scorer = conflictscore.prepare(Settings(evidence="together"), client)
+    result = await conflictscore.score(example, scorer)
     assert len(scripted.requests) == 2
     assert result.cs_c == 1.0
     assert result.cs_r == pytest.approx(2 / 3)
@@ -130,8 +130,8 @@ async def test_an_unreadable_judgement_leaves_its_claim_out(
 
     scripted.reply = reply
     example = EXAMPLE.model_copy(update={"claims": ("A.", "B.")})
-    made = conflictscore.plan(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, made, client)
+    scorer = conflictscore.prepare(Settings(evidence="json"), client)
+    result = await conflictscore.score(example, scorer)
     assert result.status == "scored"
     assert result.undetermined_claims == 1
     assert (result.cs_c, result.cs_r) == (0.0, 0.0)
@@ -145,8 +145,8 @@ async def test_where_nothing_can_be_judged_there_is_no_score(
 ) -> None:
     scripted.reply = lambda _: "no JSON"
     example = EXAMPLE.model_copy(update={"claims": ("A.",)})
-    made = conflictscore.plan(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, made, client)
+    scorer = conflictscore.prepare(Settings(evidence="json"), client)
+    result = await conflictscore.score(example, scorer)
     assert result.status == "invalid"
     assert (result.cs_c, result.cs_r) == (None, None)
     assert result.error is not None
@@ -157,8 +157,8 @@ async def test_an_unreadable_decomposition_is_kept_with_its_raw_text(
     raw: str, client: Client, scripted: Scripted
 ) -> None:
     scripted.reply = lambda _: raw
-    made = conflictscore.plan(Settings(), client)
-    result = await conflictscore.score(EXAMPLE, made, client)
+    scorer = conflictscore.prepare(Settings(), client)
+    result = await conflictscore.score(EXAMPLE, scorer)
     assert result.status == "invalid"
     assert result.raw == raw
     assert result.error is not None
@@ -167,15 +167,15 @@ async def test_an_unreadable_decomposition_is_kept_with_its_raw_text(
 
 
 async def test_the_whole_response_can_be_the_claim(client: Client, scripted: Scripted) -> None:
-    made = conflictscore.plan(Settings(claims="whole"), client)
-    result = await conflictscore.score(EXAMPLE, made, client)
+    scorer = conflictscore.prepare(Settings(claims="whole"), client)
+    result = await conflictscore.score(EXAMPLE, scorer)
     assert result.claims == (RESPONSE,)
     assert len(scripted.requests) == 3
 
 
 async def test_salient_claims_are_at_most_k(client: Client, scripted: Scripted) -> None:
-    made = conflictscore.plan(Settings(claims="salient", k=1), client)
-    result = await conflictscore.score(EXAMPLE, made, client)
+    scorer = conflictscore.prepare(Settings(claims="salient", k=1), client)
+    result = await conflictscore.score(EXAMPLE, scorer)
     assert len(result.claims) == 1
     assert "1 most important" in prompt_of(scripted.requests[0])
 
@@ -189,8 +189,8 @@ async def test_hostile_documents_cannot_leave_their_fence(
     hostile = EXAMPLE.model_copy(
         update={"documents": (Document(id="x", text=attack),), "claims": ("A.",)}
     )
-    made = conflictscore.plan(Settings(), client)
-    await conflictscore.score(hostile, made, client)
+    scorer = conflictscore.prepare(Settings(), client)
+    await conflictscore.score(hostile, scorer)
     (request,) = scripted.requests
     assert fenced_text(request, "DOCUMENT") == attack
 
@@ -200,10 +200,10 @@ def test_repeated_claims_count_once() -> None:
 
 
 async def test_an_estimate_counts_the_calls_of_the_run(client: Client, scripted: Scripted) -> None:
-    made = conflictscore.plan(Settings(), client)
-    cost = estimate([EXAMPLE], made, client)
+    scorer = conflictscore.prepare(Settings(), client)
+    cost = estimate([EXAMPLE], scorer)
     assert (cost.decomposition_calls, cost.evidence_calls) == (1, 6)
     assert not scripted.requests
-    await conflictscore.score(EXAMPLE, made, client)
+    await conflictscore.score(EXAMPLE, scorer)
     assert len(scripted.requests) == 7
     assert cost.distinct_tokens < cost.prompt_tokens
