@@ -34,13 +34,14 @@ prepare_environment() {
   [ "${1:-}" = dev ] && locks+=("$ROOT/requirements/dev.txt")
   VENV=${CONTESTED_VENV:-$ROOT/.venv}
 
-  if [ ! -x "$VENV/bin/python" ]; then
+  # An environment whose making was interrupted has a python, but no pip yet.
+  if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
     python=${CONTESTED_PYTHON:-python3}
     command -v "$python" >/dev/null || fail "$python is not installed; install Python 3.11 or later"
     "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
       fail "$python is $("$python" -V 2>&1); name Python 3.11 or later in CONTESTED_PYTHON"
     echo "making the environment $VENV"
-    "$python" -m venv "$VENV" || fail "no environment can be made in $VENV; is python3-venv installed?"
+    "$python" -m venv $([ -f "$VENV/pyvenv.cfg" ] && echo --clear) "$VENV" || fail "no environment can be made in $VENV; is python3-venv installed?"
   fi
 
   for lock in "${locks[@]}"; do

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from serving.endpoint import Endpoint
+from serving.errors import ServingError
 from serving.server import LocalServer
 
 
@@ -43,12 +44,19 @@ class LocalServers:
         self._start = start
         self._starting = asyncio.Lock()
         self._servers: list[LocalServer] = []
+        self._failure: ServingError | None = None
 
     async def endpoints(self) -> Sequence[Endpoint]:
         """The servers' endpoints, started at the first call."""
         async with self._starting:
+            if self._failure is not None:
+                raise self._failure
             if not self._servers:
-                self._servers = await self._start()
+                try:
+                    self._servers = await self._start()
+                except ServingError as error:
+                    self._failure = error
+                    raise
         return [server.endpoint for server in self._servers]
 
     async def recover(self, endpoint: Endpoint) -> None:

@@ -4,7 +4,6 @@ Every call looks in the cache first; only a miss reaches a server.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
@@ -18,12 +17,9 @@ from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
 from serving.replies import Choice, Completion, Fitted, Structured
 from serving.requests import Line, ask, token_ids
-from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message
+from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 
 Schema = TypeVar("Schema", bound=BaseModel)
-
-AFFINITY_SLACK = 8
-"""Calls that a replica may be ahead of the idlest before its documents go elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +215,8 @@ class Client:
         """
         if self.tokenizer is None or self.model.context is None:
             return Fitted(text, 0, 0)
-        tokens = len(self.tokenizer.encode(self.tokenizer.defuse(text)))
+        text = self.tokenizer.defuse(text)
+        tokens = len(self.tokenizer.encode(text))
         room = self.model.context - max_tokens
         needed = self.count(render(text))
         if needed <= room:
@@ -325,7 +322,7 @@ class Client:
         return self._label_ids[choice]
 
     def _defused(self, messages: Sequence[Message]) -> list[dict[str, str]]:
-        clean = self.tokenizer.defuse if self.tokenizer is not None else str
+        clean = self.tokenizer.defuse if self.tokenizer is not None else defuse_common
         return [
             {"role": message["role"], "content": clean(message["content"])} for message in messages
         ]
@@ -368,7 +365,8 @@ class Client:
 
             answer = await ask(
                 request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS},
-                pick=lambda: least_loaded(lines, affinity),
+                lines,
+                affinity=affinity,
                 recover=self._backend.recover,
                 on_retry=count_retry,
             )
@@ -402,17 +400,3 @@ class Client:
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
-
-
-def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
-    """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
-
-    Args:
-        lines: At least one.
-        affinity: Equal strings prefer equal servers; empty prefers none.
-    """
-    idlest = min(lines, key=lambda line: line.in_flight)
-    if not affinity:
-        return idlest
-    own = lines[int(hashlib.sha256(affinity.encode()).hexdigest(), 16) % len(lines)]
-    return own if own.in_flight - idlest.in_flight <= AFFINITY_SLACK else idlest

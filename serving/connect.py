@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from serving import detached, models
 from serving.backend import Backend, LocalServers, RunningEndpoints
@@ -25,6 +26,8 @@ Role = Literal["generator", "judge"]
 
 DEFAULT_CONCURRENCY = 128
 """Requests in flight per server where the profile leaves `max_num_seqs` to vLLM."""
+
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
@@ -61,11 +64,10 @@ class Source:
         """The model that the profile gives the role."""
         return self.profile.roles.judge if self.role == "judge" else self.profile.roles.generator
 
-    @property
-    def options(self) -> EngineOptions:
-        """Engine options of `model` where the profile has some, else those of its own model."""
+    def options(self, model: str) -> EngineOptions:
+        """Engine options for a model: its own in the profile, else those of the role's model."""
         profile = self.profile.strict() if self.strict else self.profile
-        return profile.engines.get(self.model or "") or profile.engine(self.profiled)
+        return profile.engines.get(model) or profile.engine(self.profiled)
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class Resolved:
         identity: Part of every cache key and of every table's provenance.
         tokenizer: None where the model's folder is not on this machine.
         folder: The model's folder, where it is on this machine.
+        served: Endpoints that were given; empty where servers are to be found or started.
     """
 
     identity: ServedIdentity
@@ -93,7 +96,7 @@ async def resolve(source: Source) -> Resolved:
     if source.endpoints:
         return await _resolve_endpoints(source)
     folder = models.find(source.model or source.profiled, source.models_dir)
-    options = source.options
+    options = source.options(folder.name)
     identity = ServedIdentity(
         name=folder.name,
         digest=folder.digest,
@@ -127,7 +130,7 @@ async def connect(
         ServingError: As `resolve`, or the cache cannot be opened.
     """
     resolved = await resolve(source)
-    options = source.options
+    options = source.options(resolved.identity.name)
     servers = max(options.replicas, len(resolved.served))
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store:
@@ -135,7 +138,7 @@ async def connect(
             resolved.identity,
             resolved.tokenizer,
             store,
-            backend(source, resolved, logs or default_home() / "logs", on_status),
+            backend(resolved, options, logs or default_home() / "logs", on_status),
             concurrency=places,
         )
         try:
@@ -162,7 +165,7 @@ def numerics(options: EngineOptions) -> str:
 
 
 def backend(
-    source: Source, resolved: Resolved, logs: Path, on_status: Callable[[str], None]
+    resolved: Resolved, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own."""
     if resolved.served:
@@ -170,9 +173,9 @@ def backend(
     model = resolved.folder
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
-    if running := detached.find(model.digest, source.options):
+    if running := detached.find(model.digest, options):
         return RunningEndpoints(running)
-    return LocalServers(lambda: start_all(model, source.options, logs, on_status=on_status))
+    return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
 
 
 async def _resolve_endpoints(source: Source) -> Resolved:
@@ -185,21 +188,42 @@ async def _resolve_endpoints(source: Source) -> Resolved:
                 f"{url} serves '{answer.name}' but {source.endpoints[0]} serves '{first.name}'; "
                 "endpoints that are used together need the same model"
             )
-    folder = _local_folder(first, source.models_dir)
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
-    if folder is not None:
-        digest = folder.digest
-    else:
-        # Nothing tells a remote model's weights apart but where it is and what it is called.
-        place = f"{source.endpoints[0]} {first.name}"
-        digest = "endpoint-" + hashlib.sha256(place.encode()).hexdigest()
-    identity = ServedIdentity(first.name, digest, first.engine, first.context)
-    tokenizer = ChatTokenizer.from_folder(folder.path) if folder is not None else None
+    folder, tokenizer = _local_folder(first, source)
+    # How a server computes (number format, quantised cache) cannot be asked, so an answer counts
+    # for the addresses it came from only.
+    engine = f"{first.engine} at {', '.join(sorted(one.url for one in served))}"
+    identity = ServedIdentity(
+        name=first.name,
+        digest=folder.digest if folder is not None else unverified_digest(first),
+        engine=engine,
+        context=first.context,
+    )
     return Resolved(identity, tokenizer, folder, served)
 
 
-def _local_folder(served: ServedModel, models_dir: Path) -> models.Model | None:
-    if served.folder is not None:
-        return models.find(str(served.folder), models_dir)
-    registered = {model.name: model for model in models.registered(models_dir)}
-    return registered.get(served.name)
+def unverified_digest(served: ServedModel) -> str:
+    """Stands for the digest of weights that are elsewhere: only what the server says of them.
+
+    A server that is given other weights under the same name and address is not noticed. It begins
+    with "unverified" so that tables show what it is.
+    """
+    return "unverified-" + hashlib.sha256(f"{served.name} {served.root}".encode()).hexdigest()
+
+
+def _local_folder(
+    served: ServedModel, source: Source
+) -> tuple[models.Model | None, ChatTokenizer | None]:
+    """The served folder and its tokenizer, where they are on this machine.
+
+    A name proves nothing about weights: a registered model of the same name lends its tokenizer
+    and not its digest.
+    """
+    here = all(urlsplit(url).hostname in LOOPBACK for url in source.endpoints)
+    if here and (Path(served.root) / "tokenizer.json").is_file():
+        folder = models.find(served.root, source.models_dir)
+        return folder, ChatTokenizer.from_folder(folder.path)
+    registered = {model.name: model for model in models.registered(source.models_dir)}
+    if served.name in registered:
+        return None, ChatTokenizer.from_folder(registered[served.name].path)
+    return None, None

@@ -3,7 +3,6 @@
 import json
 import ssl
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx
@@ -28,6 +27,11 @@ class Endpoint:
     key: str
     model: str
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request must carry; nothing for a server that wants no key."""
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
 
 @dataclass(frozen=True)
 class ServedModel:
@@ -35,13 +39,13 @@ class ServedModel:
 
     Attributes:
         name: To be named in requests.
-        folder: Its folder, where that is on this machine too.
+        root: Where the server has it: a folder on the server's machine, or empty.
         context: Context length in tokens, or None where the server does not tell.
         engine: Engine and version, as far as the server tells.
     """
 
     name: str
-    folder: Path | None
+    root: str
     context: int | None
     engine: str
 
@@ -58,8 +62,7 @@ def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
         with httpx.Client(timeout=timeout_s, trust_env=False, verify=_NO_TLS) as http:
             if http.get(f"{root}/health").status_code != httpx.codes.OK:
                 return False
-            headers = {"Authorization": f"Bearer {endpoint.key}"}
-            reply = http.get(f"{endpoint.url}/models", headers=headers)
+            reply = http.get(f"{endpoint.url}/models", headers=endpoint.headers)
             if reply.status_code != httpx.codes.OK:
                 return False
             return endpoint.model in {one.get("id") for one in reply.json().get("data", [])}
@@ -115,10 +118,9 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             "name one of them with --model"
         )
     card = cards[name]
-    root = Path(card.get("root") or "")
     return ServedModel(
         name=name,
-        folder=root if (root / "tokenizer.json").is_file() else None,
+        root=str(card.get("root") or ""),
         context=card.get("max_model_len"),
         engine=_engine(version.text if version.status_code == 200 else ""),
     )

@@ -108,8 +108,8 @@ class Roles(BaseModel):
     """Names of the models, as registered with `contested models add`, that play each role.
 
     Attributes:
-        generator: Writes: claims, answers, rewrites.
-        judge: Judges claims against documents.
+        generator: Writes answers.
+        judge: Splits responses into claims and judges claims against documents.
         embedder, tagger, salience: Models of parts that do not talk to a server; may be missing.
     """
 

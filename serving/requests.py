@@ -1,6 +1,7 @@
 """One request to an OpenAI-compatible server: sent, retried where that can help, and read."""
 
-from collections.abc import Awaitable, Callable
+import hashlib
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,9 @@ PATIENCE_S = 900.0
 
 TIMEOUT_S = 600.0
 """How long one reply may take; a busy CPU needs minutes for a long one."""
+
+AFFINITY_SLACK = 8
+"""Calls that a replica may be ahead of the idlest before its documents go elsewhere."""
 
 STANDARD_FIELDS = frozenset(
     {"messages", "max_tokens", "temperature", "seed", "logprobs", "response_format"}
@@ -65,8 +69,8 @@ class Line:
             api_key=self.endpoint.key or "none",
             max_retries=0,
             timeout=TIMEOUT_S,
-            # A proxy from the environment would carry prompts elsewhere.
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False),
+            # A proxy or a redirect would carry prompts elsewhere.
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
         )
 
     async def send(self, request: dict[str, Any]) -> Answer:
@@ -78,20 +82,23 @@ class Line:
         """
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
+        foreign = ServingError(
+            f"the server at {self.endpoint.url} answers, but not as an OpenAI-compatible server "
+            "does; check --endpoint"
+        )
         self.in_flight += 1
         try:
             completion = await self._openai.chat.completions.create(
                 model=self.endpoint.model, extra_body=extra, **standard
             )
+        except ValueError as error:  # a body that is no JSON
+            raise foreign from error
         finally:
             self.in_flight -= 1
         try:
             return _read(completion)
         except (AttributeError, IndexError, TypeError) as error:
-            raise ServingError(
-                f"the server at {self.endpoint.url} answers, but not as an OpenAI-compatible "
-                "server does; check --endpoint"
-            ) from error
+            raise foreign from error
 
     async def close(self) -> None:
         """Close the connection."""
@@ -99,10 +106,25 @@ class Line:
             await self._openai.close()
 
 
+def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
+    """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
+
+    Args:
+        lines: At least one.
+        affinity: Equal strings prefer equal servers; empty prefers none.
+    """
+    idlest = min(lines, key=lambda line: line.in_flight)
+    if not affinity:
+        return idlest
+    own = lines[int(hashlib.sha256(affinity.encode()).hexdigest(), 16) % len(lines)]
+    return own if own.in_flight - idlest.in_flight <= AFFINITY_SLACK else idlest
+
+
 async def ask(
     request: dict[str, Any],
+    lines: Sequence[Line],
     *,
-    pick: Callable[[], Line],
+    affinity: str,
     recover: Callable[[Endpoint], Awaitable[None]],
     on_retry: Callable[[], None],
 ) -> Answer:
@@ -110,7 +132,8 @@ async def ask(
 
     Args:
         request: Body of a chat completion, without the model.
-        pick: Chooses the server; asked anew for each try.
+        lines: Servers of the model; one that failed is asked again only when all of them have.
+        affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
         on_retry: Called before each further try.
 
@@ -127,7 +150,8 @@ async def ask(
     )
 
     passing = (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError)
-    line = pick()
+    untried = list(lines)
+    line = least_loaded(untried, affinity)
     try:
         async for attempt in AsyncRetrying(
             retry=retry_if_exception_type(passing),
@@ -138,8 +162,11 @@ async def ask(
             with attempt:
                 if attempt.retry_state.attempt_number > 1:
                     on_retry()
-                    await recover(line.endpoint)
-                line = pick()
+                    untried.remove(line)
+                    if not untried:
+                        await recover(line.endpoint)
+                        untried = list(lines)
+                    line = least_loaded(untried, affinity)
                 return await line.send(request)
     except openai.APIError as error:
         raise _explained(error, line.endpoint) from error
@@ -156,9 +183,10 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
 
     url = endpoint.url.removesuffix("/v1") + "/tokenize"
     body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
-    headers = {"Authorization": f"Bearer {endpoint.key}"}
     try:
-        async with httpx.AsyncClient(headers=headers, timeout=60, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            headers=endpoint.headers, timeout=60, trust_env=False
+        ) as client:
             answer = await client.post(url, json=body)
             answer.raise_for_status()
             ids: list[int] = answer.json()["tokens"]

@@ -146,7 +146,23 @@ class ChatTokenizer:
         """
         if self._special_pattern is None:
             return text
-        return self._special_pattern.sub(lambda found: f"{found[0][0]} {found[0][1:]}", text)
+        return self._special_pattern.sub(broken, text)
+
+
+COMMON_SPECIAL = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|<(?:start|end)_of_turn>|\[/?INST\]"
+)
+"""Special tokens of the Llama, Qwen, Gemma and Mistral families, as they are written."""
+
+
+def defuse_common(text: str) -> str:
+    """`ChatTokenizer.defuse` for a model whose tokenizer is not on this machine."""
+    return COMMON_SPECIAL.sub(broken, text)
+
+
+def broken(found: re.Match[str]) -> str:
+    """A special token with a space in it, which makes it plain text."""
+    return f"{found[0][0]} {found[0][1:]}"
 
 
 def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:

@@ -68,7 +68,10 @@ class Scripted:
         reply: Text for a chat or JSON request.
         weigh: Probabilities for a label request, in the order of its choices.
         delay_s: How long each completion takes.
-        faults: Status codes for the next completions, one each; 0 drops the connection.
+        key: What requests must carry; empty admits everyone.
+        elsewhere: Where a fault of 307 sends the client.
+        faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
+            half a JSON object.
         requests: Bodies of all completion requests, in order of arrival.
     """
 
@@ -77,6 +80,8 @@ class Scripted:
     delay_s: float = 0.0
     context: int | None = 32768
     root: str = "/nowhere"
+    key: str = KEY
+    elsewhere: str = ""
     faults: list[int] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -186,15 +191,22 @@ class _Handler(BaseHTTPRequestHandler):
             elif answer == 0:
                 self.close_connection = True
                 self.connection.close()
+            elif answer == 200:
+                self._send_bytes(200, b'{"choices": [')
             else:
                 self._send(answer, {"error": {"message": f"scripted fault {answer}"}})
 
     def _admitted(self) -> bool:
-        return self.headers.get("Authorization") == f"Bearer {KEY}"
+        wanted = f"Bearer {self.script.key}"
+        return not self.script.key or self.headers.get("Authorization") == wanted
 
     def _send(self, status: int, body: dict[str, Any]) -> None:
-        data = json.dumps(body).encode()
+        self._send_bytes(status, json.dumps(body).encode())
+
+    def _send_bytes(self, status: int, data: bytes) -> None:
         self.send_response(status)
+        if status == 307:
+            self.send_header("Location", self.script.elsewhere)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()

@@ -78,8 +78,7 @@ def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
     yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
     if chosen.device == "cuda" and not gpus:
         yield Finding("profile's GPUs", "missing", f"{chosen.name} needs {chosen.gpus}; none here")
-    for name in sorted({chosen.roles.generator, chosen.roles.judge}):
-        yield _model(name, models_dir)
+    yield _model(chosen.roles.judge, models_dir)
     yield _space(default_home())
     cache = default_cache()
     yield Finding(

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from pipelines.conflictscore.scores import Unevidenced
 from pipelines.errors import InputError
 from serving import profile as profiles
 from serving.connect import Role, Source
@@ -70,6 +71,14 @@ SalientClaims = Annotated[
         min=1,
         max=20,
         help="How many claims `--claims salient` asks for.",
+        rich_help_panel=METRIC_PANEL,
+    ),
+]
+UnevidencedClaims = Annotated[
+    Unevidenced,
+    typer.Option(
+        "--unevidenced",
+        help="What a claim without any evidence adds to CS-R: `zero`, or nothing (`exclude`).",
         rich_help_panel=METRIC_PANEL,
     ),
 ]

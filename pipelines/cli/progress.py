@@ -44,7 +44,7 @@ class Shown:
     def begin(self, done: int) -> None:
         """So many more were done by an earlier run."""
         self._done += done
-        self._before += done
+        self._before = self._done
         self._started = time.monotonic()
         if self._bar and self._task is not None:
             self._bar.update(self._task, advance=done)

@@ -14,7 +14,6 @@ from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.drift import drift_table
 from pipelines.conflictscore.estimate import estimate
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import Unevidenced
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, OnError, read
 from pipelines.evidence.llm import Mode
@@ -75,13 +74,7 @@ def run_conflictscore(
             rich_help_panel=options.METRIC_PANEL,
         ),
     ] = "choice",
-    unevidenced: Annotated[
-        Unevidenced,
-        typer.Option(
-            help="What a claim without any evidence adds to CS-R: `zero`, or nothing (`exclude`).",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = "zero",
+    unevidenced: options.UnevidencedClaims = "zero",
     prompts: options.Prompts = None,
     profile: options.Profile = None,
     model: options.ModelName = None,
@@ -114,7 +107,7 @@ def run_conflictscore(
         strict=strict,
     )
     if dry_run:
-        asyncio.run(_announce(dataset, settings, source, prompts, cache))
+        asyncio.run(_announce(dataset, settings, source, prompts, cache, repeat))
         return
     folder = RunFolder(out)
 
@@ -182,7 +175,12 @@ async def _run_once(
 
 
 async def _announce(
-    dataset: Dataset, settings: Settings, source: Source, prompts: Path | None, cache: Path | None
+    dataset: Dataset,
+    settings: Settings,
+    source: Source,
+    prompts: Path | None,
+    cache: Path | None,
+    repeat: int,
 ) -> None:
     async with connect(source, cache=cache) as client:
         cost = estimate(dataset.examples, conflictscore.prepare(settings, client, prompts))
@@ -191,8 +189,11 @@ async def _announce(
             f"{cost.decomposition_calls:,} decomposition calls, "
             f"about {cost.evidence_calls:,} evidence calls (one claim per sentence assumed)\n"
             f"about {cost.prompt_tokens:,} prompt tokens, "
-            f"{cost.distinct_tokens:,} once shared prefixes are read only once"
+            f"{cost.distinct_tokens:,} once shared prefixes are read only once\n"
+            f"at most {cost.written_tokens:,} tokens written"
         )
+        if repeat > 1:
+            print(f"all of it {repeat} times over")
         for skipped in dataset.skipped:
             print(f"line {skipped.line} is skipped: {skipped.error}")
 

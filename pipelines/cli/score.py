@@ -15,7 +15,7 @@ from pipelines.cli.progress import STDERR, cost_line
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import conflicting, contradiction_ratio
+from pipelines.conflictscore.scores import conflicting, contradiction_ratio, determined
 from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
@@ -62,6 +62,7 @@ def score(
         options.Overflow,
         typer.Option(help="What to do with a text too long for the context; cuts are shown."),
     ] = "error",
+    unevidenced: options.UnevidencedClaims = "zero",
     prompts: options.Prompts = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     profile: options.Profile = None,
@@ -81,7 +82,9 @@ def score(
     its sources disagree is supported by all of them.
     """
     example = read_example(response, [*documents, *(more or [])])
-    settings = Settings(claims=claims, k=k, evidence=evidence, cut=on_overflow == "cut")
+    settings = Settings(
+        claims=claims, k=k, evidence=evidence, unevidenced=unevidenced, cut=on_overflow == "cut"
+    )
     source = options.source(
         "judge",
         profile=profile,
@@ -163,7 +166,11 @@ def show(result: Result, console: Console) -> None:
             for judgement in judged
         ]
         verdict = "yes" if conflicting(relations) else "no"
-        table.add_row(escape(claim), *cells, verdict if ratio is None else f"{verdict} {ratio:.2f}")
+        if not determined(relations):
+            verdict = "undetermined"
+        elif ratio is not None:
+            verdict = f"{verdict} {ratio:.2f}"
+        table.add_row(escape(claim), *cells, verdict)
     console.print(table)
     for judgement in result.judgements:
         if judgement.snippet or judgement.reasoning:
@@ -176,9 +183,11 @@ def show(result: Result, console: Console) -> None:
                 console.print(f"  “{escape(judgement.snippet)}”{found}")
             if judgement.reasoning:
                 console.print(f"  [dim]{escape(judgement.reasoning)}[/dim]")
+    undetermined = result.undetermined_claims
+    left_out = f", {undetermined} of them undetermined" if undetermined else ""
     console.print(
         f"CS-C {_number(result.cs_c)}   CS-R {_number(result.cs_r)}   "
-        f"({len(result.claims)} claims, {width} documents; lower is better)"
+        f"({len(result.claims)} claims{left_out}, {width} documents; lower is better)"
     )
     for cut in result.truncations:
         console.print(

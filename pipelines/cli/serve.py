@@ -10,7 +10,7 @@ import typer
 
 from pipelines.errors import InputError
 from serving import detached, models
-from serving.connect import KEY_VARIABLE
+from serving.connect import KEY_VARIABLE, Source
 from serving.endpoint import answers
 from serving.home import default_models_dir
 from serving.offline import go_offline
@@ -77,12 +77,10 @@ def serve(
         _stop(model)
         return
     go_offline()
-    chosen = load(profile or default_name())
-    if strict:
-        chosen = chosen.strict()
-    planned = chosen.roles.judge if role == "judge" else chosen.roles.generator
-    found = models.find(model or planned, models_dir or default_models_dir())
-    options = chosen.engines.get(found.name) or chosen.engine(planned)
+    models_dir = models_dir or default_models_dir()
+    source = Source(load(profile or default_name()), role, models_dir, model, strict=strict)
+    found = models.find(model or source.profiled, models_dir)
+    options = source.options(found.name)
     if detach:
         _detach(found, options, port)
     else:

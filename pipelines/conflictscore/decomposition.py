@@ -13,12 +13,11 @@ from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
 from serving.client import Client, Sampling
 
-MAX_CLAIMS = 40
-WORDS_PER_CLAIM = 4
-"""A text of n words makes no more than n / 4 claims; small models would go on inventing some."""
+CHARACTERS_PER_CLAIM = 10
+"""A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
+models would go on inventing some. A list that ends at this bound is recorded as capped."""
 MAX_CLAIM_CHARACTERS = 300
-CLAIM_TOKENS = 1024
-"""Room for the reply; a list longer than this is cut and recorded as unreadable."""
+LEAST_REPLY_TOKENS = 1024
 
 
 class Claims(BaseModel):
@@ -45,12 +44,14 @@ class Decomposition:
 
     Attributes:
         claims: In the response's order, without repetitions; empty where the reply is unreadable.
+        capped: Whether the list ended because it was as long as it may be.
         truncation: Set where the model saw only the beginning of the response.
         problem: Why there is no claim, in one line.
         raw: The unreadable reply.
     """
 
     claims: tuple[str, ...]
+    capped: bool = False
     truncation: Truncation | None = None
     problem: str | None = None
     raw: str | None = None
@@ -92,7 +93,7 @@ async def decompose(
     fitted = client.fit(
         response,
         lambda text: prompt.messages(response=text, **extra),
-        max_tokens=CLAIM_TOKENS,
+        max_tokens=reply_tokens(response, client),
         cut=cut,
         name="the response",
     )
@@ -101,18 +102,31 @@ async def decompose(
         if fitted.kept < fitted.tokens
         else None
     )
-    most = k if salient else min(MAX_CLAIMS, max(1, len(response.split()) // WORDS_PER_CLAIM))
+    most = k if salient else len(fitted.text) // CHARACTERS_PER_CLAIM + 2
     reply = await client.structured(
         prompt.messages(response=fitted.text, **extra),
         claims_schema(most),
-        Sampling(max_tokens=CLAIM_TOKENS),
+        Sampling(max_tokens=reply_tokens(response, client)),
     )
     if reply.value is None:
-        return Decomposition((), truncation, f"decomposition: {reply.problem}", reply.raw)
+        problem = f"decomposition: {reply.problem}"
+        return Decomposition((), truncation=truncation, problem=problem, raw=reply.raw)
     claims = distinct(reply.value.claims)
     if not claims:
-        return Decomposition((), truncation, "decomposition: the reply has no claim", reply.raw)
-    return Decomposition(claims, truncation)
+        problem = "decomposition: the reply has no claim"
+        return Decomposition((), truncation=truncation, problem=problem, raw=reply.raw)
+    capped = not salient and len(reply.value.claims) >= most
+    return Decomposition(claims, capped, truncation)
+
+
+def reply_tokens(response: str, client: Client) -> int:
+    """Room for the list of claims: they repeat the response's words, some of them often.
+
+    Args:
+        response: The text to split.
+        client: Counts its tokens.
+    """
+    return max(LEAST_REPLY_TOKENS, 3 * client.count([{"role": "user", "content": response}]))
 
 
 def distinct(claims: Sequence[str]) -> tuple[str, ...]:

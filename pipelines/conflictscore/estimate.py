@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipelines.conflictscore.decomposition import reply_tokens
 from pipelines.conflictscore.run import Scorer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
@@ -24,6 +25,7 @@ class Estimate:
             decomposition; one per sentence is assumed.
         prompt_tokens: To be read, prefixes that the server has cached included.
         distinct_tokens: Of these, what is left when every shared prefix is read once.
+        written_tokens: To be written, at most.
     """
 
     responses: int
@@ -31,30 +33,33 @@ class Estimate:
     evidence_calls: int
     prompt_tokens: int
     distinct_tokens: int
+    written_tokens: int
 
 
 def estimate(examples: Sequence[Example], scorer: Scorer) -> Estimate:
     """Count calls and tokens without asking any model."""
-    client = scorer.client
-    splits = judged = tokens = distinct = 0
-    instruction = client.count(_evidence_prompt(scorer, "", ""))
+    client, labeller = scorer.client, scorer.labeller
+    # What all evidence prompts begin with is read once in all.
+    shared = client.count(labeller.messages([""], ""))
+    splits = judged = prompts = written = 0
+    distinct = shared
     for example in examples:
-        asks = scorer.decomposition is not None and example.claims is None
-        if asks and scorer.decomposition is not None:
+        if scorer.decomposition is not None and example.claims is None:
             extra = {"k": scorer.settings.k} if scorer.settings.claims == "salient" else {}
             prompt = scorer.decomposition.messages(response=example.response, **extra)
             splits += 1
-            tokens += client.count(prompt)
+            prompts += client.count(prompt)
             distinct += client.count([{"role": "user", "content": example.response}])
+            written += reply_tokens(example.response, client)
         claims = _expected_claims(example, scorer.settings)
-        for document in example.documents:
-            whole = client.count(_evidence_prompt(scorer, document.as_read(), claims[0]))
+        texts = [document.as_read() for document in example.documents]
+        for read_together in [texts] if labeller.mode == "together" else [[text] for text in texts]:
+            whole = client.count(labeller.messages(read_together, claims[0]))
             judged += len(claims)
-            tokens += whole * len(claims)
-            distinct += whole - instruction + (len(claims) - 1) * CLAIM_TOKENS_GUESS
-    if scorer.settings.evidence == "together":
-        judged = sum(len(_expected_claims(example, scorer.settings)) for example in examples)
-    return Estimate(len(examples), splits, judged, tokens, distinct + instruction)
+            prompts += whole * len(claims)
+            distinct += whole - shared + (len(claims) - 1) * CLAIM_TOKENS_GUESS
+            written += labeller.reply_tokens(len(read_together)) * len(claims)
+    return Estimate(len(examples), splits, judged, prompts, distinct, written)
 
 
 def _expected_claims(example: Example, settings: Settings) -> Sequence[str]:
@@ -63,10 +68,5 @@ def _expected_claims(example: Example, settings: Settings) -> Sequence[str]:
     if settings.claims == "whole":
         return (example.response,)
     sentences = [part for part in SENTENCE_END.split(example.response) if part.strip()]
+    sentences = sentences or [example.response]
     return sentences[: settings.k] if settings.claims == "salient" else sentences
-
-
-def _evidence_prompt(scorer: Scorer, document: str, claim: str) -> list[dict[str, str]]:
-    if scorer.settings.evidence == "together":
-        return scorer.labeller.prompt.messages(documents=[document], claim=claim)
-    return scorer.labeller.prompt.messages(document=document, claim=claim)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipelines.conflictscore.decomposition import Decomposition, decompose
+from pipelines.conflictscore.decomposition import Decomposition, decompose, distinct
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import (
     conflict_score_count,
@@ -28,7 +28,8 @@ async def conflict_score(
     """Score one response against its documents (ConflictScore, section 3).
 
     Args:
-        example: The response and its documents. Claims that it brings along are taken as they are.
+        example: The response and its documents. Claims that it brings along are judged in place of
+            a decomposition.
         client: The model that decomposes.
         labeller: Judges claims by documents.
         decomposition: The prompt for it; None takes the whole response as one claim.
@@ -39,7 +40,7 @@ async def conflict_score(
         ServingError: No server can be had.
     """
     parts = (
-        Decomposition(example.claims)
+        Decomposition(distinct(example.claims))
         if example.claims is not None
         else await decompose(
             example.response, client, decomposition, k=settings.k, cut=settings.cut
@@ -57,6 +58,7 @@ async def conflict_score(
         status="scored" if readable else "invalid",
         error=None if readable else "no claim could be judged: every one has an unreadable reply",
         claims=parts.claims,
+        claims_capped=parts.capped,
         judgements=labelled.judgements,
         cs_c=conflict_score_count(rows),
         cs_r=conflict_score_ratio(rows, unevidenced=settings.unevidenced),

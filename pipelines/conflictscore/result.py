@@ -16,6 +16,7 @@ class Result(BaseModel):
         status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
             could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
         claims: The claims judged, in order, without exact repetitions.
+        claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         judgements: One per (claim, document), ordered by claim, then document.
         cs_c: ConflictScore-Count in [0, 1], or None where no claim could be determined.
         cs_r: ConflictScore-Ratio in [0, 1], or None likewise.
@@ -35,6 +36,7 @@ class Result(BaseModel):
     documents: tuple[Document, ...]
     status: Literal["scored", "invalid", "failed"]
     claims: tuple[str, ...] = ()
+    claims_capped: bool = False
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None

@@ -116,12 +116,12 @@ def skipped(folder: RunFolder) -> list[Skipped]:
         return [Skipped(**json.loads(line)) for line in lines]
     except (ValueError, TypeError) as error:
         raise InputError(
-            f"{path} is damaged ({error}); run the same command again to have it scorer again"
+            f"{path} is damaged ({error}); run the same command again to have it made again"
         ) from error
 
 
 def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
-    """Everything that decides a result, for `run.json`; not how many of them are scorer."""
+    """Everything that decides a result, for `run.json`; not how many of them are made."""
     model = scorer.client.model
     return {
         "data": {"name": data.name, "sha256": data.digest},
@@ -172,7 +172,7 @@ async def run(
     log = _log(folder, repeat)
     log.mend()
     done = {name for name, kept in log.read().items() if kept.status != "failed"}
-    on_start(len(done))
+    on_start(sum(example.id in done for example in data.examples))
 
     async def work(example: Example) -> Result:
         try:

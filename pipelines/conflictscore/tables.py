@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from statistics import fmean
 
+from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import conflicting, determined
 from pipelines.data.jsonl import Skipped
@@ -212,11 +213,8 @@ def variant(result: Result) -> str:
 
 
 def claim_relations(result: Result) -> list[list[Relation]]:
-    """For each claim of a response, its relations in the order of the judgements."""
-    found: dict[str, list[Relation]] = {claim: [] for claim in result.claims}
-    for judgement in result.judgements:
-        found[judgement.claim].append(judgement.relation)
-    return list(found.values())
+    """For each claim of a response, its relations in the order of its documents."""
+    return relations_by_claim(result.judgements, len(result.documents))
 
 
 def label_counts(results: Sequence[Result]) -> Counter[Relation]:
@@ -317,6 +315,9 @@ def _faults(result: Result) -> Iterator[Row]:
             where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
             what = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
             yield (result.id, "invalid judgement", where, what)
+    if result.claims_capped:
+        what = f"the list ended at {len(result.claims)} claims; there may be more"
+        yield (result.id, "capped claims", "response", what)
     for cut in result.truncations:
         what = f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
         yield (result.id, "truncation", cut.text, what)

@@ -91,18 +91,29 @@ class LlmLabeller:
             ),
         )
 
+    def messages(self, documents: Sequence[str], claim: str) -> list[dict[str, str]]:
+        """The prompt of one call: several documents in `together`, else exactly one."""
+        if self.mode == "together":
+            return self.prompt.messages(documents=list(documents), claim=claim)
+        (document,) = documents
+        return self.prompt.messages(document=document, claim=claim)
+
+    def reply_tokens(self, documents: int) -> int:
+        """Most tokens that the reply to one call may have."""
+        return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
+
     def _fit(self, document: Document, claims: Sequence[str]) -> Fitted:
-        longest = max(claims, key=len)
+        longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return self.client.fit(
             document.as_read(),
-            lambda text: self.prompt.messages(document=text, claim=longest),
-            max_tokens=1 if self.mode == "choice" else REPLY_TOKENS,
+            lambda text: self.messages([text], longest),
+            max_tokens=self.reply_tokens(1),
             cut=self.cut,
             name=f"document '{document.id}'",
         )
 
     async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
-        messages = self.prompt.messages(document=text.text, claim=claim)
+        messages = self.messages([text.text], claim)
         choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
         return Judgement(
             claim=claim,
@@ -115,7 +126,7 @@ class LlmLabeller:
         )
 
     async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
-        messages = self.prompt.messages(document=text.text, claim=claim)
+        messages = self.messages([text.text], claim)
         reply = await self.client.structured(
             messages, RelationReply, Sampling(max_tokens=REPLY_TOKENS), affinity=text.text
         )
@@ -149,9 +160,9 @@ class LlmLabeller:
 
         async def judge(claim: str) -> list[Judgement]:
             reply = await self.client.structured(
-                self.prompt.messages(documents=texts, claim=claim),
+                self.messages(texts, claim),
                 schema,
-                Sampling(max_tokens=16 * len(documents) + 32),
+                Sampling(max_tokens=self.reply_tokens(len(documents))),
                 affinity=texts[0],
             )
             if reply.value is None:

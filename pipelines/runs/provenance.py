@@ -2,8 +2,6 @@
 
 import os
 import platform
-import shutil
-import subprocess
 import time
 from dataclasses import asdict
 from importlib import metadata
@@ -12,6 +10,7 @@ from typing import Any
 import psutil
 
 from serving.client import Usage
+from serving.gpus import visible
 
 PACKAGES = (
     "contested",
@@ -58,7 +57,7 @@ def hardware() -> dict[str, Any]:
         "processor": processor(),
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpus": gpus(),
+        "gpus": [f"{gpu.name}, {gpu.memory_gib:.0f} GiB" for gpu in visible() or ()],
     }
 
 
@@ -72,20 +71,6 @@ def processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
-
-
-def gpus() -> list[str]:
-    """Name and memory of each NVIDIA GPU; empty where there is none."""
-    if shutil.which("nvidia-smi") is None:
-        return []
-    listed = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],  # noqa: S607
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-    return [line.strip() for line in listed.stdout.splitlines() if line.strip()]
 
 
 def _now() -> str:

@@ -129,10 +129,11 @@ async def served(source: Source) -> AsyncIterator[Server]:
     load = psutil.getloadavg()[0]
     resolved = await resolve(source)
     with STDERR.status("") as status:
-        running = backend(source, resolved, default_home() / "logs", status.update)
+        options = source.options(resolved.identity.name)
+        running = backend(resolved, options, default_home() / "logs", status.update)
         try:
             endpoints = tuple(await running.endpoints())
-            places = (source.options.max_num_seqs or DEFAULT_CONCURRENCY) * len(endpoints)
+            places = (options.max_num_seqs or DEFAULT_CONCURRENCY) * len(endpoints)
             yield Server(source, resolved, endpoints, places, load)
         finally:
             await running.close()

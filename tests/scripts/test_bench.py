@@ -60,7 +60,7 @@ def check_output(output: str, rows: list[tuple[str, str]], ratio: str) -> None:
         "- machine: ",
         " cores, ",
         " GiB",
-        "- engine: vllm scripted; ",
+        "- engine: vllm scripted at http://127.0.0.1:",
         "- model: scripted",
     ):
         assert fact in output

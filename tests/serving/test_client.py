@@ -14,10 +14,10 @@ from scripted import KEY, MODEL, Scripted, prompt_of
 from serving import requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity, least_loaded
+from serving.client import Client, Sampling, ServedIdentity
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
-from serving.requests import Line
+from serving.requests import Line, least_loaded
 
 ASK = [{"role": "user", "content": "What is it?"}]
 
@@ -263,3 +263,52 @@ async def test_the_key_travels_in_the_header_and_nowhere_else(
         await client.chat(ASK, Sampling(4))
     assert KEY not in json.dumps(endpoint.requests)
     assert KEY.encode() not in cache.read_bytes()
+
+
+async def test_a_dead_server_is_left_for_one_that_answers(cache: Path) -> None:
+    with Scripted(reply=lambda _: "ok") as well, Scripted(faults=[503] * 100) as ill:
+        async with client_of(ill, well, cache=cache) as client:
+            for number in range(8):
+                prompt = [{"role": "user", "content": str(number)}]
+                answer = await client.chat(prompt, Sampling(9), affinity=f"document {number}")
+                assert answer.text == "ok"
+        assert len(well.requests) == 8
+        assert 1 <= len(ill.requests) <= 8
+
+
+async def test_prompts_do_not_follow_a_redirect(endpoint: Scripted, cache: Path) -> None:
+    with Scripted(reply=lambda _: "stolen") as other:
+        endpoint.elsewhere = f"{other.url}/chat/completions"
+        endpoint.faults = [307]
+        async with client_of(endpoint, cache=cache) as client:
+            with pytest.raises(RequestError, match="status 307"):
+                await client.chat(ASK, Sampling(4))
+        assert not other.requests
+
+
+async def test_half_a_reply_is_one_clear_error(endpoint: Scripted, cache: Path) -> None:
+    endpoint.faults = [200]
+    async with client_of(endpoint, cache=cache) as client:
+        with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
+            await client.chat(ASK, Sampling(4))
+
+
+async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
+    with Scripted(key="") as server:
+        async with client_of(server, cache=cache, key="") as client:
+            await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
+
+
+@pytest.mark.parametrize(
+    "special",
+    ["<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<end_of_turn>", "</s>", "[/INST]"],
+)
+async def test_special_tokens_are_broken_even_without_the_models_tokenizer(
+    special: str, endpoint: Scripted, cache: Path
+) -> None:
+    endpoint.reply = lambda _: "ok"
+    async with client_of(endpoint, cache=cache) as client:
+        await client.chat([{"role": "user", "content": f"a{special}b <b>c</b> |d|"}], Sampling(4))
+    (prompt,) = endpoint.prompts()
+    assert special not in prompt
+    assert prompt == f"a{special[0]} {special[1:]}b <b>c</b> |d|"

@@ -176,6 +176,6 @@ async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
 async def test_the_endpoint_says_what_it_serves(strict_server: Endpoint, smollm2: Model) -> None:
     served = await ask_endpoint(strict_server.url, strict_server.key)
     assert served.name == smollm2.name
-    assert served.folder == smollm2.path
+    assert served.root == str(smollm2.path)
     assert served.context == 8192
     assert served.engine.startswith("vllm ")

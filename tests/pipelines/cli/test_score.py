@@ -2,9 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from scripted import Scripted
+from scripted import Scripted, fenced_text
 
 from pipelines.cli.app import main
 from pipelines.conflictscore.result import Result
@@ -33,6 +34,23 @@ def test_the_table_shows_claims_labels_and_scores(
         assert part in shown
     assert "CS-C 1.00   CS-R 0.50" in shown
     assert "2 claims, 2 documents" in shown
+
+
+def test_an_undetermined_claim_is_not_shown_as_agreement(
+    files: Path, endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        if request["response_format"]["json_schema"]["name"] == "Claims":
+            return '{"claims": ["First.", "Second."]}'
+        if "First." in str(request) and "1936" in fenced_text(request, "DOCUMENT"):
+            return "no JSON"
+        return '{"snippet": "", "reasoning": "", "answer": "SUPPORTS"}'
+
+    endpoint.reply = reply
+    assert main([*SCORE, "--endpoint", endpoint.url]) == 0
+    shown = capsys.readouterr().out
+    assert "undetermined" in shown
+    assert "2 claims, 1 of them undetermined, 2 documents" in " ".join(shown.split())
 
 
 def test_json_is_the_result_and_nothing_else(

@@ -207,3 +207,53 @@ async def test_an_estimate_counts_the_calls_of_the_run(client: Client, scripted:
     await conflictscore.score(EXAMPLE, scorer)
     assert len(scripted.requests) == 7
     assert cost.distinct_tokens < cost.prompt_tokens
+
+
+async def test_claims_given_twice_are_judged_once(client: Client, scripted: Scripted) -> None:
+    example = EXAMPLE.model_copy(update={"claims": ("A.", "a.", "B.")})
+    result = await conflictscore.score(example, conflictscore.prepare(Settings(), client))
+    assert result.claims == ("A.", "B.")
+    assert len(result.judgements) == 6
+
+
+async def test_short_sentences_and_unspaced_scripts_keep_all_their_claims(
+    client: Client, scripted: Scripted
+) -> None:
+    scorer = conflictscore.prepare(Settings(), client)
+    for response, claims in (
+        ("Cats purr. Dogs bark. Fish swim. Birds fly.", 4),
+        ("猫会打呼噜并且喜欢睡觉。" * 3 + "狗会叫。", 4),
+    ):
+        scripted.reply = lambda _, count=claims: json.dumps(  # type: ignore[misc]
+            {"claims": [f"claim {number}" for number in range(count)]}
+        )
+        result = await conflictscore.score(
+            EXAMPLE.model_copy(update={"response": response}), scorer
+        )
+        assert len(result.claims) == claims
+
+
+async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
+    client: Client, scripted: Scripted
+) -> None:
+    def endless(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["schema"]
+        most = schema["properties"]["claims"]["maxItems"]
+        return json.dumps({"claims": [f"claim {number}" for number in range(most)]})
+
+    scripted.reply = endless
+    result = await conflictscore.score(EXAMPLE, conflictscore.prepare(Settings(), client))
+    assert result.claims_capped
+    assert len(result.claims) == len(RESPONSE) // 10 + 2
+
+
+async def test_an_estimate_knows_responses_without_a_sentence_and_modes(client: Client) -> None:
+    dots = EXAMPLE.model_copy(update={"response": "..."})
+    one = estimate([dots], conflictscore.prepare(Settings(), client))
+    assert (one.evidence_calls, one.decomposition_calls) == (3, 1)
+    apart = estimate([EXAMPLE], conflictscore.prepare(Settings(claims="whole"), client))
+    whole = Settings(claims="whole", evidence="together")
+    together = estimate([EXAMPLE], conflictscore.prepare(whole, client))
+    assert (apart.evidence_calls, together.evidence_calls) == (3, 1)
+    assert together.prompt_tokens < apart.prompt_tokens
+    assert apart.written_tokens == 3
