@@ -82,23 +82,19 @@ class Line:
         """
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
-        foreign = ServingError(
-            f"the server at {self.endpoint.url} answers, but not as an OpenAI-compatible server "
-            "does; check --endpoint"
-        )
         self.in_flight += 1
         try:
             completion = await self._openai.chat.completions.create(
                 model=self.endpoint.model, extra_body=extra, **standard
             )
         except ValueError as error:  # a body that is no JSON
-            raise foreign from error
+            raise _foreign(self.endpoint) from error
         finally:
             self.in_flight -= 1
         try:
             return _read(completion)
         except (AttributeError, IndexError, TypeError) as error:
-            raise foreign from error
+            raise _foreign(self.endpoint) from error
 
     async def close(self) -> None:
         """Close the connection."""
@@ -196,6 +192,13 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
             "folder with 'contested models add' and name it with --model"
         ) from error
     return ids
+
+
+def _foreign(endpoint: Endpoint) -> ServingError:
+    return ServingError(
+        f"the server at {endpoint.url} answers, but not as an OpenAI-compatible server does; "
+        "check --endpoint"
+    )
 
 
 def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:

