@@ -17,13 +17,15 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from nli.batching import token_budget_batches
+from nli.curve import CurvePoint, curve, evaluation, keep_point
+from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
 from nli.folder import check_files
-from nli.labels import LABELS, label_order
-from nli.model import device_of, most_tokens, native_precision, reason
+from nli.labels import LABELS
+from nli.model import device_of, native_precision, reason
 from nli.pairs import LabelledPair
 
 if TYPE_CHECKING:
@@ -35,7 +37,6 @@ CHUNK = 4_000
 """Pairs that are sorted by length together: much more than a batch, much less than the data."""
 
 CHECKPOINTS = "checkpoints"
-CURVE = "curve.jsonl"
 SETTINGS = "training.json"
 
 
@@ -50,7 +51,8 @@ class TrainingSettings(BaseModel):
         batch_tokens: Most tokens of a batch, padding included.
         max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
             cut at its end.
-        repeats: Source -> how often its pairs come in every pass; 1 where not named.
+        repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
+            every pass takes another half of them.
         teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
         evaluations: How often the development pairs are scored on the way.
         seed: For the order of pairs and the new classifier's weights.
@@ -64,7 +66,7 @@ class TrainingSettings(BaseModel):
     warmup_steps: Annotated[int, Field(ge=0)] = 100
     batch_tokens: Annotated[int, Field(ge=64)] = 2048
     max_tokens: Annotated[int, Field(ge=16)] = 320
-    repeats: dict[str, Annotated[int, Field(ge=0)]] = {}
+    repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
     teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     evaluations: Annotated[int, Field(ge=1)] = 10
     seed: int = 42
@@ -83,26 +85,6 @@ class Progress:
     pairs: int
     total: int
     loss: float | None = None
-
-
-class CurvePoint(BaseModel):
-    """The development pairs scored at one moment.
-
-    Attributes:
-        step: Batches passed.
-        pairs: Pairs passed.
-        loss: Mean cross-entropy of the development pairs, in nats.
-        accuracy: Share labelled right, in [0, 1].
-        by_source: The same for each source.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    step: int
-    pairs: int
-    loss: float
-    accuracy: float
-    by_source: dict[str, float]
 
 
 def train(
@@ -141,7 +123,7 @@ def train(
         )
     if not dev:
         raise TaggerError("there are no development pairs; name a file of pairs to be watched by")
-    if round(settings.epochs * sum(settings.repeats.get(pair.source, 1) for pair in pairs)) == 0:
+    if not batches(settings, [pair.source for pair in pairs], [1] * len(pairs)):
         raise TaggerError(
             f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
             " take more passes, or repeat a source at least once"
@@ -158,26 +140,6 @@ def train(
             on_evaluation=on_evaluation,
         )
     return curve(out)
-
-
-def curve(out: Path) -> list[CurvePoint]:
-    """The validation curve that a training run left, in order of steps."""
-    path = out / CURVE
-    points = {}
-    for line in path.read_bytes().split(b"\n") if path.exists() else []:
-        try:
-            point = CurvePoint.model_validate_json(line)
-        except ValidationError:  # a kill tore it
-            continue
-        # A run that goes on from a checkpoint scores again what came after it.
-        points[point.step] = point
-    return [points[step] for step in sorted(points)]
-
-
-def _append(path: Path, line: str) -> None:
-    torn = path.exists() and not path.read_bytes().endswith(b"\n")
-    with path.open("a", encoding="utf-8") as file:
-        file.write("\n" * torn + line + "\n")
 
 
 def _sha256(lines: Iterable[str]) -> str:
@@ -253,17 +215,8 @@ def _fit(
 
     disable_progress_bars()
     logging.disable_progress_bar()
-    model = new_cross_encoder(settings)
-    lengths = [
-        len(ids)
-        for ids in model.tokenizer(
-            [pair.premise for pair in pairs],
-            [pair.hypothesis for pair in pairs],
-            truncation=True,
-            max_length=model.max_seq_length,
-        )["input_ids"]
-    ]
-    plan = batches(settings, [pair.source for pair in pairs], lengths)
+    model = new_cross_encoder(settings.encoder, max_tokens=settings.max_tokens, seed=settings.seed)
+    plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
     every = max(1, len(plan) // settings.evaluations)
 
@@ -288,8 +241,14 @@ def _fit(
             self, model: "CrossEncoder", *_: Any, steps: int = -1, **__: Any
         ) -> dict[str, float]:
             step = len(plan) if steps == -1 else steps
-            point = evaluation(model, dev, settings, step=step, pairs=sizes[step])
-            _append(out / CURVE, point.model_dump_json())
+            point = evaluation(
+                model,
+                dev,
+                step=step,
+                pairs=sizes[step],
+                batch_tokens=4 * settings.batch_tokens,  # no gradients take room
+            )
+            keep_point(out, point)
             on_evaluation(point)
             return {"accuracy": point.accuracy, "cross_entropy": point.loss}
 
@@ -389,81 +348,6 @@ def _save(model: "CrossEncoder", out: Path) -> None:
     shutil.rmtree(out / CHECKPOINTS)
 
 
-def new_cross_encoder(settings: TrainingSettings) -> "CrossEncoder":
-    """The model that training begins with: the encoder, with a classifier for three labels.
-
-    The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
-    outputs are not the three labels, each known by its name, gets a new output layer.
-
-    Raises:
-        TaggerError: The folder holds no encoder that can be used.
-    """
-    import torch  # noqa: PLC0415  needed only where a model is trained
-    from sentence_transformers.cross_encoder import CrossEncoder  # noqa: PLC0415
-
-    before = check_files(settings.encoder)
-    torch.manual_seed(settings.seed)
-    try:
-        model = CrossEncoder(
-            str(settings.encoder),
-            num_labels=len(LABELS),
-            max_length=settings.max_tokens,
-            local_files_only=True,
-            # Eager attention trains short pairs 1.5 times as fast on CPUs as the fused kernels do.
-            model_kwargs={
-                "attn_implementation": "eager",
-                "dtype": torch.float32,
-                "use_safetensors": True,
-                "ignore_mismatched_sizes": True,  # a classifier of another number of labels
-            },
-            config_kwargs={
-                # Few passes over much data: nothing is learned by heart that dropout would prevent.
-                "hidden_dropout_prob": 0.0,
-                "attention_probs_dropout_prob": 0.0,
-            },
-        )
-        _order_outputs(model.model, before)
-    except Exception as error:  # whatever an architecture's own code makes of a broken folder
-        raise TaggerError(
-            f"{settings.encoder} cannot be used as an encoder: {reason(error)}"
-        ) from error
-    model.max_seq_length = min(settings.max_tokens, most_tokens(model.model, model.tokenizer))
-    config = model.model.config
-    config.id2label = {number: label.value for number, label in enumerate(LABELS)}
-    config.label2id = {label.value: number for number, label in enumerate(LABELS)}
-    return model
-
-
-def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put the rows of a classifier's output layer into the order of `LABELS`, or start them anew.
-
-    Args:
-        model: With three outputs.
-        before: The `config.json` that it was loaded with.
-    """
-    import torch  # noqa: PLC0415  imported long before
-
-    architectures = before.get("architectures") or [""]
-    if not str(architectures[0]).endswith("ForSequenceClassification"):
-        return  # there was none, all of it is new
-    output = [each for each in model.modules() if isinstance(each, torch.nn.Linear)][-1]
-    try:
-        own = label_order(before)
-    except TaggerError:
-        own = None
-    with torch.no_grad():
-        if own is not None:
-            rows = [own.index(label) for label in LABELS]
-            output.weight.copy_(output.weight[rows])
-            if output.bias is not None:
-                output.bias.copy_(output.bias[rows])
-        else:
-            spread = getattr(model.config, "initializer_range", 0.02)
-            torch.nn.init.normal_(output.weight, std=spread)
-            if output.bias is not None:
-                torch.nn.init.zeros_(output.bias)
-
-
 def batches(
     settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
 ) -> list[list[int]]:
@@ -481,15 +365,20 @@ def batches(
         Batches of indices into the pairs.
     """
     rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
-    once = [
-        index
-        for index, source in enumerate(sources)
-        for _ in range(settings.repeats.get(source, 1))
-    ]
-    order: list[int] = []
-    for _ in range(math.ceil(settings.epochs)):
-        order += rng.sample(once, len(once))
-    order = order[: round(len(once) * settings.epochs)]
+    by_source: dict[str, list[int]] = defaultdict(list)
+    for index, source in enumerate(sources):
+        by_source[source].append(index)
+
+    def one_pass() -> list[int]:
+        drawn = []
+        for source, indices in by_source.items():
+            whole, part = divmod(settings.repeats.get(source, 1), 1)
+            drawn += indices * int(whole) + rng.sample(indices, round(part * len(indices)))
+        return rng.sample(drawn, len(drawn))
+
+    passes = [one_pass() for _ in range(math.ceil(settings.epochs))]
+    order = [index for drawn in passes for index in drawn]
+    order = order[: round(len(passes[0]) * settings.epochs)]
 
     planned = []
     for start in range(0, len(order), CHUNK):
@@ -526,51 +415,6 @@ def targets(
         ]
         for label, soft in zip(hard, teacher, strict=True)
     ]
-
-
-def evaluation(
-    model: "CrossEncoder",
-    dev: Sequence[LabelledPair],
-    settings: TrainingSettings,
-    *,
-    step: int,
-    pairs: int,
-) -> CurvePoint:
-    """Score the development pairs: one point of the validation curve."""
-    import torch  # noqa: PLC0415  imported long before
-
-    texts = [[pair.premise, pair.hypothesis] for pair in dev]
-    lengths = [
-        len(ids)
-        for ids in model.tokenizer(texts, truncation=True, max_length=model.max_seq_length)[
-            "input_ids"
-        ]
-    ]
-    logits = torch.empty(len(dev), len(LABELS))
-    precision = native_precision(model.device)
-    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
-    for batch in token_budget_batches(lengths, budget=4 * settings.batch_tokens):
-        with torch.autocast(model.device.type, dtype, enabled=precision != "fp32"):
-            scores = model.predict(
-                [texts[index] for index in batch],
-                batch_size=len(batch),
-                activation_fn=torch.nn.Identity(),
-                convert_to_tensor=True,
-                show_progress_bar=False,
-            )
-        logits[batch] = scores.float().cpu()
-    labels = torch.tensor([LABELS.index(pair.label) for pair in dev])
-    right = logits.argmax(dim=1) == labels
-    by_source: dict[str, list[bool]] = defaultdict(list)
-    for pair, hit in zip(dev, right.tolist(), strict=True):
-        by_source[pair.source].append(hit)
-    return CurvePoint(
-        step=step,
-        pairs=pairs,
-        loss=torch.nn.functional.cross_entropy(logits, labels).item(),
-        accuracy=right.float().mean().item(),
-        by_source={source: sum(hits) / len(hits) for source, hits in sorted(by_source.items())},
-    )
 
 
 def _target_loss(model: "CrossEncoder") -> "torch.nn.Module":

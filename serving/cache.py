@@ -7,13 +7,13 @@ loses no completion that was stored. Several processes may share the file.
 import hashlib
 import json
 import sqlite3
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from serving.database import open_database
 from serving.errors import ServingError
 
 SCHEMA = """
@@ -24,9 +24,6 @@ CREATE TABLE IF NOT EXISTS completions (
     created REAL NOT NULL
 ) WITHOUT ROWID
 """
-
-CHECKED_BYTES = 256 * 2**20
-"""Files up to this size are checked whole when they are opened, which takes well under a second."""
 
 
 def completion_key(parts: Mapping[str, Any]) -> str:
@@ -49,14 +46,9 @@ class CompletionCache:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._database = _open(path)
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                _set_aside(path, error)
-                self._database = _open(path)
+            self._database = open_database(
+                path, SCHEMA, name="the cache", loss="completions will be asked again"
+            )
         except (OSError, sqlite3.OperationalError) as error:
             raise ServingError(
                 f"the cache {path} cannot be opened for writing ({error}); "
@@ -93,10 +85,11 @@ class CompletionCache:
             ServingError: The disk is full or the file can no longer be written.
         """
         try:
-            self._database.execute(
-                "INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)",
-                (key, model, json.dumps(value, ensure_ascii=False), time.time()),
-            )
+            with self._database:
+                self._database.execute(
+                    "INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)",
+                    (key, model, json.dumps(value, ensure_ascii=False), time.time()),
+                )
         except sqlite3.Error as error:
             raise ServingError(
                 f"the cache {self.path} cannot be written ({error}); free some space or name "
@@ -122,33 +115,3 @@ class CompletionCache:
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    # isolation_level=None commits each statement by itself. In WAL mode with NORMAL a commit
-    # survives the death of the process; only a power cut can take back the last few.
-    database = sqlite3.connect(path, timeout=60, isolation_level=None)
-    try:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute(SCHEMA)
-        if path.stat().st_size <= CHECKED_BYTES:
-            (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
-
-
-def _set_aside(path: Path, error: sqlite3.Error) -> None:
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    path.rename(aside)
-    for leftover in (f"{path.name}-wal", f"{path.name}-shm"):
-        path.with_name(leftover).unlink(missing_ok=True)
-    print(
-        f"contested: the cache {path} is damaged ({error}); it was set aside as {aside.name} "
-        "and a new one begun, so completions will be asked again",
-        file=sys.stderr,
-    )

@@ -15,12 +15,12 @@ from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.detection import run as detection
 from pipelines.conflictscore.detection.records import SAMPLES, Bench, read
 from pipelines.data.jsonl import Dataset, OnError
-from pipelines.evidence.llm import Mode
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.store import JudgementStore, default_store
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
+from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED
 
 
 def run_conflict_detection(
@@ -43,10 +43,7 @@ def run_conflict_detection(
         OnError,
         typer.Option(help="Stop at an example that cannot be judged, or skip and count it."),
     ] = "stop",
-    on_overflow: Annotated[
-        options.Overflow,
-        typer.Option(help="What to do with a text too long for the context; cuts are recorded."),
-    ] = "error",
+    on_overflow: options.OnOverflow = "error",
     name: Annotated[
         str | None,
         typer.Option(
@@ -57,16 +54,7 @@ def run_conflict_detection(
     labeller: options.Labeller = None,
     tagger: options.Tagger = None,
     risk: options.Risk = None,
-    evidence: Annotated[
-        Mode | None,
-        typer.Option(
-            help="How a language model is asked. `choice` costs one token and gives probabilities; "
-            "`json` explains each label with a snippet; `together` reads all documents in one "
-            "call.",
-            show_default="choice",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = None,
+    evidence: options.EvidenceMode = None,
     prompts: options.Prompts = None,
     profile: options.Profile = None,
     model: options.ModelName = None,
@@ -156,9 +144,7 @@ def run_conflict_detection(
                     folder,
                     name=called,
                     on_failure=on_error,
-                    in_flight=detection.EXAMPLES_IN_FLIGHT
-                    if scorer.llm is not None
-                    else detection.EXAMPLES_TAGGED,
+                    in_flight=IN_FLIGHT if scorer.llm is not None else IN_FLIGHT_UNSERVED,
                     on_start=shown.begin,
                     on_result=lambda _: shown.advance(scorer.usage),
                 )

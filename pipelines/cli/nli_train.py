@@ -1,5 +1,6 @@
 """`contested nli train`."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +38,8 @@ def train(
     repeat: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="SOURCE=N", help="Take a source's pairs N times in every pass. Repeatable."
+            metavar="SOURCE=N",
+            help="Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
         ),
     ] = None,
     teacher: Annotated[
@@ -112,24 +114,24 @@ def train(
     STDERR.print(f"tagger: {escape(str(out))}   curve: {escape(str(out / 'report.html'))}")
 
 
-def _repeats(given: Sequence[str], sources: set[str]) -> dict[str, int]:
+def _repeats(given: Sequence[str], sources: set[str]) -> dict[str, float]:
     found = {}
     for text in given:
         source, _, number = text.rpartition("=")
-        if not number.isdecimal() or not source:
-            raise InputError(f"--repeat {text}: write SOURCE=N with a whole number: wice=3")
+        if not re.fullmatch(r"\d+(\.\d+)?", number) or not source:
+            raise InputError(f"--repeat {text}: write SOURCE=N with a number: wice=3")
         if source not in sources:
             raise InputError(
                 f"--repeat {text}: no pair has that source; there are {', '.join(sorted(sources))}"
             )
-        found[source] = int(number)
+        found[source] = float(number)
     return found
 
 
 def _announce(
     rows: Sequence[LabelledPair],
     watched: Sequence[LabelledPair],
-    repeats: dict[str, int],
+    repeats: dict[str, float],
     epochs: float,
 ) -> None:
     passed = sum(repeats.get(pair.source, 1) for pair in rows)
@@ -139,6 +141,6 @@ def _announce(
     )
     print(
         f"{len(rows):,} pairs from {len({pair.source for pair in rows})} sources, "
-        f"{passed:,} a pass, {epochs:g} passes: {round(passed * epochs):,} pairs, "
+        f"{passed:,.0f} a pass, {epochs:g} passes: {round(passed * epochs):,} pairs, "
         f"{round(words * epochs):,} words. Watched by {len(watched):,} pairs."
     )

@@ -128,6 +128,21 @@ UnevidencedClaims = Annotated[
     ),
 ]
 Overflow = Literal["error", "cut"]
+OnOverflow = Annotated[
+    Overflow,
+    typer.Option(help="What to do with a text too long for the context; cuts are recorded."),
+]
+EvidenceMode = Annotated[
+    Mode | None,
+    typer.Option(
+        "--evidence",
+        help="How a language model is asked. `choice` costs one token and gives probabilities; "
+        "`json` explains each label with a snippet; `together` reads all documents in one "
+        "call.",
+        show_default="choice",
+        rich_help_panel=METRIC_PANEL,
+    ),
+]
 Prompts = Annotated[
     Path | None,
     typer.Option(

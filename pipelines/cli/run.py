@@ -18,7 +18,6 @@ from pipelines.conflictscore.estimate import estimate
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, OnError, read
-from pipelines.evidence.llm import Mode
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore, default_store
 from pipelines.report.table import write
@@ -53,10 +52,7 @@ def run_conflictscore(
         OnError,
         typer.Option(help="Stop at a bad record or an unscorable response, or skip and count it."),
     ] = "stop",
-    on_overflow: Annotated[
-        options.Overflow,
-        typer.Option(help="What to do with a text too long for the context; cuts are recorded."),
-    ] = "error",
+    on_overflow: options.OnOverflow = "error",
     repeat: Annotated[
         int, typer.Option(min=1, help="Ask everything N times anew and measure the drift.")
     ] = 1,
@@ -65,16 +61,7 @@ def run_conflictscore(
     labeller: options.Labeller = None,
     tagger: options.Tagger = None,
     risk: options.Risk = None,
-    evidence: Annotated[
-        Mode | None,
-        typer.Option(
-            help="How a language model is asked. `choice` costs one token and gives probabilities; "
-            "`json` explains each label with a snippet; `together` reads all documents in one "
-            "call.",
-            show_default="choice",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = None,
+    evidence: options.EvidenceMode = None,
     unevidenced: options.UnevidencedClaims = "zero",
     prompts: options.Prompts = None,
     profile: options.Profile = None,

@@ -14,7 +14,7 @@ from pipelines.data.jsonl import Dataset, Skipped
 from pipelines.data.records import Example
 from pipelines.errors import InputError
 from pipelines.evidence.cascade import CascadeLabeller
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.llm import LlmLabeller, llm_labeller
 from pipelines.evidence.nli import (
     NliLabeller,
@@ -28,17 +28,10 @@ from pipelines.evidence.store import JudgementStore, StoredLabeller, stored
 from pipelines.files import replace_text
 from pipelines.prompts import Prompt
 from pipelines.runs.folder import ResultLog, RunFolder
-from pipelines.runs.runner import run_examples
+from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, resume_examples
 from serving.client import Client, Usage
-from serving.errors import RequestError
 
 NAME = "conflictscore"
-
-EXAMPLES_IN_FLIGHT = 16
-"""Enough to keep a server busy while few documents compete for its prefix cache."""
-
-EXAMPLES_TAGGED = 64
-"""In flight where no server is asked: their pairs are tagged in common batches."""
 
 
 @dataclass(frozen=True)
@@ -295,30 +288,16 @@ async def run(
         RequestError, PairError: An example cannot be scored (`stop`).
         ServingError: No server can be had.
     """
-    log = _log(folder, repeat)
-    log.mend()
-    done = {name for name, kept in log.read().items() if kept.status != "failed"}
-    on_start(sum(example.id in done for example in data.examples))
-
-    async def work(example: Example) -> Result:
-        try:
-            return await score(example, scorer)
-        except (RequestError, PairError) as error:
-            if on_failure == "stop":
-                raise type(error)(f"'{example.id}': {error}") from error
-            return result(example, status="failed", error=str(error))
-
-    def keep(finished: Result) -> None:
-        log.append(finished)
-        on_result(finished)
-
-    await run_examples(
-        [example for example in data.examples if example.id not in done],
-        work,
-        in_flight=EXAMPLES_IN_FLIGHT if scorer.client else EXAMPLES_TAGGED,
-        on_result=keep,
+    return await resume_examples(
+        data.examples,
+        lambda example: score(example, scorer),
+        _log(folder, repeat),
+        failed=lambda example, reason: result(example, status="failed", error=reason),
+        on_failure=on_failure,
+        in_flight=IN_FLIGHT if scorer.client else IN_FLIGHT_UNSERVED,
+        on_start=on_start,
+        on_result=on_result,
     )
-    return log.settle([example.id for example in data.examples])
 
 
 def _model(client: Client) -> dict[str, Any]:

@@ -7,7 +7,6 @@ share the file. A user may open it: `sqlite3 judgements.sqlite 'SELECT labeller,
 import hashlib
 import json
 import sqlite3
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import Labeller, Wanted, label_pairs
 from pipelines.evidence.llm import LlmLabeller
+from serving.database import open_database
 from serving.home import default_home
 
 SCHEMA = """
@@ -31,9 +31,6 @@ CREATE TABLE IF NOT EXISTS judgements (
     created  REAL NOT NULL
 ) WITHOUT ROWID
 """
-
-CHECKED_BYTES = 256 * 2**20
-"""Files up to this size are checked whole when they are opened, which takes well under a second."""
 
 
 def default_store(cache: Path | None = None) -> Path:
@@ -83,14 +80,12 @@ class JudgementStore:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                self._database = _open(path)
-            except sqlite3.DatabaseError as error:
-                if isinstance(error, sqlite3.OperationalError):
-                    raise
-                _set_aside(path, error)
-                self._database = _open(path)
+            self._database = open_database(
+                path,
+                SCHEMA,
+                name="the store of judgements",
+                loss="pairs will be judged again",
+            )
         except (OSError, sqlite3.OperationalError) as error:
             raise InputError(
                 f"the store of judgements {path} cannot be opened for writing ({error}); set "
@@ -272,34 +267,3 @@ def _labelled(
             least = min(cuts, key=lambda cut: cut.kept)
             truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
     return Labelled(judgements, tuple(truncations))
-
-
-def _open(path: Path) -> sqlite3.Connection:
-    # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can take
-    # back the last few.
-    database = sqlite3.connect(path, timeout=60)
-    try:
-        database.execute("PRAGMA journal_mode = WAL")
-        database.execute("PRAGMA synchronous = NORMAL")
-        database.execute(SCHEMA)
-        database.commit()
-        if path.stat().st_size <= CHECKED_BYTES:
-            (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
-    except sqlite3.Error:
-        database.close()
-        raise
-    return database
-
-
-def _set_aside(path: Path, error: sqlite3.Error) -> None:
-    aside = path.with_name(f"{path.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-    path.rename(aside)
-    for leftover in (f"{path.name}-wal", f"{path.name}-shm"):
-        path.with_name(leftover).unlink(missing_ok=True)
-    print(
-        f"contested: the store of judgements {path} is damaged ({error}); it was set aside as "
-        f"{aside.name} and a new one begun",
-        file=sys.stderr,
-    )

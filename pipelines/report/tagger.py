@@ -7,9 +7,9 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
-from nli.training import CurvePoint
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.brier import brier
 from pipelines.metrics.confusion import confusion

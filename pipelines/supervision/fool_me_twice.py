@@ -13,12 +13,16 @@ SOURCE = "fm2-passages"
 DISTRACTORS = (2, 6)
 """Fewest and most sentences around the gold ones, and in a passage without them."""
 
+SILENT = 1 / 3
+"""Share of claims that get a passage without evidence as well."""
+
 
 def pairs(claims: Sequence[GameClaim], rng: random.Random, unseen: Unseen) -> list[LabelledPair]:
-    """Each claim with its gold sentences among retrieved ones, and with others of the same page.
+    """Each claim with its gold sentences among retrieved ones, and some with others of the page.
 
     The latter are taken from the lowest ranks of the retrieval: they have the topic, and most
-    often say nothing of the claim.
+    often say nothing of the claim. Where as many are trained on as have evidence, a small model
+    learns to call everything irrelevant, since what such claims need of inference is beyond it.
 
     Args:
         claims: Of the training half.
@@ -40,7 +44,7 @@ def pairs(claims: Sequence[GameClaim], rng: random.Random, unseen: Unseen) -> li
         passage = rng.sample([*gold, *around], len(gold) + len(around))
         made.append(_pair(" ".join(passage), claim, label))
         lowest = others[-rng.randint(*DISTRACTORS) :]
-        if lowest:
+        if lowest and rng.random() < SILENT:
             made.append(_pair(" ".join(lowest), claim, Label.IRRELEVANT))
     return made
 

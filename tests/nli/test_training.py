@@ -15,16 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_encoders import change, cross_encoder
 
+from nli.curve import CurvePoint, curve, keep_point
+from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair, write_pairs
 from nli.training import (
-    CurvePoint,
     Progress,
     TrainingSettings,
     batches,
-    curve,
-    new_cross_encoder,
     targets,
     train,
 )
@@ -260,18 +259,16 @@ def test_a_checkpoint_that_was_not_finished_is_passed_over(encoder: Path, tmp_pa
 
 
 def test_a_torn_line_of_the_curve_costs_that_line_alone(tmp_path: Path) -> None:
-    from nli.training import _append
-
     points = [
         CurvePoint(step=n, pairs=9 * n, loss=0.5, accuracy=0.8, by_source={"é": 0.8})
         for n in (1, 2, 3)
     ]
-    first, second, third = (point.model_dump_json() for point in points)
-    _append(tmp_path / "curve.jsonl", first)
+    keep_point(tmp_path, points[0])
+    line = points[1].model_dump_json().encode()
     with (tmp_path / "curve.jsonl").open("ab") as file:
-        file.write(second.encode().partition("é".encode())[0] + "é".encode()[:1])
+        file.write(line.partition("é".encode())[0] + "é".encode()[:1])
     assert curve(tmp_path) == points[:1]
-    _append(tmp_path / "curve.jsonl", third)
+    keep_point(tmp_path, points[2])
     assert curve(tmp_path) == [points[0], points[2]]
 
 
@@ -290,7 +287,7 @@ def test_a_tagger_is_gone_on_with_whatever_its_label_order(folders: tuple[Path, 
     texts = ["the lake is deep", "it rains here", "no river"], ["old bridge", "cold", "the town"]
     found = []
     for folder in folders:
-        model = new_cross_encoder(settings(folder))
+        model = new_cross_encoder(folder, max_tokens=320, seed=42)
         assert [*model.model.config.id2label.values()] == [label.value for label in LABELS]
         with torch.inference_mode():
             inputs = model.tokenizer(*texts, padding=True, return_tensors="pt")
@@ -307,7 +304,9 @@ def test_outputs_that_mean_something_else_start_anew(
     from transformers import AutoModelForSequenceClassification
 
     other = cross_encoder(tmp_path / "other", ["good", "bad", "so-so"])
-    kept, new = (new_cross_encoder(settings(each)).model for each in (folders[0], other))
+    kept, new = (
+        new_cross_encoder(each, max_tokens=320, seed=42).model for each in (folders[0], other)
+    )
     assert torch.equal(kept.bert.pooler.dense.weight, new.bert.pooler.dense.weight)
     assert not torch.allclose(kept.classifier.weight, new.classifier.weight)
 
@@ -315,7 +314,7 @@ def test_outputs_that_mean_something_else_start_anew(
     AutoModelForSequenceClassification.from_pretrained(
         one, num_labels=1, ignore_mismatched_sizes=True
     ).save_pretrained(one)
-    reranker = new_cross_encoder(settings(one)).model
+    reranker = new_cross_encoder(one, max_tokens=320, seed=42).model
     assert reranker.classifier.weight.shape == (3, 32)
     assert torch.equal(kept.bert.pooler.dense.weight, reranker.bert.pooler.dense.weight)
 
@@ -327,7 +326,7 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     pickled = spoilt("pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(TaggerError, match="only pickle weights"):
-        new_cross_encoder(settings(pickled))
+        new_cross_encoder(pickled, max_tokens=320, seed=42)
     mute = spoilt("mute")
     (mute / "tokenizer.json").unlink()
     with pytest.raises(TaggerError, match="no tokenizer"):
@@ -337,11 +336,11 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     weights = torn / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(TaggerError, match=r"torn cannot be used as an encoder: [^\n]+$"):
-        new_cross_encoder(settings(torn))
+        new_cross_encoder(torn, max_tokens=320, seed=42)
     running = spoilt("running")
     change(running / "config.json", auto_map={"AutoModel": "x.Y"})
     with pytest.raises(TaggerError, match="Python code"):
-        new_cross_encoder(settings(running))
+        new_cross_encoder(running, max_tokens=320, seed=42)
 
 
 @pytest.mark.parametrize("changed", [{"epochs": 0.001}, {"repeats": {"animals": 0}}])
@@ -351,6 +350,17 @@ def test_a_training_without_a_single_batch_is_refused(
     with pytest.raises(TaggerError, match="take none of the 60 pairs"):
         train(settings(encoder, **changed), learnable(60, 1), learnable(3, 2), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_part_of_a_source_is_another_part_in_every_pass() -> None:
+    sources = ["large"] * 100 + ["small"] * 4
+    chosen = settings(Path(), epochs=2, repeats={"large": 0.25, "small": 1.5})
+    counts = Counter(index for batch in batches(chosen, sources, [9] * 104) for index in batch)
+    large = [counts[n] for n in range(100)]
+    assert sum(large) == 50
+    assert 25 < sum(count > 0 for count in large) < 50
+    assert sum(counts.values()) - 50 == 2 * 6
+    assert min(counts[n] for n in range(100, 104)) >= 2
 
 
 @given(

@@ -3,9 +3,12 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pipelines.conflictscore.detection.confidences import stated
 from pipelines.conflictscore.detection.decisions import Mistake, mistakes
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.metrics.estimate import Estimate
+from pipelines.report.curves import STYLE as CURVE_STYLE
+from pipelines.report.curves import reliability_diagram
 from pipelines.report.page import Section, fragment
 from pipelines.report.plots import dots
 from pipelines.report.table import Table, html
@@ -22,7 +25,7 @@ _HERE = Path(__file__).parent
 
 
 def section(results: Mapping[str, Sequence[DetectionResult]], made: Sequence[Table]) -> Section:
-    """Table 2 of this run, F1 by source, labels of documents, mistakes and failures.
+    """Table 2 of this run, F1 by source, labels and confidences, mistakes and failures.
 
     Args:
         results: Labeller -> its results.
@@ -42,6 +45,11 @@ def section(results: Mapping[str, Sequence[DetectionResult]], made: Sequence[Tab
         detection=html(named["conflict_detection"]),
         documents=html(named["conflict_detection_documents"]),
         confusions=html(named["conflict_detection_confusion"]),
+        diagrams=[
+            reliability_diagram([(name, own.bins())], f"Reliability, {name}")
+            for name, own in stated(results).items()
+        ],
+        confidences=html(named["conflict_detection_confidences"]),
         mistakes=[(each, *evidence(each)) for each in wrong[:MISTAKES_SHOWN]],
         left_out=max(0, len(wrong) - MISTAKES_SHOWN),
         failures=html(failed) if failed.rows else None,
@@ -53,10 +61,11 @@ def section(results: Mapping[str, Sequence[DetectionResult]], made: Sequence[Tab
         contents=(
             (f"{ANCHOR}-figures", "Figures"),
             (f"{ANCHOR}-documents", "Labels of documents"),
+            (f"{ANCHOR}-confidences", "Confidences"),
             (f"{ANCHOR}-errors", "Mistakes"),
             (f"{ANCHOR}-failures", "Failures and truncations"),
         ),
-        style=(_HERE / "page.css").read_text(encoding="utf-8"),
+        style=(_HERE / "page.css").read_text(encoding="utf-8") + CURVE_STYLE,
     )
 
 

@@ -5,20 +5,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
-from pipelines.conflictscore.detection.records import Bench, DetectionExample
+from pipelines.conflictscore.detection.records import Bench
 from pipelines.errors import InputError
-from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.evidence.labeller import Labeller
 from pipelines.runs.folder import ResultLog, RunFolder
-from pipelines.runs.runner import run_examples
-from serving.errors import RequestError
+from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
 NAME = "conflict-detection"
-
-EXAMPLES_IN_FLIGHT = 16
-"""For language models: enough to keep a server busy while few documents compete for its cache."""
-
-EXAMPLES_TAGGED = 64
-"""In flight where no server is asked: their pairs are tagged in common batches."""
 
 
 def entry_name(labeller: str) -> str:
@@ -80,7 +73,7 @@ async def run(
     *,
     name: str,
     on_failure: Literal["stop", "skip"] = "stop",
-    in_flight: int = EXAMPLES_IN_FLIGHT,
+    in_flight: int = IN_FLIGHT,
     on_start: Callable[[int], None] = lambda _: None,
     on_result: Callable[[DetectionResult], None] = lambda _: None,
 ) -> list[DetectionResult]:
@@ -108,32 +101,18 @@ async def run(
         RequestError: Likewise.
         ServingError: No server can be had.
     """
-    log = _log(folder, name)
-    log.mend()
-    done = {result.id for result in log.read().values() if result.status != "failed"}
-    on_start(sum(example.id in done for example in data.examples))
-
-    async def work(example: DetectionExample) -> DetectionResult:
-        try:
-            return await detect(example, labeller)
-        except (RequestError, PairError) as error:
-            if on_failure == "stop":
-                raise type(error)(f"'{example.id}': {error}") from error
-            return DetectionResult(
-                id=example.id, example=example, status="failed", error=str(error)
-            )
-
-    def keep(finished: DetectionResult) -> None:
-        log.append(finished)
-        on_result(finished)
-
-    await run_examples(
-        [example for example in data.examples if example.id not in done],
-        work,
+    return await resume_examples(
+        data.examples,
+        lambda example: detect(example, labeller),
+        _log(folder, name),
+        failed=lambda example, reason: DetectionResult(
+            id=example.id, example=example, status="failed", error=reason
+        ),
+        on_failure=on_failure,
         in_flight=in_flight,
-        on_result=keep,
+        on_start=on_start,
+        on_result=on_result,
     )
-    return log.settle([example.id for example in data.examples])
 
 
 def results(folder: RunFolder) -> dict[str, list[DetectionResult]]:

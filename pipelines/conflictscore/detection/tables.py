@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pipelines.conflictscore.detection import metrics
 from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
+from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
     Decision,
     Detectors,
@@ -49,8 +50,14 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
     """
     every = detectors(results)
     wrong = mistakes(results)
-    return [detection(every, data), documents(every), confusions(every), errors(wrong),
-            failures(results)]  # fmt: skip
+    return [
+        detection(every, data),
+        documents(every),
+        confusions(every),
+        confidence_table(results),
+        errors(wrong),
+        failures(results),
+    ]
 
 
 def detection(every: Detectors, data: str) -> Table:

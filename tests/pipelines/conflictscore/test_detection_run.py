@@ -24,6 +24,7 @@ from pipelines.conflictscore.detection.baselines import (
     overlap_relation,
 )
 from pipelines.conflictscore.detection.bench import HARD, build, pose
+from pipelines.conflictscore.detection.confidences import confidence_table, stated
 from pipelines.conflictscore.detection.decisions import Mistake, decided, detectors, mistakes
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.page import evidence, section
@@ -328,6 +329,27 @@ async def test_documents_by_hand(results: dict[str, list[DetectionResult]]) -> N
     assert [irrelevant[key] for key in ("supports", "contradicts", "irrelevant", "invalid")] == [
         0, 1, 2, 1,
     ]  # fmt: skip
+
+
+async def test_confidences_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+    made = records(confidence_table(results))
+    # Of eleven readable labels one is sure (0.9) and wrong; of ten at 0.6 nine are right.
+    assert [(each["bin"], each["documents"]) for each in made] == [
+        ("all", 11), ("0.53 to 0.60", 10), ("0.87 to 0.93", 1),
+    ]  # fmt: skip
+    assert made[0]["confidence"] == pytest.approx((0.9 + 10 * 0.6) / 11)
+    assert made[0]["ece"] == pytest.approx((0.9 + 10 * 0.3) / 11)
+    assert [each["accuracy"] for each in made] == pytest.approx([9 / 11, 0.9, 0.0])
+    body = str(section(results, tables.all_tables(results, "b")).body)
+    assert "Reliability, letters" in body
+    assert "letters: 10 with confidence 0.60, 0.90 of them right" in body
+
+
+async def test_without_probabilities_there_is_no_diagram() -> None:
+    unreadable = [await detect(example("x", "x", "c", conflict=False), Letters())]
+    assert stated({"letters": unreadable}) == {}
+    body = str(section({"l": unreadable}, tables.all_tables({"l": unreadable}, "b")).body)
+    assert "No labeller gave probabilities" in body
 
 
 async def test_the_surest_mistakes_come_first(results: dict[str, list[DetectionResult]]) -> None:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
-from nli.training import CurvePoint
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.reliability import reliability
 from pipelines.report import page

@@ -1,0 +1,109 @@
+"""The validation curve of a training run: the development pairs, scored on the way."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from nli.batching import token_budget_batches
+from nli.encoder import token_lengths
+from nli.labels import LABELS
+from nli.model import native_precision
+from nli.pairs import LabelledPair
+
+if TYPE_CHECKING:
+    from sentence_transformers.cross_encoder import CrossEncoder
+
+CURVE = "curve.jsonl"
+
+
+class CurvePoint(BaseModel):
+    """The development pairs scored at one moment.
+
+    Attributes:
+        step: Batches passed.
+        pairs: Pairs passed.
+        loss: Mean cross-entropy of the development pairs, in nats.
+        accuracy: Share labelled right, in [0, 1].
+        by_source: The same for each source.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    step: int
+    pairs: int
+    loss: float
+    accuracy: float
+    by_source: dict[str, float]
+
+
+def curve(out: Path) -> list[CurvePoint]:
+    """The validation curve that a training run left, in order of steps."""
+    path = out / CURVE
+    points = {}
+    for line in path.read_bytes().split(b"\n") if path.exists() else []:
+        try:
+            point = CurvePoint.model_validate_json(line)
+        except ValidationError:  # a kill tore it
+            continue
+        # A run that goes on from a checkpoint scores again what came after it.
+        points[point.step] = point
+    return [points[step] for step in sorted(points)]
+
+
+def keep_point(out: Path, point: CurvePoint) -> None:
+    """Add a point to the curve of a training run."""
+    path = out / CURVE
+    line = point.model_dump_json()
+    whole = not path.exists() or path.read_bytes().endswith(b"\n")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n" if whole else "\n" + line + "\n")
+
+
+def evaluation(
+    model: "CrossEncoder",
+    dev: Sequence[LabelledPair],
+    *,
+    step: int,
+    pairs: int,
+    batch_tokens: int,
+) -> CurvePoint:
+    """Score the development pairs: one point of the validation curve.
+
+    Args:
+        model: As it is now.
+        dev: The pairs.
+        step: Batches it was trained on so far.
+        pairs: Pairs it was trained on so far.
+        batch_tokens: Most tokens of a batch here, padding included.
+    """
+    import torch  # noqa: PLC0415  imported long before
+
+    texts = [[pair.premise, pair.hypothesis] for pair in dev]
+    logits = torch.empty(len(dev), len(LABELS))
+    precision = native_precision(model.device)
+    dtype = torch.float16 if precision == "fp16" else torch.bfloat16
+    for batch in token_budget_batches(token_lengths(model, dev), budget=batch_tokens):
+        with torch.autocast(model.device.type, dtype, enabled=precision != "fp32"):
+            scores = model.predict(
+                [texts[index] for index in batch],
+                batch_size=len(batch),
+                activation_fn=torch.nn.Identity(),
+                convert_to_tensor=True,
+                show_progress_bar=False,
+            )
+        logits[batch] = scores.float().cpu()
+    labels = torch.tensor([LABELS.index(pair.label) for pair in dev])
+    right = logits.argmax(dim=1) == labels
+    by_source: dict[str, list[bool]] = defaultdict(list)
+    for pair, hit in zip(dev, right.tolist(), strict=True):
+        by_source[pair.source].append(hit)
+    return CurvePoint(
+        step=step,
+        pairs=pairs,
+        loss=torch.nn.functional.cross_entropy(logits, labels).item(),
+        accuracy=right.float().mean().item(),
+        by_source={source: sum(hits) / len(hits) for source, hits in sorted(by_source.items())},
+    )

@@ -1,0 +1,84 @@
+"""How far the confidences of labellers can be trusted: stated against observed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.conflictscore.detection.bench import HARD
+from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.metrics.ece import expected_calibration_error
+from pipelines.metrics.proportion import proportion
+from pipelines.metrics.reliability import Bin, reliability
+from pipelines.report.table import Column, Row, Table
+
+ALL = "all"
+"""Name of the row over every confidence."""
+
+
+@dataclass(frozen=True)
+class Stated:
+    """The labels of documents that a labeller gave a probability, where the truth is known.
+
+    Attributes:
+        confidences: The probability of each label given, in [0, 1].
+        correct: Whether it is the true one.
+    """
+
+    confidences: Sequence[float]
+    correct: Sequence[bool]
+
+    def bins(self) -> tuple[Bin, ...]:
+        """Of the reliability diagram, 15 of them."""
+        return reliability(self.confidences, self.correct)
+
+
+def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Stated]:
+    """Labeller -> what it stated; labellers without any probability are left out.
+
+    The harder variants of examples show the same documents again and are not counted.
+    """
+    found = {}
+    for name, own in results.items():
+        rows = [
+            (judgement.probabilities[judgement.relation], judgement.relation is truth)
+            for result in own
+            if result.example.source != HARD and result.example.relations and result.judgements
+            for truth, judgement in zip(result.example.relations, result.judgements, strict=True)
+            if judgement.probabilities and judgement.relation in judgement.probabilities
+        ]
+        if rows:
+            found[name] = Stated([share for share, _ in rows], [right for _, right in rows])
+    return found
+
+
+def confidence_table(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
+    """The numbers of the reliability diagrams: a row per bin, one over all bins with the ECE."""
+    rows: list[Row] = []
+    for name, own in stated(results).items():
+        bins = own.bins()
+        n = len(own.correct)
+        mean = sum(own.confidences) / n
+        error = expected_calibration_error(bins)
+        rows.append((name, ALL, n, mean, proportion(sum(own.correct), n), error))
+        rows += [
+            (name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy, None)
+            for one in bins
+            if one.n
+        ]
+    return Table(
+        name="conflict_detection_confidences",
+        title="Confidence and accuracy",
+        caption="Labels of single documents: how sure the labeller was, how often it was right.",
+        columns=(
+            Column("detector", "Detector"),
+            Column("bin", "Confidence"),
+            Column("documents", "Documents"),
+            Column("confidence", "Mean confidence"),
+            Column("accuracy", "Accuracy", interval=True),
+            Column("ece", "ECE"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "ECE: the expected calibration error over 15 bins. A language model's probabilities "
+            "are those of its first token, without calibration.",
+        ),
+    )
