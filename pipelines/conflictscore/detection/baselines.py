@@ -1,28 +1,17 @@
 """Two detectors without a model, to be beaten: always a conflict, and shared words."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.conflictscore.detection.records import DetectionExample
 from pipelines.conflictscore.scores import conflicting
 from pipelines.data.records import Document
+from pipelines.data.words import content_words
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.f1 import f1
 
 ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"
-
-_FUNCTION_WORDS = frozenset(
-    """
-    a about after all also an and any are as at be been before being between both but by can could
-    did do does during each for from had has have he her here him his how i if in into is it its
-    just like may might more most much must my no nor not of off on once only or other our out over
-    own per same she should so some such than that the their them then there these they this those
-    through to too under until up upon very was we were what when where which while who whom whose
-    why will with would yet you your
-    """.split()  # noqa: SIM905 - a paragraph is easier to read than a list
-)
 
 
 @dataclass(frozen=True)
@@ -40,12 +29,6 @@ class Thresholds:
 
 CHOSEN = Thresholds(low=0.2, high=0.65)
 """`choose_thresholds` on the training halves of RAMDocs, ConflictQA and CLIMATE-FEVER, seed 0."""
-
-
-def content_words(text: str) -> frozenset[str]:
-    """Words and numbers of a text in lower case, function words aside."""
-    plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
-    return frozenset(re.findall(r"\w+", plain)) - _FUNCTION_WORDS
 
 
 def content_word_recall(claim: str, document: Document) -> float:

@@ -20,7 +20,6 @@ from pipelines.conflictscore.detection.baselines import (
     by_overlap,
     choose_thresholds,
     content_word_recall,
-    content_words,
     overlap_relation,
 )
 from pipelines.conflictscore.detection.bench import HARD, build, pose
@@ -30,6 +29,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.page import evidence, section
 from pipelines.conflictscore.detection.records import Bench, DetectionExample
 from pipelines.data.records import Document
+from pipelines.data.words import content_words
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import PairError

@@ -1,0 +1,1 @@
+"""ConRAG: contradiction-aware retrieval-augmented generation (Sun et al. 2024)."""

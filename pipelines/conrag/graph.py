@@ -1,0 +1,131 @@
+"""The similarity graph of retrieved passages (ConRAG, section 2, evidence clustering)."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.conrag.tagged import Tagged
+from pipelines.data.words import content_words
+from pipelines.evidence.judgement import Relation
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Similarity = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""Texts -> for each pair of them a similarity in [0, 1]."""
+
+
+class EdgeWeights(BaseModel):
+    """What an edge's weight is made of; the paper names the parts and gives no figures.
+
+    Attributes:
+        topical: Weight of topical similarity.
+        entities: Weight of shared names and key phrases.
+        agreement: Weight of semantic agreement. With the default, two sure passages of opposite
+            sides are joined by no edge, however alike their words are.
+        neighbours: Each passage keeps the edges to so many passages with the most similar words.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    topical: float = Field(0.35, ge=0)
+    entities: float = Field(0.15, ge=0)
+    agreement: float = Field(0.5, ge=0)
+    neighbours: int = Field(5, ge=1)
+
+
+def semantic_agreement(one: Tagged, other: Tagged) -> float:
+    """How far two passages take the same side, in [-1, 1] (ConRAG, section 2).
+
+    The product of their confidences where both support or both refute, its negative where one
+    supports and the other refutes, 0 where one says nothing of the query.
+    """
+    sides = {Relation.SUPPORTS, Relation.CONTRADICTS}
+    if one.relation not in sides or other.relation not in sides:
+        return 0.0
+    sure = one.confidence * other.confidence
+    return sure if one.relation is other.relation else -sure
+
+
+def key_phrases(text: str) -> frozenset[str]:
+    """Names, numbers and years of a text, in lower case.
+
+    A name is a run of capitalised words; at the beginning of a sentence one that is no function
+    word. It stands for the named entities and key noun phrases of the paper and needs no model.
+    """
+    found = set()
+    for match in re.finditer(r"[A-Z][\w'’.-]*(?:\s+[A-Z][\w'’.-]*)*|\d[\d,.]*\d|\d", text):
+        phrase = match.group().strip(".,'’-").lower().replace(",", "")
+        if content_words(phrase):
+            found.add(phrase)
+    return frozenset(found)
+
+
+def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    """Shared members over all members, in [0, 1]; 0 where both are empty."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def word_cosine(texts: Sequence[str]) -> list[list[float]]:
+    """Cosine similarity of tf-idf vectors, in [0, 1], for each pair of texts."""
+    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415  slow to import
+
+    if not any(content_words(text) for text in texts):
+        return [[float(one == other) for other in texts] for one in texts]
+    vectors = TfidfVectorizer(analyzer=_words, sublinear_tf=True).fit_transform(texts)
+    dense: list[list[float]] = (vectors @ vectors.T).toarray().clip(0, 1).tolist()
+    return dense
+
+
+def _words(text: str) -> list[str]:
+    wanted = content_words(text)
+    return [word for word in re.findall(r"\w+", text.lower()) if word in wanted]
+
+
+def similarity_graph(
+    tagged: Sequence[Tagged], weights: EdgeWeights, topical: Similarity = word_cosine
+) -> "nx.Graph":
+    """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
+
+    Args:
+        tagged: The passages; their order decides nothing.
+        weights: What an edge's weight is made of.
+        topical: Topical similarity of their texts: tf-idf here, embeddings where there are some.
+
+    Returns:
+        Nodes are passage ids in order; edges have a `weight` above 0 and its parts.
+    """
+    import networkx as nx  # noqa: PLC0415  only where a graph is wanted
+
+    ordered = sorted(tagged, key=lambda each: each.id)
+    texts = [each.passage.as_read() for each in ordered]
+    lexical = word_cosine(texts) if ordered else []
+    alike = lexical if topical is word_cosine else topical(texts)
+    phrases = [key_phrases(text) for text in texts]
+    graph = nx.Graph()
+    graph.add_nodes_from(each.id for each in ordered)
+    for i, j in _nearest(lexical, weights.neighbours):
+        parts = {
+            "topical": float(alike[i][j]),
+            "entities": jaccard(phrases[i], phrases[j]),
+            "agreement": semantic_agreement(ordered[i], ordered[j]),
+        }
+        weight = (
+            weights.topical * parts["topical"]
+            + weights.entities * parts["entities"]
+            + weights.agreement * parts["agreement"]
+        )
+        if weight > 0:
+            graph.add_edge(ordered[i].id, ordered[j].id, weight=weight, **parts)
+    return graph
+
+
+def _nearest(similarity: Sequence[Sequence[float]], neighbours: int) -> list[tuple[int, int]]:
+    """Pairs (i, j), i < j, of which one is among the other's nearest."""
+    found = set()
+    for i, row in enumerate(similarity):
+        others = sorted((j for j in range(len(row)) if j != i), key=lambda j: (-row[j], j))
+        found |= {(min(i, j), max(i, j)) for j in others[:neighbours]}
+    return sorted(found)

@@ -1,0 +1,119 @@
+"""The evidence packet: what of the retrieved passages the generator is given."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.conrag.clusters import Cluster
+from pipelines.conrag.graph import jaccard
+from pipelines.conrag.tagged import Tagged
+from pipelines.data.words import content_words
+from pipelines.evidence.judgement import Relation
+
+
+class PacketSettings(BaseModel):
+    """How a packet is made up (ConRAG, section 2 and Table III).
+
+    Attributes:
+        size: k', passages for the generator.
+        tau: From this conflict score on both sides are shown.
+        per_cluster: m, most passages of one cluster.
+        irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
+            The paper gives no figure.
+        near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
+            are one. Of opposite tags they are what a conflict over one word looks like.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    size: int = Field(8, ge=2)
+    tau: float = Field(0.50, ge=0, le=1)
+    per_cluster: int = Field(2, ge=2)
+    irrelevant: int = Field(2, ge=0)
+    near_duplicate: float = Field(0.9, gt=0, le=1)
+
+
+@dataclass(frozen=True)
+class Packet:
+    """The passages chosen.
+
+    Attributes:
+        passages: In the order in which they were chosen.
+        balanced: Whether both sides were given budgets, because of a conflict.
+    """
+
+    passages: tuple[Tagged, ...]
+    balanced: bool
+
+
+def relevance(each: Tagged) -> float:
+    """rel_i, the order where there is no conflict (ConRAG, section 2, packet construction)."""
+    return each.relevance
+
+
+def relevance_confidence(each: Tagged) -> float:
+    """rel_i * conf_i, the order within a side (ConRAG, section 2, packet construction)."""
+    return each.relevance * each.confidence
+
+
+def side_budget(settings: PacketSettings) -> int:
+    """B_sup = B_ref = floor((k' - B_irr) / 2), at least 1 so that each side is seen."""
+    return max(1, (settings.size - settings.irrelevant) // 2)
+
+
+def select(
+    tagged: Sequence[Tagged], clusters: Sequence[Cluster], kappa: float, settings: PacketSettings
+) -> Packet:
+    """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
+
+    Below tau the most relevant passages are taken. From tau on each side first gets its budget,
+    the two in turn, ordered by relevance times confidence; the most relevant of what is left fill
+    the rest. Either way no cluster gives more than m passages and of near-duplicates one is
+    taken, so that a packet is smaller than k' where too little is left. Ties are broken by id.
+
+    Args:
+        tagged: The retrieved passages; their order decides nothing.
+        clusters: A partition of them.
+        kappa: Their conflict score, in [0, 1].
+        settings: Sizes and thresholds.
+    """
+    cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
+    words = {each.id: content_words(each.passage.text) for each in tagged}
+    chosen: list[Tagged] = []
+    taken: Counter[str] = Counter()
+
+    def take(each: Tagged) -> bool:
+        """Choose a passage if it may still be chosen; what may not now may not later."""
+        repeated = any(
+            each.id == other.id
+            or (
+                each.relation is other.relation
+                and jaccard(words[each.id], words[other.id]) >= settings.near_duplicate
+            )
+            for other in chosen
+        )
+        full = taken[cluster_of[each.id]] >= settings.per_cluster or len(chosen) >= settings.size
+        if repeated or full:
+            return False
+        chosen.append(each)
+        taken[cluster_of[each.id]] += 1
+        return True
+
+    balanced = kappa >= settings.tau
+    if balanced:
+        sides = [
+            iter(_ordered((each for each in tagged if each.relation is side), relevance_confidence))
+            for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
+        ]
+        for _ in range(side_budget(settings)):
+            for side in sides:
+                any(take(each) for each in side)  # the next one that may be chosen
+    for each in _ordered(tagged, relevance):
+        take(each)
+    return Packet(tuple(chosen), balanced)
+
+
+def _ordered(tagged: Iterable[Tagged], score: Callable[[Tagged], float]) -> list[Tagged]:
+    return sorted(tagged, key=lambda each: (-score(each), each.id))

@@ -1,0 +1,97 @@
+"""The stance: which side the evidence takes, if any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.evidence.judgement import Relation
+
+DELTA = 0.10
+"""Table III, margin for the stance decision."""
+
+
+class Stance(StrEnum):
+    """The label s of a claim (ConRAG, section 2, adjudicate)."""
+
+    SUPPORT = "SUPPORT"
+    REFUTE = "REFUTE"
+    NOT_ENOUGH_INFO = "NOT_ENOUGH_INFO"
+
+
+STATUS = {
+    Stance.SUPPORT: "supported by evidence",
+    Stance.REFUTE: "refuted by evidence",
+    Stance.NOT_ENOUGH_INFO: "insufficient evidence",
+}
+"""What is said of a question's answer in place of a stance; see `Adjudicated.status`."""
+
+
+@dataclass(frozen=True)
+class Adjudicated:
+    """A stance, and what it rests on.
+
+    Attributes:
+        stance: By the delta rule.
+        support: U_sup.
+        refute: U_ref.
+        kappa: Conflict score, in [0, 1].
+        disputed: Whether the conflict score reaches tau, whatever the stance.
+    """
+
+    stance: Stance
+    support: float
+    refute: float
+    kappa: float
+    disputed: bool
+
+    @property
+    def status(self) -> str:
+        """The stance in words, as for questions: "disputed" where no side has the margin."""
+        if self.stance is Stance.NOT_ENOUGH_INFO and self.disputed:
+            return "disputed"
+        return STATUS[self.stance]
+
+
+def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
+    """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
+
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode.
+
+    Args:
+        support: U_sup, at least 0.
+        refute: U_ref, at least 0.
+        delta: Margin, at least 0.
+    """
+    if support - refute > delta:
+        return Stance.SUPPORT
+    return Stance.REFUTE if refute - support > delta else Stance.NOT_ENOUGH_INFO
+
+
+def adjudicate(
+    tagged: Sequence[Tagged],
+    kappa: float,
+    *,
+    delta: float = DELTA,
+    tau: float = 0.50,
+    margin: Literal["sum", "share"] = "sum",
+) -> Adjudicated:
+    """The stance that passages give by the delta rule.
+
+    The paper sums confidences, so that of twenty passages two sums are seldom within 0.10 of each
+    other and a disputed claim still gets a side. With `share` the sums are divided by what both
+    have together; then delta means the same for few passages and for many.
+
+    Args:
+        tagged: The passages that count: those retrieved, or those of the packet.
+        kappa: Their conflict score.
+        delta: Margin.
+        tau: Conflict score from which the evidence is called disputed.
+        margin: What is compared.
+    """
+    support = evidence_mass(tagged, Relation.SUPPORTS)
+    refute = evidence_mass(tagged, Relation.CONTRADICTS)
+    whole = support + refute if margin == "share" and support + refute > 0 else 1.0
+    stance = delta_rule(support / whole, refute / whole, delta=delta)
+    return Adjudicated(stance, support, refute, kappa, kappa >= tau)

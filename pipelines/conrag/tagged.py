@@ -1,0 +1,42 @@
+"""What the analysis works on: retrieved passages, each with its relation to the query."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+
+
+@dataclass(frozen=True)
+class Tagged:
+    """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
+
+    Attributes:
+        passage: The passage.
+        relevance: rel_i, normalised over what was retrieved, in [0, 1].
+        relation: t_i. `INVALID`, where no label could be had, counts on neither side.
+        confidence: u_i, the probability of that relation, in [0, 1].
+        rationale: The sentence of the passage that decided; None where none did.
+        quality: Weight of the passage, at least 0: the reliability of its source, where known.
+    """
+
+    passage: Document
+    relevance: float
+    relation: Relation
+    confidence: float
+    rationale: str | None = None
+    quality: float = 1.0
+
+    @property
+    def id(self) -> str:
+        """The passage's."""
+        return self.passage.id
+
+
+def evidence_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
+    """U_sup or U_ref: the confidences of the passages with a relation, summed (ConRAG, section 2).
+
+    Each is weighted by its passage's quality, which is 1 unless sources are weighted.
+    """
+    return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)

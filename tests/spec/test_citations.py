@@ -1,0 +1,108 @@
+"""Citation precision and recall by ALCE's published rules, cases worked out by hand."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.metrics.citations import (
+    CitedSentence,
+    citation_counts,
+    citation_recall,
+    precise_citations,
+)
+
+PASSAGES = 4
+
+
+class Facts:
+    """An entailment model that knows which facts each passage has, and which a sentence needs.
+
+    A sentence is entailed where the passages together have all the facts that it names.
+    """
+
+    passages = ("ab", "b", "c", "")
+
+    def __call__(self, positions: Sequence[int], sentence: str) -> bool:
+        return set(sentence) <= {fact for n in positions for fact in self.passages[n]}
+
+
+# sentence, citations -> supported, precise, counted
+CASES = {
+    "no citation": ("a", (), False, 0, 0),
+    "one that supports": ("a", (0,), True, 1, 1),
+    "one that supports more than is said": ("b", (0,), True, 1, 1),
+    "one that supports a part": ("abc", (0,), False, 0, 1),
+    "one that has nothing to do with it": ("a", (3,), False, 0, 1),
+    "two that both support": ("b", (0, 1), True, 2, 2),
+    "two that are needed together": ("abc", (0, 2), True, 2, 2),
+    "one that supports and one superfluous": ("a", (0, 3), True, 1, 2),
+    "superfluous first": ("a", (3, 0), True, 1, 2),
+    "two needed and one superfluous": ("abc", (0, 2, 3), True, 2, 3),
+    "a part that the others have as well": ("abc", (0, 1, 2), True, 2, 3),
+    "two that do not support even together": ("abc", (1, 2), False, 0, 2),
+    "out of range": ("a", (4,), False, 0, 0),
+    "out of range beside one that supports": ("a", (0, 9), False, 0, 0),
+    "below the range": ("a", (-1,), False, 0, 0),
+    "the same one twice": ("a", (0, 0), True, 2, 2),
+    "the same needed one twice": ("abc", (0, 0, 2), True, 1, 3),
+    "two that say the same beside a needed one": ("bc", (1, 0, 2), True, 1, 3),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_sentence(name: str) -> None:
+    text, citations, supported, precise, counted = CASES[name]
+    sentence = CitedSentence(text, citations)
+    assert citation_recall(sentence, PASSAGES, Facts()) is supported
+    assert precise_citations(sentence, PASSAGES, Facts()) == precise
+    assert citation_counts([sentence], PASSAGES, Facts()).citations == counted
+
+
+def test_an_answer_of_several_sentences() -> None:
+    answer = [
+        CitedSentence("abc", (0, 2, 3)),  # supported, two of three precise
+        CitedSentence("a", (1,)),  # not supported
+        CitedSentence("a", ()),  # nothing cited
+        CitedSentence("a", (0, 7)),  # out of range: neither citation counts
+    ]
+    counts = citation_counts(answer, PASSAGES, Facts())
+    assert counts.recall == pytest.approx(1 / 4)
+    assert counts.precision == pytest.approx(2 / 4)
+
+
+def test_an_answer_without_citations_has_precision_zero_and_an_empty_one_has_none() -> None:
+    silent = citation_counts([CitedSentence("a", ())], PASSAGES, Facts())
+    assert (silent.recall, silent.precision) == (0.0, 0.0)
+    empty = citation_counts([], PASSAGES, Facts())
+    assert (empty.recall, empty.precision) == (None, None)
+
+
+ANSWERS = st.lists(
+    st.builds(
+        CitedSentence,
+        st.text("abc", min_size=1, max_size=3),
+        st.lists(st.integers(0, 5), max_size=4).map(tuple),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(ANSWERS)
+def test_shares_lie_in_zero_and_one(answer: list[CitedSentence]) -> None:
+    counts = citation_counts(answer, PASSAGES, Facts())
+    assert 0 <= counts.needed <= counts.citations
+    assert 0 <= counts.supported <= counts.sentences == len(answer)
+
+
+@given(ANSWERS, st.integers(0, 3))
+def test_citing_more_never_lowers_recall(answer: list[CitedSentence], more: int) -> None:
+    """More evidence entails what less does; of a real model this is a hope."""
+    longer = [
+        CitedSentence(each.text, (*each.citations, more)) if each.citations else each
+        for each in answer
+    ]
+    before = citation_counts(answer, PASSAGES, Facts())
+    assert citation_counts(longer, PASSAGES, Facts()).supported >= before.supported

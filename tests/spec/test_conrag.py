@@ -1,0 +1,327 @@
+"""ConRAG, section 2: conflict score, graph, clusters, packet and stance, by hand and in general."""
+
+from collections import Counter
+from collections.abc import Sequence
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conrag.clusters import Cluster, clusters, communities, dominant_tag
+from pipelines.conrag.conflict import cluster_conflict_score, conflict_score, kappa
+from pipelines.conrag.graph import (
+    EdgeWeights,
+    jaccard,
+    key_phrases,
+    semantic_agreement,
+    similarity_graph,
+    word_cosine,
+)
+from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
+from pipelines.conrag.stance import Stance, adjudicate, delta_rule
+from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Relation
+
+S, R, I = RELATIONS  # noqa: E741
+
+
+def passage(
+    name: str,
+    relation: Relation,
+    confidence: float = 0.9,
+    relevance: float = 1.0,
+    text: str | None = None,
+    quality: float = 1.0,
+) -> Tagged:
+    document = Document(id=name, text=text or f"Text of {name}.")
+    return Tagged(document, relevance, relation, confidence, quality=quality)
+
+
+def apart(tagged: Sequence[Tagged]) -> list[Cluster]:
+    """Every passage a cluster of its own."""
+    return clusters(tagged, [frozenset({each.id}) for each in tagged])
+
+
+SHARES = st.floats(0, 1)
+MASSES = st.floats(0, 20)
+WORDS = st.lists(
+    st.sampled_from(["dam", "river", "flood", "gate", "1902", "1911", "Aldham"]), min_size=1
+)
+TAGGED = st.lists(
+    st.tuples(st.sampled_from(RELATIONS), st.floats(0.34, 1), SHARES, WORDS), max_size=20
+).map(
+    lambda rows: [
+        passage(f"p{number:02}", relation, sure, relevance, " ".join(words))
+        for number, (relation, sure, relevance, words) in enumerate(rows)
+    ]
+)
+
+
+def packet_of(tagged: Sequence[Tagged], settings: PacketSettings) -> tuple[Packet, list[Cluster]]:
+    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    return select(tagged, found, conflict_score(tagged), settings), found
+
+
+# Conflict score
+
+
+def test_kappa_by_hand() -> None:
+    # U_sup = 0.9 + 0.8 = 1.7, U_ref = 0.7: 1 - 1.0 / 2.4.
+    tagged = [passage("a", S, 0.9), passage("b", S, 0.8), passage("c", R, 0.7), passage("d", I)]
+    assert evidence_mass(tagged, S) == pytest.approx(1.7)
+    assert conflict_score(tagged) == pytest.approx(1 - 1.0 / 2.4, abs=1e-6)
+
+
+def test_kappa_without_evidence_is_zero_though_the_formula_gives_one() -> None:
+    assert kappa(0, 0) == 0
+    assert conflict_score([]) == 0
+    assert conflict_score([passage("a", I)]) == 0
+
+
+def test_quality_weights_count_in_the_masses() -> None:
+    even = [passage("a", S, 0.8), passage("b", R, 0.8)]
+    assert conflict_score(even) == 1
+    doubted = [passage("a", S, 0.8), passage("b", R, 0.8, quality=0.5)]
+    assert conflict_score(doubted) == pytest.approx(1 - 0.4 / 1.2, abs=1e-6)
+
+
+@given(MASSES, MASSES)
+def test_kappa_lies_in_zero_and_one_and_is_symmetric(support: float, refute: float) -> None:
+    assert 0 <= kappa(support, refute) <= 1
+    assert kappa(support, refute) == kappa(refute, support)
+
+
+@given(st.floats(1e-3, 20))
+def test_kappa_is_zero_for_one_side_and_one_for_balance(mass: float) -> None:
+    assert kappa(mass, 0) == 0
+    assert kappa(mass, mass) == 1
+
+
+@given(st.floats(0.1, 20), st.floats(0.1, 20), st.floats(0, 1))
+def test_kappa_rises_as_the_weaker_side_grows(one: float, other: float, step: float) -> None:
+    weak, strong = sorted((one, other))
+    nearer = weak + step * (strong - weak)
+    assert kappa(weak, strong) <= kappa(nearer, strong) + 1e-12
+
+
+@given(TAGGED, st.integers(0, 5))
+def test_kappa_is_blind_to_irrelevant_passages_and_to_order(
+    tagged: list[Tagged], more: int
+) -> None:
+    noise = [passage(f"noise{n}", I, 0.99) for n in range(more)]
+    shuffled = Random(more).sample([*tagged, *noise], len(tagged) + more)
+    assert conflict_score(shuffled) == conflict_score(tagged)
+
+
+def test_kappa_over_clusters_takes_the_dominant_side_alone() -> None:
+    tagged = [passage("a", S, 0.9), passage("b", R, 0.4), passage("c", R, 0.6)]
+    groups = [frozenset({"a", "b"}), frozenset({"c"})]
+    # The first cluster counts 0.9 for support, the second 0.6 against it: 1 - 0.3 / 1.5.
+    assert cluster_conflict_score(clusters(tagged, groups)) == pytest.approx(0.8, abs=1e-6)
+    assert conflict_score(tagged) == pytest.approx(1 - 0.1 / 1.9, abs=1e-6)
+
+
+# Graph
+
+
+def test_agreement_joins_sides_and_parts_them() -> None:
+    one, other, third = passage("a", S, 0.9), passage("b", S, 0.5), passage("c", R, 0.8)
+    assert semantic_agreement(one, other) == pytest.approx(0.45)
+    assert semantic_agreement(one, third) == pytest.approx(-0.72)
+    assert semantic_agreement(one, passage("d", I)) == 0
+
+
+def test_names_numbers_and_years_are_key_phrases() -> None:
+    text = "The bridge in Upper Aldham cost 1,200 pounds. It was opened by Ada Lovelace in 1936."
+    assert key_phrases(text) == {"upper aldham", "1200", "ada lovelace", "1936"}
+    assert jaccard(frozenset("ab"), frozenset("bc")) == pytest.approx(1 / 3)
+    assert jaccard(frozenset(), frozenset()) == 0
+
+
+def test_an_edge_by_hand() -> None:
+    text = "Ada Lovelace opened it in 1936."
+    two = [passage("a", S, 0.8, text=text), passage("b", S, 0.5, text=text)]
+    graph = similarity_graph(two, EdgeWeights(topical=0.2, entities=0.3, agreement=0.5))
+    # Equal words and names, agreement 0.8 * 0.5.
+    assert graph["a"]["b"]["weight"] == pytest.approx(0.2 + 0.3 + 0.5 * 0.4)
+
+
+def test_sure_passages_of_opposite_sides_are_not_joined() -> None:
+    text = "The dam at Aldham was built in {}."
+    two = [
+        passage("a", S, 0.95, text=text.format(1902)),
+        passage("b", R, 0.95, text=text.format(1911)),
+    ]
+    assert similarity_graph(two, EdgeWeights()).number_of_edges() == 0
+    joined = similarity_graph(two, EdgeWeights(agreement=0))
+    assert joined.number_of_edges() == 1
+
+
+def test_words_in_common_are_topical_similarity() -> None:
+    rows = word_cosine(["the dam at Aldham", "Aldham dam", "cheese"])
+    assert rows[0][1] == pytest.approx(1)
+    assert rows[0][2] == 0
+    assert word_cosine(["the", "of", "the"]) == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+
+
+@given(TAGGED, st.integers(1, 4))
+def test_edges_go_to_nearest_neighbours_alone(tagged: list[Tagged], neighbours: int) -> None:
+    graph = similarity_graph(tagged, EdgeWeights(neighbours=neighbours))
+    assert sorted(graph) == sorted(each.id for each in tagged)
+    assert graph.number_of_edges() <= neighbours * len(tagged)
+    assert all(data["weight"] > 0 for *_, data in graph.edges(data=True))
+
+
+# Clusters
+
+
+def test_the_tag_with_the_largest_sum_dominates() -> None:
+    members = [passage("a", S, 0.9), passage("b", R, 0.5), passage("c", R, 0.6)]
+    assert dominant_tag(members) is R
+    (one,) = clusters(members, [frozenset("abc")])
+    assert one == Cluster("R1", ("c", "b", "a"), R, pytest.approx(1.1), "c")  # type: ignore[arg-type]
+
+
+def test_two_sides_of_one_topic_become_two_clusters() -> None:
+    built = "The dam at Aldham was built in {} by the river board."
+    tagged = [
+        *(passage(f"s{n}", S, 0.9, text=built.format("1902")) for n in range(3)),
+        *(passage(f"r{n}", R, 0.9, text=built.format("1911")) for n in range(3)),
+        passage("i", I, 0.9, text="Cheese is made of milk."),
+    ]
+    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    assert [(each.name, set(each.members)) for each in found] == [
+        ("S1", {"s0", "s1", "s2"}),
+        ("R1", {"r0", "r1", "r2"}),
+        ("I1", {"i"}),
+    ]
+    assert [each.representative for each in found] == ["s0", "r0", "i"]
+
+
+@given(TAGGED, st.integers(0, 3))
+def test_clusters_are_a_partition_whatever_the_order(tagged: list[Tagged], seed: int) -> None:
+    def found(passages: Sequence[Tagged]) -> list[Cluster]:
+        return clusters(passages, communities(similarity_graph(passages, EdgeWeights())))
+
+    own = found(tagged)
+    assert sorted(name for each in own for name in each.members) == [each.id for each in tagged]
+    assert found(Random(seed).sample(tagged, len(tagged))) == own
+
+
+# Packet
+
+
+def test_without_conflict_the_most_relevant_are_taken() -> None:
+    tagged = [passage(f"p{n:02}", S, 0.9, relevance=n / 20, text=f"word{n}") for n in range(20)]
+    packet = select(tagged, apart(tagged), 0.0, PacketSettings())
+    assert not packet.balanced
+    assert [each.id for each in packet.passages] == [f"p{n}" for n in range(19, 11, -1)]
+
+
+def test_with_conflict_both_sides_get_their_budget() -> None:
+    # Supporting passages are far more relevant; each side still gets floor((8 - 2) / 2) = 3.
+    tagged = [
+        *(passage(f"s{n}", S, 0.9, 0.9 - n / 100, text=f"for{n}") for n in range(8)),
+        *(passage(f"r{n}", R, 0.5 + n / 10, 0.2, text=f"against{n}") for n in range(5)),
+        passage("i", I, 0.9, 0.85, text="other"),
+    ]
+    packet = select(tagged, apart(tagged), 0.6, PacketSettings())
+    assert side_budget(PacketSettings()) == 3
+    assert [each.id for each in packet.passages] == [
+        "s0", "r4", "s1", "r3", "s2", "r2", "s3", "s4",
+    ]  # fmt: skip
+
+
+def test_near_duplicates_of_one_side_are_one_and_of_both_sides_a_conflict() -> None:
+    text = "The dam at Aldham was built by the river board with red bricks in {}."
+    tagged = [
+        passage("a", S, 0.9, 0.9, text=text.format(1902)),
+        passage("b", S, 0.9, 0.8, text=text.format(1902)),
+        passage("c", R, 0.9, 0.7, text=text.format(1902)),
+    ]
+    packet = select(tagged, apart(tagged), 0.7, PacketSettings())
+    assert [each.id for each in packet.passages] == ["a", "c"]
+
+
+@given(
+    TAGGED,
+    st.integers(2, 10),
+    st.integers(2, 4),
+    st.integers(0, 3),
+    st.floats(0, 1),
+    st.integers(0, 3),
+)
+def test_what_holds_of_every_packet(
+    tagged: list[Tagged], size: int, most: int, irrelevant: int, tau: float, seed: int
+) -> None:
+    settings = PacketSettings(
+        size=size, per_cluster=most, irrelevant=irrelevant, tau=tau, near_duplicate=1
+    )
+    packet, found = packet_of(tagged, settings)
+    ids = [each.id for each in packet.passages]
+    assert len(set(ids)) == len(ids) <= size
+    cluster_of = {name: each.name for each in found for name in each.members}
+    counts = Counter(cluster_of[name] for name in ids)
+    assert all(count <= most for count in counts.values())
+    both = {S, R} <= {each.relation for each in tagged}
+    if both and conflict_score(tagged) >= tau:
+        assert {S, R} <= {each.relation for each in packet.passages}
+    shuffled = Random(seed).sample(tagged, len(tagged))
+    assert packet_of(shuffled, settings)[0] == packet
+
+
+@given(st.integers(0, 30), st.integers(2, 10), st.floats(0, 1))
+def test_a_packet_is_full_where_clusters_and_duplicates_allow(
+    count: int, size: int, score: float
+) -> None:
+    tagged = [passage(f"p{n:02}", RELATIONS[n % 3], text=f"word{n}") for n in range(count)]
+    packet = select(tagged, apart(tagged), score, PacketSettings(size=size))
+    assert len(packet.passages) == min(size, count)
+
+
+# Stance
+
+
+@pytest.mark.parametrize(
+    ("support", "refute", "stance"),
+    [
+        (0.9, 0.7, Stance.SUPPORT),
+        (0.7, 0.9, Stance.REFUTE),
+        (0.8, 0.75, Stance.NOT_ENOUGH_INFO),
+        (0.5, 0.25, Stance.SUPPORT),
+        (0.5, 0.5, Stance.NOT_ENOUGH_INFO),
+        (0.0, 0.0, Stance.NOT_ENOUGH_INFO),
+    ],
+)
+def test_the_delta_rule(support: float, refute: float, stance: Stance) -> None:
+    assert delta_rule(support, refute) is stance
+
+
+def test_a_margin_of_exactly_delta_is_none() -> None:
+    assert delta_rule(0.75, 0.5, delta=0.25) is Stance.NOT_ENOUGH_INFO
+    assert delta_rule(0.75, 0.5, delta=0.24) is Stance.SUPPORT
+
+
+@given(MASSES, MASSES, SHARES)
+def test_the_rule_treats_both_sides_alike(one: float, other: float, delta: float) -> None:
+    opposite = {
+        Stance.SUPPORT: Stance.REFUTE,
+        Stance.REFUTE: Stance.SUPPORT,
+        Stance.NOT_ENOUGH_INFO: Stance.NOT_ENOUGH_INFO,
+    }
+    assert delta_rule(other, one, delta=delta) is opposite[delta_rule(one, other, delta=delta)]
+
+
+def test_a_dispute_of_many_passages_by_sum_and_by_share() -> None:
+    tagged = [passage(f"s{n}", S, 0.9) for n in range(6)]
+    tagged += [passage(f"r{n}", R, 0.9) for n in range(5)]
+    score = conflict_score(tagged)
+    by_sum = adjudicate(tagged, score)
+    assert (by_sum.stance, by_sum.disputed, by_sum.status) == (
+        Stance.SUPPORT, True, "supported by evidence",
+    )  # fmt: skip
+    by_share = adjudicate(tagged, score, margin="share")  # 6/11 - 5/11 is below 0.10
+    assert (by_share.stance, by_share.status) == (Stance.NOT_ENOUGH_INFO, "disputed")
+    assert adjudicate([], 0).status == "insufficient evidence"
