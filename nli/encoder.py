@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from sentence_transformers.cross_encoder import CrossEncoder
 
 
-def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEncoder":
+def new_cross_encoder(
+    encoder: Path, *, max_tokens: int, dropout: float = 0.0, seed: int
+) -> "CrossEncoder":
     """The model that training begins with: the encoder, with a classifier for three labels.
 
     The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
@@ -23,6 +25,7 @@ def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEnc
     Args:
         encoder: Folder of an encoder, or of an earlier tagger.
         max_tokens: Longest pair to read, within what the encoder reads.
+        dropout: Of hidden states, in [0, 1).
         seed: For the weights of a new classifier.
 
     Raises:
@@ -47,8 +50,8 @@ def new_cross_encoder(encoder: Path, *, max_tokens: int, seed: int) -> "CrossEnc
                 "ignore_mismatched_sizes": True,  # a classifier of another number of labels
             },
             config_kwargs={
-                # Few passes over much data: nothing is learned by heart that dropout would prevent.
-                "hidden_dropout_prob": 0.0,
+                "hidden_dropout_prob": dropout,
+                # On CPUs its random numbers, one per pair of tokens, cost more than they give.
                 "attention_probs_dropout_prob": 0.0,
             },
         )

@@ -53,6 +53,8 @@ class TrainingSettings(BaseModel):
             cut at its end.
         repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
             every pass takes another half of them.
+        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs that
+            are passed again are learned by heart without it.
         teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
         evaluations: How often the development pairs are scored on the way.
         seed: For the order of pairs and the new classifier's weights.
@@ -67,6 +69,7 @@ class TrainingSettings(BaseModel):
     batch_tokens: Annotated[int, Field(ge=64)] = 2048
     max_tokens: Annotated[int, Field(ge=16)] = 320
     repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     evaluations: Annotated[int, Field(ge=1)] = 10
     seed: int = 42
@@ -215,7 +218,12 @@ def _fit(
 
     disable_progress_bars()
     logging.disable_progress_bar()
-    model = new_cross_encoder(settings.encoder, max_tokens=settings.max_tokens, seed=settings.seed)
+    model = new_cross_encoder(
+        settings.encoder,
+        max_tokens=settings.max_tokens,
+        dropout=settings.dropout,
+        seed=settings.seed,
+    )
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
     every = max(1, len(plan) // settings.evaluations)

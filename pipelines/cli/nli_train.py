@@ -42,6 +42,10 @@ def train(
             help="Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
         ),
     ] = None,
+    dropout: Annotated[
+        float,
+        typer.Option(min=0, max=0.9, help="Of hidden states; 0.1 where pairs are passed often."),
+    ] = 0.0,
     teacher: Annotated[
         Path | None,
         typer.Option(help="Folder of a better tagger whose probabilities are learned as well."),
@@ -79,6 +83,7 @@ def train(
         batch_tokens=batch_tokens,
         max_tokens=max_tokens,
         repeats=_repeats(repeat or [], sources),
+        dropout=dropout,
         teacher_weight=teacher_weight,
         seed=seed,
     )

@@ -1,0 +1,118 @@
+"""What ConRAG gives back: evidence table, stance, conflict statement, and a cited answer."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.conrag.clusters import Cluster
+from pipelines.conrag.packet import Packet
+from pipelines.conrag.stance import Stance
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+
+About = Literal["support", "refute", "conflict", "answer", "none"]
+"""What a sentence speaks of; "none" where it says nothing of the evidence."""
+
+NO_RATIONALE = "It says neither that this is so nor that it is not."
+
+
+class Evidence(BaseModel):
+    """A row of the evidence table (ConRAG, section 2, sort).
+
+    Attributes:
+        number: What sentences cite it by, from 1.
+        passage: The passage.
+        relation: Its tag.
+        confidence: Of the tag, in [0, 1].
+        cluster: Name of its cluster: "S1".
+        rationale: One sentence on why it has this tag: the sentence that decided, where one did.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    number: int
+    passage: Document
+    relation: Relation
+    confidence: float
+    cluster: str
+    rationale: str
+
+
+class AnswerSentence(BaseModel):
+    """A sentence of the answer, bound to evidence.
+
+    Attributes:
+        text: Without citation marks.
+        cites: Numbers of the evidence it rests on.
+        about: What it speaks of.
+        problems: What is wrong with its citations; a sentence with a problem is not cited.
+        repaired: Whether it was written anew because of a problem.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    cites: tuple[int, ...] = ()
+    about: About = "answer"
+    problems: tuple[str, ...] = ()
+    repaired: bool = False
+
+
+class Answer(BaseModel):
+    """The structured output (ConRAG, section 2).
+
+    Attributes:
+        query: The question or claim.
+        stance: By the delta rule.
+        model_stance: What the generator says it is; None where it was not asked. It decides
+            nothing.
+        status: The stance in words: "disputed".
+        kappa: Conflict score of what was retrieved, in [0, 1].
+        disputed: Whether the conflict score reaches tau.
+        support, refute: U_sup and U_ref.
+        evidence: The packet, as a table.
+        clusters: All clusters of what was retrieved.
+        conflict: The conflict statement; None where nothing disagrees.
+        sentences: The answer.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    query: str
+    stance: Stance
+    model_stance: Stance | None = None
+    status: str
+    kappa: float
+    disputed: bool
+    support: float
+    refute: float
+    evidence: tuple[Evidence, ...]
+    clusters: tuple[Cluster, ...]
+    conflict: str | None
+    sentences: tuple[AnswerSentence, ...]
+
+
+def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidence, ...]:
+    """The packet as a table: supporting passages, refuting ones, then the others, numbered."""
+    cluster_of = {name: each.name for each in clusters for name in each.members}
+    order = (*Relation,)
+    rows = sorted(packet.passages, key=lambda each: (order.index(each.relation), -each.confidence))
+    return tuple(
+        Evidence(
+            number=number,
+            passage=each.passage,
+            relation=each.relation,
+            confidence=each.confidence,
+            cluster=cluster_of[each.id],
+            rationale=each.rationale or NO_RATIONALE,
+        )
+        for number, each in enumerate(rows, 1)
+    )
+
+
+def by_relation(table: Sequence[Evidence]) -> Mapping[Relation, list[Evidence]]:
+    """The three lists of the table; unreadable tags have one of their own."""
+    return {
+        relation: [each for each in table if each.relation is relation] for relation in Relation
+    }

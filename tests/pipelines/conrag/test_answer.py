@@ -1,0 +1,126 @@
+"""The evidence table, citation policies, and the answer that needs no language model."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conrag.answer import NO_RATIONALE, AnswerSentence, Evidence, evidence_table
+from pipelines.conrag.clusters import clusters
+from pipelines.conrag.packet import Packet
+from pipelines.conrag.policies import CitationPolicy, problems, source
+from pipelines.conrag.stance import Adjudicated, Stance, adjudicate
+from pipelines.conrag.tagged import Tagged
+from pipelines.conrag.template import conflict_statement, write
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Relation
+
+S, R, I = RELATIONS  # noqa: E741
+LENIENT = CitationPolicy(numbers=False)
+
+
+def tagged(name: str, relation: Relation, confidence: float, says: str | None = None) -> Tagged:
+    text = says or f"Passage {name} on the dam."
+    return Tagged(Document(id=name, text=text, title=name.upper()), 1.0, relation, confidence,
+                  rationale=None if relation is I else text)  # fmt: skip
+
+
+def table_of(passages: Sequence[Tagged]) -> tuple[Evidence, ...]:
+    found = clusters(passages, [frozenset({each.id}) for each in passages])
+    return evidence_table(Packet(tuple(passages), balanced=False), found)
+
+
+PASSAGES = (
+    tagged("a", R, 0.7, "The dam was finished in 1911."),
+    tagged("b", S, 0.8, "The dam was finished in 1902."),
+    tagged("c", I, 0.9),
+    tagged("d", S, 0.9, "The board opened the dam in 1902."),
+)
+TABLE = table_of(PASSAGES)
+
+
+def test_the_table_has_its_three_lists_in_order() -> None:
+    assert [(each.number, each.passage.id, each.cluster) for each in TABLE] == [
+        (1, "d", "S1"), (2, "b", "S2"), (3, "a", "R1"), (4, "c", "I1"),
+    ]  # fmt: skip
+    assert TABLE[3].rationale == NO_RATIONALE
+
+
+@pytest.mark.parametrize(
+    ("cites", "about", "text", "says"),
+    [
+        ((1,), "support", "It was opened in 1902.", None),
+        ((), "support", "It was opened.", "cites nothing"),
+        ((), "none", "Nobody knows.", None),
+        ((9,), "support", "It was opened.", "cites [9], which is not in the evidence"),
+        ((0, 1), "support", "It was opened.", "cites [0]"),
+        ((4,), "answer", "It is a dam.", "no passage that takes a side"),
+        ((3,), "support", "It is so.", "the other side alone"),
+        ((1, 3), "support", "It is so.", None),
+        ((1, 2), "conflict", "They disagree.", "one side alone"),
+        ((2, 3), "conflict", "They disagree.", None),
+        ((3,), "refute", "It was finished in 1902.", "no passage with the number 1902"),
+    ],
+)
+def test_what_a_sentence_must_cite(
+    cites: tuple[int, ...], about: str, text: str, says: str | None
+) -> None:
+    sentence = AnswerSentence.model_validate({"text": text, "cites": cites, "about": about})
+    found = problems(sentence, TABLE, CitationPolicy())
+    assert (says is None) == (not found)
+    if says:
+        assert says in found[0]
+
+
+def test_numbers_are_compared_as_numbers() -> None:
+    table = table_of([tagged("a", S, 0.9, "It cost 1,200 pounds.")])
+    sentence = AnswerSentence(text="The price was 1200.", cites=(1,))
+    assert problems(sentence, table, CitationPolicy()) == ()
+    other = AnswerSentence(text="The price was 120.", cites=(1,))
+    assert problems(other, table, CitationPolicy())
+    assert not problems(other, table, LENIENT)
+
+
+def test_independent_sources_are_sites_then_titles() -> None:
+    one, other = (
+        Tagged(Document(id=name, text="t", url=f"https://news.example/{name}"), 1, S, 0.9)
+        for name in "ab"
+    )
+    table = table_of([one, other])
+    assert {source(each) for each in table} == {"news.example"}
+    sentence = AnswerSentence(text="So it is.", cites=(1, 2))
+    assert "cites 1 sources" in problems(sentence, table, CitationPolicy(sources=2))[0]
+    assert not problems(AnswerSentence(text="So it is.", cites=(1, 2)), TABLE,
+                        CitationPolicy(sources=2))  # fmt: skip
+
+
+def test_a_disputed_claim_in_sentences() -> None:
+    adjudicated = adjudicate(PASSAGES, 0.6)
+    sentences = write(adjudicated, TABLE)
+    assert [(each.about, each.cites) for each in sentences] == [
+        ("support", (1, 2)),
+        ("support", (1,)),
+        ("support", (2,)),
+        ("refute", (3,)),
+        ("conflict", (1, 2, 3)),
+        ("none", ()),
+    ]
+    assert sentences[3].text == "A contradicts it: “The dam was finished in 1911.”"
+    assert conflict_statement(TABLE) == "The passages disagree: [1] [2] for it, [3] against it."
+    assert all(not problems(each, TABLE, CitationPolicy()) for each in sentences)
+
+
+def test_without_a_side_nothing_is_claimed() -> None:
+    table = table_of([tagged("c", I, 0.9)])
+    (only,) = write(Adjudicated(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
+    assert (only.about, only.cites) == ("none", ())
+    assert conflict_statement(table) is None
+
+
+@given(st.lists(st.tuples(st.sampled_from(RELATIONS), st.floats(0.34, 1)), max_size=8))
+def test_every_sentence_of_the_template_is_bound(rows: list[tuple[Relation, float]]) -> None:
+    passages = [tagged(f"p{n}", relation, sure) for n, (relation, sure) in enumerate(rows)]
+    table = table_of(passages)
+    for sentence in write(adjudicate(passages, 1), table):
+        assert problems(sentence, table, LENIENT) == ()
