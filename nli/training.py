@@ -53,8 +53,8 @@ class TrainingSettings(BaseModel):
             cut at its end.
         repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
             every pass takes another half of them.
-        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs that
-            are passed again are learned by heart without it.
+        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
+            that are passed again are learned by heart without it.
         teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
         evaluations: How often the development pairs are scored on the way.
         seed: For the order of pairs and the new classifier's weights.

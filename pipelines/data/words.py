@@ -2,7 +2,7 @@
 
 import re
 
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     """
     a about after all also an and any are as at be been before being between both but by can could
     did do does during each for from had has have he her here him his how i if in into is it its
@@ -17,4 +17,4 @@ _FUNCTION_WORDS = frozenset(
 def content_words(text: str) -> frozenset[str]:
     """Words and numbers of a text in lower case, function words aside."""
     plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
-    return frozenset(re.findall(r"\w+", plain)) - _FUNCTION_WORDS
+    return frozenset(re.findall(r"\w+", plain)) - FUNCTION_WORDS

@@ -1,0 +1,1 @@
+"""Finds passages of a user's own documents: by words, by meaning, and by both."""

@@ -1,0 +1,72 @@
+"""Retrieval by words: BM25 with stemming, on the disk, memory-mapped (bm25s)."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.data.words import FUNCTION_WORDS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+K1, B = 1.5, 0.75
+"""The usual parameters; Lucene's variant of the formula."""
+
+
+def stems(texts: Sequence[str]) -> list[list[str]]:
+    """The words of each text in lower case, function words aside, stemmed (Snowball, English)."""
+    import Stemmer  # noqa: PLC0415  only where words are counted
+
+    stemmer = Stemmer.Stemmer("english")
+    return [
+        stemmer.stemWords(
+            [word for word in re.findall(r"\w+", text.lower()) if word not in FUNCTION_WORDS]
+        )
+        for text in texts
+    ]
+
+
+def write_bm25(texts: Sequence[str], folder: Path) -> None:
+    """Index texts into a folder.
+
+    Args:
+        texts: The passages, at least one.
+        folder: Made.
+    """
+    index = _new()
+    index.index(stems(texts), show_progress=False)
+    index.save(folder, show_progress=False)
+
+
+class Bm25:
+    """A BM25 index that was written by `write_bm25`; its arrays stay on the disk.
+
+    Args:
+        folder: The folder.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        import bm25s  # noqa: PLC0415  slow to import
+
+        self._index = bm25s.BM25.load(
+            folder, mmap=True, show_progress=False, auto_compile=False, backend="numpy"
+        )
+
+    def scores(self, query: str) -> "NDArray[np.float32]":
+        """The score of every passage, at least 0; 0 where it shares no word with the query."""
+        import numpy as np  # noqa: PLC0415  only where a query is asked
+
+        (words,) = stems([query])
+        known = [word for word in words if word in self._index.vocab_dict]
+        if not known:
+            return np.zeros(self._index.scores["num_docs"], dtype=np.float32)
+        scores: NDArray[np.float32] = self._index.get_scores(known)
+        return scores
+
+
+def _new() -> Any:
+    import bm25s  # noqa: PLC0415  slow to import
+
+    return bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy", auto_compile=False)

@@ -1,0 +1,132 @@
+"""Retrieval by meaning: embeddings of a local sentence-transformers model, memory-mapped."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import InputError
+from serving.folders import sha256_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DECIDING = ("*.safetensors", "*.json", "vocab.txt", "*/*.json", "*/*.safetensors")
+"""What of a folder decides embeddings; pooling and other modules lie in subfolders."""
+
+AT_ONCE = 256
+"""Passages that are embedded and written together."""
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """An embedding model on the disk; loaded when it is first used.
+
+    Attributes:
+        path: A sentence-transformers folder with safetensors.
+    """
+
+    path: Path
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names and digests of its files: an index belongs to one model.
+
+        Raises:
+            InputError: The folder is missing or cannot be read.
+        """
+        files = sorted({file for pattern in DECIDING for file in self.path.glob(pattern)})
+        if not any(file.suffix == ".safetensors" for file in files):
+            raise InputError(
+                f"{self.path} has no safetensors weights; name the folder of an embedding model"
+            )
+        lines = "".join(
+            f"{sha256_of(file)}  {file.relative_to(self.path).as_posix()}\n" for file in files
+        )
+        return hashlib.sha256(lines.encode()).hexdigest()
+
+    @cached_property
+    def _model(self) -> Any:
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  slow to import
+
+        try:
+            return SentenceTransformer(
+                str(self.path), local_files_only=True, model_kwargs={"use_safetensors": True}
+            )
+        except Exception as error:  # whatever an architecture's code makes of a broken folder
+            first = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InputError(
+                f"{self.path} cannot be used as an embedding model: {first}; name a "
+                "sentence-transformers folder with safetensors"
+            ) from error
+
+    @property
+    def dimension(self) -> int:
+        """Length of an embedding."""
+        return int(self._model.get_embedding_dimension())
+
+    def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
+        """Embeddings of length 1, shape (n, dimension). A text is cut at what the model reads."""
+        vectors: NDArray[np.float32] = self._model.encode(
+            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+        )
+        return vectors
+
+
+def write_embeddings(
+    texts: Sequence[str],
+    embedder: Embedder,
+    file: Path,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Embed texts into a file of NumPy's format, a part at a time.
+
+    Args:
+        texts: The passages.
+        embedder: The model.
+        file: To write.
+        on_progress: Told how many were embedded since it was last told.
+    """
+    import numpy as np  # noqa: PLC0415  only where embeddings are made
+
+    shape = (len(texts), embedder.dimension)
+    # Half the size, and far finer than differences between passages.
+    vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
+        file, mode="w+", dtype=np.float16, shape=shape
+    )
+    for start in range(0, len(texts), AT_ONCE):
+        part = texts[start : start + AT_ONCE]
+        vectors[start : start + len(part)] = embedder.embed(part)
+        on_progress(len(part))
+    vectors.flush()
+
+
+class Dense:
+    """Embeddings that were written by `write_embeddings`; they stay on the disk.
+
+    Args:
+        file: The file.
+        embedder: The model that they were written with.
+    """
+
+    def __init__(self, file: Path, embedder: Embedder) -> None:
+        import numpy as np  # noqa: PLC0415  only where a query is asked
+
+        self._vectors = np.load(file, mmap_mode="r", allow_pickle=False)
+        self._embedder = embedder
+
+    def scores(self, query: str) -> "NDArray[np.float32]":
+        """The cosine of every passage with the query, in [-1, 1]."""
+        import numpy as np  # noqa: PLC0415  imported before
+
+        (vector,) = self._embedder.embed([query])
+        # A part at a time: all of them in float32 would be as large as the file, twice.
+        return np.concatenate(
+            [
+                self._vectors[start : start + 65536].astype(np.float32) @ vector
+                for start in range(0, len(self._vectors), 65536)
+            ]
+        )

@@ -1,0 +1,267 @@
+"""An index of passages: files in a folder, written whole or not at all, read where they lie.
+
+passages.jsonl   one passage per line
+offsets.npy      where each line begins
+bm25/            the index of words
+embeddings.npy   where it was built with an embedding model
+index.json       what it was built from; the folder is an index where it has this
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.retrieval.bm25 import Bm25, write_bm25
+from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
+from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
+
+if TYPE_CHECKING:
+    pass
+
+Method = Literal["bm25", "dense", "hybrid"]
+"""By words, by meaning, or by both with their ranks fused."""
+
+DEPTH = 20
+"""k, passages retrieved (ConRAG, Table III)."""
+
+FUSED = 100
+"""Passages of each ranking that are fused; what both rank lower is not retrieved."""
+
+FORMAT = 1
+ABOUT = "index.json"
+
+
+class About(BaseModel):
+    """What an index was built from.
+
+    Attributes:
+        format: Version of these files.
+        passages: How many there are.
+        model: Digest of the embedding model; None without one.
+        model_path: Where that model lay.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    format: int
+    passages: int
+    model: str | None = None
+    model_path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A passage that was found.
+
+    Attributes:
+        passage: The passage.
+        relevance: Its score over that of the best one, in [0, 1].
+        score: As the method gives it: BM25, cosine, or fused reciprocal ranks.
+    """
+
+    passage: Document
+    relevance: float
+    score: float
+
+
+def build(
+    passages: Sequence[Document],
+    folder: Path,
+    embedder: Embedder | None = None,
+    on_progress: Callable[[int], None] = lambda _: None,
+) -> "Index":
+    """Build an index. Killed anywhere, it leaves no half of one, and an old one as it was.
+
+    Args:
+        passages: At least one, with distinct ids.
+        folder: Made; an index that is there is replaced, anything else is not touched.
+        embedder: For retrieval by meaning; None for words alone.
+        on_progress: Told how many passages were embedded since it was last told.
+
+    Raises:
+        InputError: There are no passages or two of one id, the folder holds something else or
+            cannot be written, or the embedding model cannot be used.
+    """
+    if not passages:
+        raise InputError("there is no passage to index; name documents that have text")
+    seen: set[str] = set()
+    for passage in passages:
+        if passage.id in seen:
+            raise InputError(f"two passages have the id '{passage.id}'; make ids distinct")
+        seen.add(passage.id)
+    if folder.exists() and any(folder.iterdir()) and not (folder / ABOUT).exists():
+        raise InputError(f"{folder} holds files that are no index; name another folder")
+    staged = folder.with_name(f".{folder.name}.building")
+    try:
+        shutil.rmtree(staged, ignore_errors=True)
+        staged.mkdir(parents=True)
+        _write_passages(passages, staged)
+        texts = [passage.as_read() for passage in passages]
+        write_bm25(texts, staged / "bm25")
+        if embedder is not None:
+            write_embeddings(texts, embedder, staged / "embeddings.npy", on_progress)
+        about = About(
+            format=FORMAT,
+            passages=len(passages),
+            model=embedder.digest if embedder else None,
+            model_path=embedder.path.resolve() if embedder else None,
+        )
+        (staged / ABOUT).write_text(about.model_dump_json(indent=2) + "\n", "utf-8")
+        if folder.exists():
+            old = folder.with_name(f".{folder.name}.old")
+            shutil.rmtree(old, ignore_errors=True)
+            folder.rename(old)
+            staged.rename(folder)
+            shutil.rmtree(old)
+        else:
+            staged.rename(folder)
+    except OSError as error:
+        raise InputError(
+            f"{folder} cannot be written ({error.strerror or error}); name another folder"
+        ) from error
+    return Index(folder, embedder)
+
+
+class Index:
+    """An index that was built; only what a query needs is read from the disk.
+
+    Args:
+        folder: The folder.
+        embedder: The embedding model, if any method but "bm25" is asked. By default the one that
+            the index was built with, where it lies.
+
+    Raises:
+        InputError: The folder is no index of this version, or was built with another model.
+    """
+
+    def __init__(self, folder: Path, embedder: Embedder | None = None) -> None:
+        import numpy as np  # noqa: PLC0415  only where an index is read
+
+        self.folder = folder
+        self.about = _about(folder)
+        self._embedder = embedder
+        if embedder is not None and self.about.model not in (None, embedder.digest):
+            raise InputError(
+                f"{folder} was built with another embedding model ({self.about.model_path}) than "
+                f"{embedder.path}; name that one, or build the index again"
+            )
+        self._offsets = np.load(folder / "offsets.npy", mmap_mode="r", allow_pickle=False)
+        self._bm25: Bm25 | None = None
+        self._dense: Dense | None = None
+
+    def __len__(self) -> int:
+        return self.about.passages
+
+    def passage(self, position: int) -> Document:
+        """The passage at a position, from 0."""
+        with (self.folder / "passages.jsonl").open("rb") as file:
+            file.seek(int(self._offsets[position]))
+            return Document.model_validate_json(file.readline())
+
+    def search(self, query: str, *, k: int = DEPTH, method: Method = "bm25") -> list[Retrieved]:
+        """The k passages that fit a query best, the best first; ties in the order of the index.
+
+        By words, passages that share none with the query are not found.
+
+        Args:
+            query: A question or a claim.
+            k: At most so many, at least 1.
+            method: Which ranking.
+
+        Raises:
+            InputError: The index has no embeddings, or their model is not to be had.
+        """
+        if method == "hybrid":
+            rankings = [
+                [position for position, _ in self._ranking(query, each, FUSED)]
+                for each in ("bm25", "dense")
+            ]
+            ranked = reciprocal_rank_fusion(rankings)[:k]
+        else:
+            ranked = self._ranking(query, method, k)
+        relevance = normalised([score for _, score in ranked])
+        return [
+            Retrieved(self.passage(position), share, score)
+            for (position, score), share in zip(ranked, relevance, strict=True)
+        ]
+
+    def _ranking(self, query: str, method: str, k: int) -> list[tuple[int, float]]:
+        import numpy as np  # noqa: PLC0415  imported before
+
+        scores = self._words().scores(query) if method == "bm25" else self._meaning().scores(query)
+        best = np.argsort(-scores, kind="stable")[:k]
+        return [
+            (int(position), float(scores[position]))
+            for position in best
+            if method != "bm25" or scores[position] > 0
+        ]
+
+    def _words(self) -> Bm25:
+        if self._bm25 is None:
+            self._bm25 = Bm25(self.folder / "bm25")
+        return self._bm25
+
+    def _meaning(self) -> Dense:
+        if self._dense is None:
+            if self.about.model is None or self.about.model_path is None:
+                raise InputError(
+                    f"{self.folder} was built without an embedding model, so it can be searched "
+                    "by bm25 alone; build it again with --embedder"
+                )
+            if self._embedder is None:
+                self._embedder = _embedder_of(self.about, self.folder)
+            self._dense = Dense(self.folder / "embeddings.npy", self._embedder)
+        return self._dense
+
+
+def _embedder_of(about: About, folder: Path) -> Embedder:
+    assert about.model_path is not None  # noqa: S101  asked before
+    if not about.model_path.is_dir():
+        raise InputError(
+            f"{folder} was built with the embedding model {about.model_path}, which is not there "
+            "any more; name it with --embedder, or search by bm25"
+        )
+    embedder = Embedder(about.model_path)
+    if embedder.digest != about.model:
+        raise InputError(
+            f"the embedding model {about.model_path} has changed since {folder} was built; build "
+            "the index again"
+        )
+    return embedder
+
+
+def _about(folder: Path) -> About:
+    path = folder / ABOUT
+    try:
+        about = About.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(
+            f"{folder} is no index; make one with `contested index build DOCUMENTS --out {folder}`"
+        ) from None
+    except (OSError, ValidationError) as error:
+        raise InputError(f"{path} is damaged; build the index again") from error
+    if about.format != FORMAT:
+        raise InputError(f"{folder} was built by another version; build the index again")
+    return about
+
+
+def _write_passages(passages: Sequence[Document], folder: Path) -> None:
+    import numpy as np  # noqa: PLC0415  only where an index is written
+
+    offsets = []
+    with (folder / "passages.jsonl").open("wb") as file:
+        for passage in passages:
+            offsets.append(file.tell())
+            line: dict[str, Any] = passage.model_dump(exclude_none=True)
+            file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    np.save(folder / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)

