@@ -86,7 +86,7 @@ contested nli train --encoder "$encoder" --out "$out/sentences" \
   --epochs 2.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 contested nli train --encoder "$out/sentences" --out "$out/tagger" \
   --pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.jsonl.gz" \
-  --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 "${often[@]}" \
+  --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 --dropout 0.1 "${often[@]}" \
   --repeat lingnli=0.5 --repeat breaking-nli=0.25 \
   --repeat ramdocs=4 --repeat conflictqa=2 --repeat fm2-passages=3 ${limit[@]+"${limit[@]}"}
 

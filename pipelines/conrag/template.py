@@ -69,7 +69,7 @@ def _leading(side: Sequence[Evidence]) -> list[Evidence]:
 
 def _quoted(evidence: Evidence, about: About) -> AnswerSentence:
     verb = "supports" if about == "support" else "contradicts"
-    title = evidence.passage.title or evidence.passage.id
+    title = evidence.passage.title or "A passage"
     text = f"{title} {verb} it: “{evidence.rationale.strip()}”"
     return AnswerSentence(text=text, about=about, cites=(evidence.number,))
 

@@ -1,0 +1,83 @@
+"""ConRAG over one query, with a labeller whose labels are known."""
+
+from collections.abc import Sequence
+
+from pipelines.conrag.pipeline import ConragSettings, conrag
+from pipelines.conrag.stance import Stance
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.retrieval.index import Retrieved
+
+S, C, I, X = Relation  # noqa: E741
+LETTERS = {"s": S, "c": C, "i": I, "x": X}
+
+
+class Letters:
+    """Reads the label off a passage's id."""
+
+    identity = "letters"
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        return Labelled(
+            tuple(
+                Judgement(
+                    claim=claims[0],
+                    document=document.id,
+                    relation=LETTERS[document.id[0]],
+                    probabilities={S: 0.1, C: 0.1, I: 0.1} | {LETTERS[document.id[0]]: 0.8}
+                    if document.id[0] != "x"
+                    else None,
+                    snippet=document.text if document.id[0] in "sc" else None,
+                    source="letters",
+                )
+                for document in documents
+            ),
+            (),
+        )
+
+
+def found(*ids: str) -> list[Retrieved]:
+    return [
+        Retrieved(Document(id=name, text=f"{word * 4} tells {word * 5}."), 1 - n / 100, 1.0)
+        for n, (name, word) in enumerate(zip(ids, "abcdefgh", strict=False))
+    ]
+
+
+async def test_one_side_gives_a_stance_without_dispute() -> None:
+    answer = await conrag(
+        "It is so.", found("s1", "s2", "i1"), labeller=Letters(), settings=ConragSettings()
+    )
+    assert (answer.stance, answer.kappa, answer.conflict) == (Stance.SUPPORT, 0, None)
+    assert answer.support == 1.6
+    assert all(not sentence.problems for sentence in answer.sentences)
+
+
+async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
+    answer = await conrag(
+        "It is so.", found("s1", "c1", "i1", "s2", "c2"), labeller=Letters(),
+        settings=ConragSettings(),
+    )  # fmt: skip
+    assert (answer.kappa, answer.disputed, answer.status) == (1, True, "disputed")
+    assert answer.stance is Stance.NOT_ENOUGH_INFO
+    assert {each.relation for each in answer.evidence} == {S, C, I}
+    about = [sentence.about for sentence in answer.sentences]
+    assert about.count("conflict") == 1
+    assert all(not sentence.problems for sentence in answer.sentences)
+
+
+async def test_an_unreadable_label_counts_on_neither_side() -> None:
+    answer = await conrag("So.", found("x1", "s1"), labeller=Letters(), settings=ConragSettings())
+    assert (answer.support, answer.refute) == (0.8, 0)
+    assert [each.relation for each in answer.evidence] == [S, X]
+
+
+async def test_nothing_retrieved_is_insufficient_evidence() -> None:
+    answer = await conrag("So.", [], labeller=Letters(), settings=ConragSettings())
+    assert (answer.status, answer.evidence) == ("insufficient evidence", ())
+    assert [sentence.about for sentence in answer.sentences] == ["none"]
+
+
+async def test_only_the_first_k_are_used() -> None:
+    settings = ConragSettings(depth=2)
+    answer = await conrag("So.", found("s1", "s2", "c1"), labeller=Letters(), settings=settings)
+    assert answer.refute == 0
