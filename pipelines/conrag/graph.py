@@ -25,6 +25,8 @@ class EdgeWeights(BaseModel):
         entities: Weight of shared names and key phrases.
         agreement: Weight of semantic agreement. With the default, two sure passages of opposite
             sides are joined by no edge, however alike their words are.
+        least: An edge of less weight is none. A passage with a single edge joins the other end however
+            weak the edge is, since any edge raises modularity.
         neighbours: Each passage keeps the edges to so many passages with the most similar words.
     """
 
@@ -33,6 +35,7 @@ class EdgeWeights(BaseModel):
     topical: float = Field(0.35, ge=0)
     entities: float = Field(0.15, ge=0)
     agreement: float = Field(0.5, ge=0)
+    least: float = Field(0.1, gt=0)
     neighbours: int = Field(5, ge=1)
 
 
@@ -95,7 +98,7 @@ def similarity_graph(
         topical: Topical similarity of their texts: tf-idf here, embeddings where there are some.
 
     Returns:
-        Nodes are passage ids in order; edges have a `weight` above 0 and its parts.
+        Nodes are passage ids in order; edges have a `weight` and its parts.
     """
     import networkx as nx  # noqa: PLC0415  only where a graph is wanted
 
@@ -117,7 +120,7 @@ def similarity_graph(
             + weights.entities * parts["entities"]
             + weights.agreement * parts["agreement"]
         )
-        if weight > 0:
+        if weight >= weights.least:
             graph.add_edge(ordered[i].id, ordered[j].id, weight=weight, **parts)
     return graph
 
