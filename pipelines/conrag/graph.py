@@ -25,8 +25,8 @@ class EdgeWeights(BaseModel):
         entities: Weight of shared names and key phrases.
         agreement: Weight of semantic agreement. With the default, two sure passages of opposite
             sides are joined by no edge, however alike their words are.
-        least: An edge of less weight is none. A passage with a single edge joins the other end however
-            weak the edge is, since any edge raises modularity.
+        least: An edge of less weight is none. Otherwise a passage with one edge would join its
+            other end however weak it is, since any edge raises modularity.
         neighbours: Each passage keeps the edges to so many passages with the most similar words.
     """
 
