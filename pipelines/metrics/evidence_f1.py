@@ -1,0 +1,70 @@
+"""Evidence F1: how well the units that a system calls evidence match the gold ones."""
+
+from collections.abc import Collection, Hashable, Sequence
+
+from pipelines.metrics.f1 import f1
+
+
+def evidence_f1(
+    predicted: Collection[Hashable], gold_sets: Sequence[Collection[Hashable]]
+) -> float | None:
+    """F1 over evidence units of one claim (ConRAG, Table II), against the best of its gold sets.
+
+    The paper does not say how claims are averaged; here each claim has a value, and a table gives
+    their mean, so that claims with much evidence count no more than others.
+
+    Args:
+        predicted: Units that are taken for evidence: sentences, passages.
+        gold_sets: Alternative sets, each enough by itself, as in WiCE and FEVER.
+
+    Returns:
+        A value in [0, 1]; None where there is no gold evidence to find.
+    """
+    found = set(predicted)
+    scores = []
+    for gold in map(set, gold_sets):
+        if gold:
+            hits = len(found & gold)
+            scores.append(f1(hits, len(found) - hits, len(gold) - hits) or 0.0)
+    return max(scores, default=None)
+
+
+def fever_precision(
+    predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
+) -> float | None:
+    """Share of predicted units that stand in any gold set (Thorne et al. 2018, FEVER scorer).
+
+    Args:
+        predicted: The best first; only the first `most` count.
+        gold_sets: Alternative sets.
+        most: FEVER's bound.
+
+    Returns:
+        A value in [0, 1], 1 where nothing is predicted, as in FEVER's scorer; None where there is
+        no gold evidence.
+    """
+    gold = {unit for units in gold_sets for unit in units}
+    if not gold:
+        return None
+    counted = predicted[:most]
+    return sum(unit in gold for unit in counted) / len(counted) if counted else 1.0
+
+
+def fever_recall(
+    predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
+) -> float | None:
+    """1 where a whole gold set is among the predicted units, else 0 (FEVER scorer).
+
+    Args:
+        predicted: The best first; only the first `most` count.
+        gold_sets: Alternative sets.
+        most: FEVER's bound.
+
+    Returns:
+        0 or 1; None where there is no gold evidence.
+    """
+    wanted = [set(gold) for gold in gold_sets if gold]
+    if not wanted:
+        return None
+    found = set(predicted[:most])
+    return float(any(gold <= found for gold in wanted))

@@ -1,0 +1,43 @@
+"""Evidence F1 by hand, and what always holds."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.metrics.evidence_f1 import evidence_f1, fever_precision, fever_recall
+
+UNITS = st.sets(st.integers(0, 6), max_size=5)
+GOLD = st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=3)
+
+
+def test_the_best_of_alternative_sets_counts() -> None:
+    # Against {1, 2}: one of three right, precision 1/3, recall 1/2. Against {3, 4}: 2/3 and 1.
+    assert evidence_f1([1, 3, 4], [{1, 2}]) == pytest.approx(0.4)
+    assert evidence_f1([1, 3, 4], [{1, 2}, {3, 4}]) == pytest.approx(0.8)
+
+
+def test_nothing_to_find_and_nothing_found() -> None:
+    assert evidence_f1([1], []) is None
+    assert evidence_f1([1], [set()]) is None
+    assert evidence_f1([], [{1}]) == 0
+
+
+def test_fevers_scorer_by_hand() -> None:
+    gold = [{1, 2}, {7}]
+    assert fever_precision([1, 5, 7], gold) == pytest.approx(2 / 3)
+    assert fever_recall([1, 5], gold) == 0
+    assert fever_recall([1, 5, 2], gold) == 1
+    assert fever_recall([0, 3, 4, 5, 6, 7], gold) == 0  # the sixth does not count
+    assert fever_precision([], gold) == 1
+    assert fever_precision([1], []) is None
+
+
+@given(UNITS, GOLD)
+def test_f1_lies_in_zero_and_one_and_is_one_for_a_gold_set_alone(
+    predicted: set[int], gold: list[set[int]]
+) -> None:
+    value = evidence_f1(predicted, gold)
+    assert value is not None
+    assert 0 <= value <= 1
+    assert (value == 1) == (predicted in gold)
+    assert evidence_f1(gold[0], gold) == 1
