@@ -29,12 +29,18 @@ def new_cross_encoder(
         seed: For the weights of a new classifier.
 
     Raises:
-        TaggerError: The folder holds no encoder that can be used.
+        TaggerError: The folder holds no encoder that can be used, or one whose dropout is not set
+            in this way.
     """
     import torch  # noqa: PLC0415  needed only where a model is trained
     from sentence_transformers.cross_encoder import CrossEncoder  # noqa: PLC0415
 
     before = check_files(encoder)
+    if dropout and "hidden_dropout_prob" not in before:
+        raise TaggerError(
+            f"{encoder} names no 'hidden_dropout_prob' in its config.json, so dropout would have no"
+            " effect; train it without"
+        )
     torch.manual_seed(seed)
     try:
         model = CrossEncoder(

@@ -52,7 +52,7 @@ class TrainingSettings(BaseModel):
         max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
             cut at its end.
         repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
-            every pass takes another half of them.
+            every pass takes half of them, drawn anew.
         dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
             that are passed again are learned by heart without it.
         teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
@@ -126,7 +126,7 @@ def train(
         )
     if not dev:
         raise TaggerError("there are no development pairs; name a file of pairs to be watched by")
-    if not batches(settings, [pair.source for pair in pairs], [1] * len(pairs)):
+    if round(settings.epochs * sum(settings.repeats.get(pair.source, 1) for pair in pairs)) == 0:
         raise TaggerError(
             f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
             " take more passes, or repeat a source at least once"
@@ -186,11 +186,13 @@ def _claim(
         before = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
-    differing = [key for key in described if before.get(key) != described[key]]
+    # A setting that a run of an earlier version did not know had its default.
+    known = {name: field.default for name, field in TrainingSettings.model_fields.items()} | before
+    differing = [key for key in described if known.get(key) != described[key]]
     if differing:
         raise TaggerError(
             f"{out} holds a training run with another '{differing[0]}' "
-            f"({before.get(differing[0])}); choose another folder, or remove this one"
+            f"({known.get(differing[0])}); choose another folder, or remove this one"
         )
 
 

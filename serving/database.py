@@ -54,7 +54,6 @@ def _open(path: Path, schema: str) -> sqlite3.Connection:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA synchronous = NORMAL")
         database.execute(schema)
-        database.commit()
         if path.stat().st_size <= CHECKED_BYTES:
             (verdict,) = database.execute("PRAGMA quick_check(1)").fetchone()
             if verdict != "ok":

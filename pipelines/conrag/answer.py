@@ -9,12 +9,10 @@ from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import RELATIONS, Relation, Truncation
 
 About = Literal["support", "refute", "conflict", "answer", "none"]
 """What a sentence speaks of; "none" where it says nothing of the evidence."""
-
-NO_RATIONALE = "It says neither that this is so nor that it is not."
 
 
 class Evidence(BaseModel):
@@ -26,7 +24,8 @@ class Evidence(BaseModel):
         relation: Its tag.
         confidence: Of the tag, in [0, 1].
         cluster: Name of its cluster: "S1".
-        rationale: One sentence on why it has this tag: the sentence that decided, where one did.
+        rationale: The sentence of the passage that decided; None of irrelevant passages, and where
+            the labeller names none that the passage has.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -36,7 +35,7 @@ class Evidence(BaseModel):
     relation: Relation
     confidence: float
     cluster: str
-    rationale: str
+    rationale: str | None
 
 
 class AnswerSentence(BaseModel):
@@ -47,7 +46,6 @@ class AnswerSentence(BaseModel):
         cites: Numbers of the evidence it rests on.
         about: What it speaks of.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
-        repaired: Whether it was written anew because of a problem.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -56,7 +54,6 @@ class AnswerSentence(BaseModel):
     cites: tuple[int, ...] = ()
     about: About = "answer"
     problems: tuple[str, ...] = ()
-    repaired: bool = False
 
 
 class Answer(BaseModel):
@@ -65,8 +62,6 @@ class Answer(BaseModel):
     Attributes:
         query: The question or claim.
         stance: By the delta rule.
-        model_stance: What the generator says it is; None where it was not asked. It decides
-            nothing.
         status: The stance in words: "disputed".
         kappa: Conflict score of what was retrieved, in [0, 1].
         disputed: Whether the conflict score reaches tau.
@@ -75,13 +70,14 @@ class Answer(BaseModel):
         clusters: All clusters of what was retrieved.
         conflict: The conflict statement; None where nothing disagrees.
         sentences: The answer.
+        unreadable: Ids of passages whose label could not be read; they are in nothing else.
+        truncations: Passages of which the labeller read a part.
     """
 
     model_config = ConfigDict(frozen=True)
 
     query: str
     stance: Stance
-    model_stance: Stance | None = None
     status: str
     kappa: float
     disputed: bool
@@ -91,13 +87,17 @@ class Answer(BaseModel):
     clusters: tuple[Cluster, ...]
     conflict: str | None
     sentences: tuple[AnswerSentence, ...]
+    unreadable: tuple[str, ...] = ()
+    truncations: tuple[Truncation, ...] = ()
 
 
 def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidence, ...]:
     """The packet as a table: supporting passages, refuting ones, then the others, numbered."""
     cluster_of = {name: each.name for each in clusters for name in each.members}
-    order = (*Relation,)
-    rows = sorted(packet.passages, key=lambda each: (order.index(each.relation), -each.confidence))
+    rows = sorted(
+        packet.passages,
+        key=lambda each: (RELATIONS.index(each.relation), -each.confidence, each.id),
+    )
     return tuple(
         Evidence(
             number=number,
@@ -105,14 +105,14 @@ def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidenc
             relation=each.relation,
             confidence=each.confidence,
             cluster=cluster_of[each.id],
-            rationale=each.rationale or NO_RATIONALE,
+            rationale=each.rationale,
         )
         for number, each in enumerate(rows, 1)
     )
 
 
 def by_relation(table: Sequence[Evidence]) -> Mapping[Relation, list[Evidence]]:
-    """The three lists of the table; unreadable tags have one of their own."""
+    """The three lists of the table."""
     return {
-        relation: [each for each in table if each.relation is relation] for relation in Relation
+        relation: [each for each in table if each.relation is relation] for relation in RELATIONS
     }

@@ -19,7 +19,7 @@ class Cluster:
 
     Attributes:
         name: "S1", "R1", "I1": the dominant tag and a number, the most confident first.
-        members: Ids of its passages, the most confident first.
+        members: Ids of its passages: those of the dominant tag first, each kind by confidence.
         tag: The dominant tag.
         confidence: The confidences of the members with that tag, summed; at least 0.
         representative: Id of the member that is the surest of that tag.
@@ -53,7 +53,7 @@ def clusters(tagged: Sequence[Tagged], groups: Sequence[frozenset[str]]) -> list
     """The clusters of a partition, supporting ones first, the most confident first.
 
     Args:
-        tagged: The passages.
+        tagged: The passages; each has a tag.
         groups: Their ids, each in one group.
     """
     by_id = {each.id: each for each in tagged}

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag.tagged import Tagged
-from pipelines.data.words import content_words
+from pipelines.data.words import FUNCTION_WORDS, words
 from pipelines.evidence.judgement import Relation
 
 if TYPE_CHECKING:
     import networkx as nx
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w[\w'’-]*|[^\w\s]")
 
 Similarity = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts -> for each pair of them a similarity in [0, 1]."""
@@ -23,8 +25,9 @@ class EdgeWeights(BaseModel):
     Attributes:
         topical: Weight of topical similarity.
         entities: Weight of shared names and key phrases.
-        agreement: Weight of semantic agreement. With the default, two sure passages of opposite
-            sides are joined by no edge, however alike their words are.
+        agreement: How far semantic agreement raises or lowers what the two make. With the default,
+            two sure passages of opposite sides are joined by next to nothing, however alike their
+            words are; passages of one side that have nothing in common are not joined either.
         least: An edge of less weight is none. Otherwise a passage with one edge would join its
             other end however weak it is, since any edge raises modularity.
         neighbours: Each passage keeps the edges to so many passages with the most similar words.
@@ -32,11 +35,27 @@ class EdgeWeights(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    topical: float = Field(0.35, ge=0)
-    entities: float = Field(0.15, ge=0)
-    agreement: float = Field(0.5, ge=0)
+    topical: float = Field(0.7, ge=0)
+    entities: float = Field(0.3, ge=0)
+    agreement: float = Field(1.0, ge=0, le=1)
     least: float = Field(0.1, gt=0)
     neighbours: int = Field(5, ge=1)
+
+
+def edge_weight(topical: float, entities: float, agreement: float, weights: EdgeWeights) -> float:
+    """The affinity of two passages, at least 0 (ConRAG, section 2, evidence clustering).
+
+    Agreement increases or decreases what topic and entities give, as the paper has it, and is not
+    added to them: two passages that support a claim by different facts are two perspectives.
+
+    Args:
+        topical: Topical similarity, in [0, 1].
+        entities: Overlap of names and key phrases, in [0, 1].
+        agreement: Semantic agreement, in [-1, 1].
+        weights: How much each counts.
+    """
+    alike = weights.topical * topical + weights.entities * entities
+    return alike * (1 + weights.agreement * agreement)
 
 
 def semantic_agreement(one: Tagged, other: Tagged) -> float:
@@ -53,16 +72,24 @@ def semantic_agreement(one: Tagged, other: Tagged) -> float:
 
 
 def key_phrases(text: str) -> frozenset[str]:
-    """Names, numbers and years of a text, in lower case.
+    """Names and numbers of a text, in lower case.
 
-    A name is a run of capitalised words; at the beginning of a sentence one that is no function
-    word. It stands for the named entities and key noun phrases of the paper and needs no model.
+    A name is a run of capitalised words with nothing but a space between them, without function
+    words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for the
+    named entities and key noun phrases of the paper, and needs no model.
     """
-    found = set()
-    for match in re.finditer(r"[A-Z][\w'’.-]*(?:\s+[A-Z][\w'’.-]*)*|\d[\d,.]*\d|\d", text):
-        phrase = match.group().strip(".,'’-").lower().replace(",", "")
-        if content_words(phrase):
-            found.add(phrase)
+    found, run, end = set(), list[str](), 0
+    for match in _TOKEN.finditer(text + " ."):
+        word = match.group()
+        name = word[0].isupper()
+        if run and not (name and text[end : match.start()] == " "):
+            found.add(" ".join(run))
+            run = []
+        end = match.end()
+        if name and (run or word.lower() not in FUNCTION_WORDS):
+            run.append(word.lower())
+        elif word[0].isdigit():
+            found.add(word.replace(",", ""))
     return frozenset(found)
 
 
@@ -75,16 +102,11 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
     """Cosine similarity of tf-idf vectors, in [0, 1], for each pair of texts."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415  slow to import
 
-    if not any(content_words(text) for text in texts):
+    if not any(words(text) for text in texts):
         return [[float(one == other) for other in texts] for one in texts]
-    vectors = TfidfVectorizer(analyzer=_words, sublinear_tf=True).fit_transform(texts)
+    vectors = TfidfVectorizer(analyzer=words, sublinear_tf=True).fit_transform(texts)
     dense: list[list[float]] = (vectors @ vectors.T).toarray().clip(0, 1).tolist()
     return dense
-
-
-def _words(text: str) -> list[str]:
-    wanted = content_words(text)
-    return [word for word in re.findall(r"\w+", text.lower()) if word in wanted]
 
 
 def similarity_graph(
@@ -115,20 +137,17 @@ def similarity_graph(
             "entities": jaccard(phrases[i], phrases[j]),
             "agreement": semantic_agreement(ordered[i], ordered[j]),
         }
-        weight = (
-            weights.topical * parts["topical"]
-            + weights.entities * parts["entities"]
-            + weights.agreement * parts["agreement"]
-        )
+        weight = edge_weight(**parts, weights=weights)
         if weight >= weights.least:
             graph.add_edge(ordered[i].id, ordered[j].id, weight=weight, **parts)
     return graph
 
 
 def _nearest(similarity: Sequence[Sequence[float]], neighbours: int) -> list[tuple[int, int]]:
-    """Pairs (i, j), i < j, of which one is among the other's nearest."""
+    """Pairs (i, j), i < j, of which one is among the other's nearest and shares words with it."""
     found = set()
     for i, row in enumerate(similarity):
-        others = sorted((j for j in range(len(row)) if j != i), key=lambda j: (-row[j], j))
+        near = (j for j in range(len(row)) if j != i and row[j] > 0)
+        others = sorted(near, key=lambda j: (-row[j], j))
         found |= {(min(i, j), max(i, j)) for j in others[:neighbours]}
     return sorted(found)

@@ -68,10 +68,14 @@ def select(
 ) -> Packet:
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
-    Below tau the most relevant passages are taken. From tau on each side first gets its budget,
-    the two in turn, ordered by relevance times confidence; the most relevant of what is left fill
-    the rest. Either way no cluster gives more than m passages and of near-duplicates one is
-    taken, so that a packet is smaller than k' where too little is left. Ties are broken by id.
+    From tau on each side first gets its budget, the two in turn, ordered by relevance times
+    confidence; below tau each side that there is gets one passage. The most relevant of what is
+    left fill the rest. No cluster gives more than m passages and of near-duplicates one is taken,
+    so that a packet is smaller than k' where too little is left. Ties are broken by id.
+
+    Two things go beyond the paper's text: below tau it takes the most relevant alone, which may
+    leave out the only passage that a stance rests on, so that the answer could not cite it; and it
+    calls redundancy control below tau optional.
 
     Args:
         tagged: The retrieved passages; their order decides nothing.
@@ -102,14 +106,13 @@ def select(
         return True
 
     balanced = kappa >= settings.tau
-    if balanced:
-        sides = [
-            iter(_ordered((each for each in tagged if each.relation is side), relevance_confidence))
-            for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
-        ]
-        for _ in range(side_budget(settings)):
-            for side in sides:
-                any(take(each) for each in side)  # the next one that may be chosen
+    sides = [
+        iter(_ordered((each for each in tagged if each.relation is side), relevance_confidence))
+        for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
+    ]
+    for _ in range(side_budget(settings) if balanced else 1):
+        for side in sides:
+            any(take(each) for each in side)  # the next one that may be chosen
     for each in _ordered(tagged, relevance):
         take(each)
     return Packet(tuple(chosen), balanced)

@@ -14,7 +14,7 @@ from pipelines.conrag.packet import PacketSettings, select
 from pipelines.conrag.policies import CitationPolicy, problems
 from pipelines.conrag.stance import DELTA, adjudicate
 from pipelines.conrag.tagged import Tagged
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.index import DEPTH, Retrieved
 
@@ -62,7 +62,8 @@ async def conrag(
         PairError: The claim or a passage cannot be judged.
         RequestError, ServingError: As of the labeller.
     """
-    tagged = await tag(query, retrieved[: settings.depth], labeller)
+    everything, truncations = await tag(query, retrieved[: settings.depth], labeller)
+    tagged = [each for each in everything if each.relation is not Relation.INVALID]
     groups = evidence_clusters(tagged, settings.edges, topical)
     kappa = conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
@@ -86,30 +87,38 @@ async def conrag(
         clusters=tuple(groups),
         conflict=template.conflict_statement(table),
         sentences=sentences,
+        unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),
+        truncations=truncations,
     )
 
 
-async def tag(query: str, retrieved: Sequence[Retrieved], labeller: Labeller) -> list[Tagged]:
+async def tag(
+    query: str, retrieved: Sequence[Retrieved], labeller: Labeller
+) -> tuple[list[Tagged], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
     Args:
         query: A claim, the hypothesis; passages are premises.
         retrieved: The passages.
         labeller: Asked once, for all of them.
+
+    Returns:
+        One per passage, `INVALID` where its label could not be read; and what was read in part.
     """
     if not retrieved:
-        return []
+        return [], ()
     labelled = await labeller([query], [each.passage for each in retrieved])
-    return [
+    tagged = [
         Tagged(
             each.passage,
             each.relevance,
             judgement.relation,
             confidence(judgement),
-            rationale=judgement.snippet,
+            rationale=judgement.snippet if judgement.snippet_found else None,
         )
         for each, judgement in zip(retrieved, labelled.judgements, strict=True)
     ]
+    return tagged, labelled.truncations
 
 
 def confidence(judgement: Judgement) -> float:

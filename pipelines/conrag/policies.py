@@ -6,10 +6,14 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.conrag.answer import AnswerSentence, Evidence
+from pipelines.conrag.answer import About, AnswerSentence, Evidence
 from pipelines.evidence.judgement import Relation
+from pipelines.retrieval.chunks import document_of
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
+
+
+SIDE: dict[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 
 
 class CitationPolicy(BaseModel):
@@ -31,8 +35,9 @@ def problems(
 ) -> tuple[str, ...]:
     """What is wrong with a sentence's citations; nothing, where it may count as cited.
 
-    Every sentence cites a passage of the packet that takes a side; one that speaks of the
-    disagreement cites both sides. A sentence of no evidence needs none.
+    Every sentence cites passages of the packet that take a side, and no others. One that speaks of
+    a side cites that side alone; one that speaks of the disagreement cites both. A sentence of no
+    evidence needs none.
 
     Args:
         sentence: With its citations.
@@ -47,14 +52,15 @@ def problems(
     if not cited:
         return () if sentence.about == "none" else ("cites nothing",)
     found = []
-    sides = {each.relation for each in cited} & {Relation.SUPPORTS, Relation.CONTRADICTS}
-    if not sides:
-        found.append("cites no passage that takes a side")
-    if sentence.about == "conflict" and len(sides) < 2:
+    idle = [each.number for each in cited if each.relation not in SIDE.values()]
+    if idle:
+        found.append(f"cites [{idle[0]}], which takes no side")
+    sides = {each.relation for each in cited} & set(SIDE.values())
+    if sentence.about == "conflict" and len(sides) < len(SIDE):
         found.append("speaks of the disagreement and cites one side alone")
-    wanted = Relation.SUPPORTS if sentence.about == "support" else Relation.CONTRADICTS
-    if sentence.about in ("support", "refute") and sides and wanted not in sides:
-        found.append("cites the other side alone")
+    wanted = SIDE.get(sentence.about)
+    if wanted and sides - {wanted}:
+        found.append("cites the other side")
     if policy.numbers:
         absent = _numbers(sentence.text) - _numbers(" ".join(e.passage.as_read() for e in cited))
         found += [f"cites no passage with the number {number}" for number in sorted(absent)]
@@ -65,11 +71,14 @@ def problems(
 
 
 def source(evidence: Evidence) -> str:
-    """Where a passage comes from, as far as it says: its site, else its title, else itself."""
+    """Where a passage comes from: its site where it has a URL, else the document it is of."""
     passage = evidence.passage
-    site = urlsplit(passage.url).hostname if passage.url else None
-    return site or passage.title or passage.id
+    try:
+        site = urlsplit(passage.url).hostname if passage.url else None
+    except ValueError:  # no URL, whatever it calls itself
+        site = None
+    return site or document_of(passage.id)
 
 
 def _numbers(text: str) -> set[str]:
-    return {match.replace(",", "").rstrip(".") for match in _NUMBER.findall(text)}
+    return {match.replace(",", "") for match in _NUMBER.findall(text)}

@@ -15,7 +15,7 @@ class Tagged:
     Attributes:
         passage: The passage.
         relevance: rel_i, normalised over what was retrieved, in [0, 1].
-        relation: t_i. `INVALID`, where no label could be had, counts on neither side.
+        relation: t_i; `INVALID` where there is no label; such a passage is in no cluster.
         confidence: u_i, the probability of that relation, in [0, 1].
         rationale: The sentence of the passage that decided; None where none did.
         quality: Weight of the passage, at least 0: the reliability of its source, where known.

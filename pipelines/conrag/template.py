@@ -70,7 +70,8 @@ def _leading(side: Sequence[Evidence]) -> list[Evidence]:
 def _quoted(evidence: Evidence, about: About) -> AnswerSentence:
     verb = "supports" if about == "support" else "contradicts"
     title = evidence.passage.title or "A passage"
-    text = f"{title} {verb} it: “{evidence.rationale.strip()}”"
+    quoted = f": “{evidence.rationale.strip()}”" if evidence.rationale else "."
+    text = f"{title} {verb} it{quoted}"
     return AnswerSentence(text=text, about=about, cites=(evidence.number,))
 
 

@@ -14,7 +14,15 @@ FUNCTION_WORDS = frozenset(
 )
 
 
+def words(text: str) -> list[str]:
+    """Words and numbers of a text in lower case, function words aside, in order.
+
+    A number is one word without its separators: "1,200" is "1200".
+    """
+    plain = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text.lower())
+    return [word for word in re.findall(r"\w+", plain) if word not in FUNCTION_WORDS]
+
+
 def content_words(text: str) -> frozenset[str]:
-    """Words and numbers of a text in lower case, function words aside."""
-    plain = re.sub(r"(?<=\d),(?=\d)", "", text.lower())
-    return frozenset(re.findall(r"\w+", plain)) - FUNCTION_WORDS
+    """The distinct `words` of a text."""
+    return frozenset(words(text))

@@ -7,6 +7,9 @@ sentence? The rules here say which questions are put, and what follows from the 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+AT_MOST = 3
+"""Citations of a sentence that ALCE's code looks at by default."""
+
 Supports = Callable[[Sequence[int], str], bool]
 """(positions of passages that are read together, in order; sentence) -> whether they entail it."""
 
@@ -32,7 +35,7 @@ class CitationCounts:
     Attributes:
         sentences: All of them.
         supported: Those that their citations, read together, entail.
-        citations: All citations of sentences that cite passages alone.
+        citations: Those that were looked at.
         needed: Those of them that are precise.
     """
 
@@ -57,34 +60,28 @@ class CitationCounts:
         return self.needed / self.citations if self.citations else 0.0
 
 
-def citation_recall(sentence: CitedSentence, passages: int, supports: Supports) -> bool:
+def supported(sentence: CitedSentence, supports: Supports) -> bool:
     """Whether all that a sentence cites, read together, entails it (ALCE, section 3.3).
 
-    A sentence without citations is not supported, nor is one that cites out of range.
+    Args:
+        sentence: With citations, none of them out of range.
+        supports: Asked once.
+    """
+    return supports(sentence.citations, sentence.text)
+
+
+def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
+    """How many citations of a supported sentence are precise (ALCE, section 3.3).
+
+    A citation is superfluous if it does not entail the sentence by itself and the others do without
+    it; all others are precise. Each is asked about with all the others present: of two that have
+    the same part of what is needed, both are superfluous. A passage that is cited twice is taken
+    out once.
 
     Args:
-        sentence: With its citations.
-        passages: How many there are to cite.
-        supports: Asked at most once.
+        sentence: One that is `supported`.
+        supports: Asked at most twice per citation.
     """
-    return _in_range(sentence, passages) and supports(sentence.citations, sentence.text)
-
-
-def precise_citations(sentence: CitedSentence, passages: int, supports: Supports) -> int:
-    """How many citations of a sentence are precise (ALCE, section 3.3).
-
-    Where the sentence is supported, a citation is superfluous if it does not entail the sentence by
-    itself and the others do without it. All others are precise. Where the sentence is not
-    supported, none is. Each is asked about with all the others present: of two that say the same,
-    both are superfluous. A passage that is cited twice is taken out once.
-
-    Args:
-        sentence: With its citations.
-        passages: How many there are to cite.
-        supports: Asked at most 1 + 2 * citations times.
-    """
-    if not citation_recall(sentence, passages, supports):
-        return 0
     if len(sentence.citations) == 1:
         return 1
     return sum(
@@ -94,28 +91,37 @@ def precise_citations(sentence: CitedSentence, passages: int, supports: Supports
 
 
 def citation_counts(
-    sentences: Sequence[CitedSentence], passages: int, supports: Supports
+    sentences: Sequence[CitedSentence],
+    passages: int,
+    supports: Supports,
+    *,
+    most: int | None = AT_MOST,
 ) -> CitationCounts:
     """Count over the sentences of an answer.
 
-    Citations of a sentence that cites out of range are in no count, as in ALCE's code; the sentence
-    itself counts as not supported.
+    A sentence that cites nothing, or a passage that there is not, is not supported, and its
+    citations are in no count: so ALCE's code has it. (There, "[0]" is the last passage; here it is
+    out of range.) Of a sentence that is not supported no citation is precise.
 
     Args:
         sentences: Of one answer.
         passages: How many there are to cite.
         supports: The entailment model.
+        most: Of each sentence only the first citations are looked at, 3 in ALCE's code; None takes
+            all of them.
     """
+    cited = [
+        CitedSentence(each.text, each.citations[:most])
+        for each in sentences
+        if each.citations and all(0 <= position < passages for position in each.citations)
+    ]
+    right = [each for each in cited if supported(each, supports)]
     return CitationCounts(
         sentences=len(sentences),
-        supported=sum(citation_recall(each, passages, supports) for each in sentences),
-        citations=sum(len(each.citations) for each in sentences if _in_range(each, passages)),
-        needed=sum(precise_citations(each, passages, supports) for each in sentences),
+        supported=len(right),
+        citations=sum(len(each.citations) for each in cited),
+        needed=sum(precise_citations(each, supports) for each in right),
     )
-
-
-def _in_range(sentence: CitedSentence, passages: int) -> bool:
-    return bool(sentence.citations) and all(0 <= n < passages for n in sentence.citations)
 
 
 def _without(sentence: CitedSentence, position: int) -> tuple[int, ...]:

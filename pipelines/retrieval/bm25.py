@@ -1,11 +1,11 @@
 """Retrieval by words: BM25 with stemming, on the disk, memory-mapped (bm25s)."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pipelines.data.words import FUNCTION_WORDS
+from pipelines.data.words import words
+from pipelines.errors import InputError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,12 +20,7 @@ def stems(texts: Sequence[str]) -> list[list[str]]:
     import Stemmer  # noqa: PLC0415  only where words are counted
 
     stemmer = Stemmer.Stemmer("english")
-    return [
-        stemmer.stemWords(
-            [word for word in re.findall(r"\w+", text.lower()) if word not in FUNCTION_WORDS]
-        )
-        for text in texts
-    ]
+    return [stemmer.stemWords(words(text)) for text in texts]
 
 
 def write_bm25(texts: Sequence[str], folder: Path) -> None:
@@ -34,9 +29,17 @@ def write_bm25(texts: Sequence[str], folder: Path) -> None:
     Args:
         texts: The passages, at least one.
         folder: Made.
+
+    Raises:
+        InputError: No text has a word.
     """
-    index = _new()
-    index.index(stems(texts), show_progress=False)
+    import bm25s  # noqa: PLC0415  slow to import
+
+    counted = stems(texts)
+    if not any(counted):
+        raise InputError("no passage has a word to search by; name documents that have text")
+    index = bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy", auto_compile=False)
+    index.index(counted, show_progress=False)
     index.save(folder, show_progress=False)
 
 
@@ -58,15 +61,9 @@ class Bm25:
         """The score of every passage, at least 0; 0 where it shares no word with the query."""
         import numpy as np  # noqa: PLC0415  only where a query is asked
 
-        (words,) = stems([query])
-        known = [word for word in words if word in self._index.vocab_dict]
+        (wanted,) = stems([query])
+        known = [word for word in wanted if word in self._index.vocab_dict]
         if not known:
             return np.zeros(self._index.scores["num_docs"], dtype=np.float32)
         scores: NDArray[np.float32] = self._index.get_scores(known)
         return scores
-
-
-def _new() -> Any:
-    import bm25s  # noqa: PLC0415  slow to import
-
-    return bm25s.BM25(k1=K1, b=B, method="lucene", backend="numpy", auto_compile=False)

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-DECIDING = ("*.safetensors", "*.json", "vocab.txt", "*/*.json", "*/*.safetensors")
+DECIDING = (
+    "*.safetensors", "*.json", "vocab.txt", "merges.txt", "*.model",
+    "*/*.safetensors", "*/*.json",
+)  # fmt: skip
 """What of a folder decides embeddings; pooling and other modules lie in subfolders."""
 
 AT_ONCE = 256
@@ -38,14 +41,18 @@ class Embedder:
         Raises:
             InputError: The folder is missing or cannot be read.
         """
-        files = sorted({file for pattern in DECIDING for file in self.path.glob(pattern)})
+        found = {file for pattern in DECIDING for file in self.path.glob(pattern)}
+        files = sorted(file for file in found if file.is_file())
         if not any(file.suffix == ".safetensors" for file in files):
             raise InputError(
                 f"{self.path} has no safetensors weights; name the folder of an embedding model"
             )
-        lines = "".join(
-            f"{sha256_of(file)}  {file.relative_to(self.path).as_posix()}\n" for file in files
-        )
+        try:
+            lines = "".join(
+                f"{sha256_of(file)}  {file.relative_to(self.path).as_posix()}\n" for file in files
+            )
+        except OSError as error:
+            raise InputError(f"{error.filename} cannot be read ({error.strerror})") from error
         return hashlib.sha256(lines.encode()).hexdigest()
 
     @cached_property

@@ -1,30 +1,34 @@
 """An index of passages: files in a folder, written whole or not at all, read where they lie.
 
-passages.jsonl   one passage per line
-offsets.npy      where each line begins
-bm25/            the index of words
-embeddings.npy   where it was built with an embedding model
-index.json       what it was built from; the folder is an index where it has this
+index.json           what it was built from, and which of the folders below is the index
+files-N/             one build
+  passages.jsonl     one passage per line
+  offsets.npy        where each line begins
+  bm25/              the index of words
+  embeddings.npy     where it was built with an embedding model
+
+A build writes a folder of its own and then names it in `index.json` in one step, so that a process
+that is killed leaves the index that was there. The build before stays until the next one, for
+programs that have it open.
 """
 
+import fcntl
 import json
-import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.files import replace_text
 from pipelines.retrieval.bm25 import Bm25, write_bm25
 from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
-
-if TYPE_CHECKING:
-    pass
 
 Method = Literal["bm25", "dense", "hybrid"]
 """By words, by meaning, or by both with their ranks fused."""
@@ -37,6 +41,8 @@ FUSED = 100
 
 FORMAT = 1
 ABOUT = "index.json"
+FILES = "files-"
+LOCK = ".building"
 
 
 class About(BaseModel):
@@ -44,6 +50,7 @@ class About(BaseModel):
 
     Attributes:
         format: Version of these files.
+        files: The folder of its build.
         passages: How many there are.
         model: Digest of the embedding model; None without one.
         model_path: Where that model lay.
@@ -52,6 +59,7 @@ class About(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: int
+    files: str
     passages: int
     model: str | None = None
     model_path: Path | None = None
@@ -78,7 +86,7 @@ def build(
     embedder: Embedder | None = None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> "Index":
-    """Build an index. Killed anywhere, it leaves no half of one, and an old one as it was.
+    """Build an index. A process that is killed leaves no half of one, and an old one as it was.
 
     Args:
         passages: At least one, with distinct ids.
@@ -97,32 +105,26 @@ def build(
         if passage.id in seen:
             raise InputError(f"two passages have the id '{passage.id}'; make ids distinct")
         seen.add(passage.id)
-    if folder.exists() and any(folder.iterdir()) and not (folder / ABOUT).exists():
-        raise InputError(f"{folder} holds files that are no index; name another folder")
-    staged = folder.with_name(f".{folder.name}.building")
     try:
-        shutil.rmtree(staged, ignore_errors=True)
-        staged.mkdir(parents=True)
-        _write_passages(passages, staged)
-        texts = [passage.as_read() for passage in passages]
-        write_bm25(texts, staged / "bm25")
-        if embedder is not None:
-            write_embeddings(texts, embedder, staged / "embeddings.npy", on_progress)
-        about = About(
-            format=FORMAT,
-            passages=len(passages),
-            model=embedder.digest if embedder else None,
-            model_path=embedder.path.resolve() if embedder else None,
-        )
-        (staged / ABOUT).write_text(about.model_dump_json(indent=2) + "\n", "utf-8")
-        if folder.exists():
-            old = folder.with_name(f".{folder.name}.old")
-            shutil.rmtree(old, ignore_errors=True)
-            folder.rename(old)
-            staged.rename(folder)
-            shutil.rmtree(old)
-        else:
-            staged.rename(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        ours = (folder / ABOUT).exists() or (folder / LOCK).exists()
+        if not ours and any(folder.iterdir()):
+            raise InputError(f"{folder} holds files that are no index; name another folder")
+        with _only_builder(folder):
+            before = _about(folder).files if (folder / ABOUT).exists() else ""
+            for entry in folder.glob(f"{FILES}*"):
+                if entry.name != before:
+                    shutil.rmtree(entry)
+            own = f"{FILES}{int(before.removeprefix(FILES) or 0) + 1}"
+            _write(passages, folder / own, embedder, on_progress)
+            about = About(
+                format=FORMAT,
+                files=own,
+                passages=len(passages),
+                model=embedder.digest if embedder else None,
+                model_path=embedder.path.resolve() if embedder else None,
+            )
+            replace_text(folder / ABOUT, about.model_dump_json(indent=2) + "\n")
     except OSError as error:
         raise InputError(
             f"{folder} cannot be written ({error.strerror or error}); name another folder"
@@ -139,7 +141,8 @@ class Index:
             the index was built with, where it lies.
 
     Raises:
-        InputError: The folder is no index of this version, or was built with another model.
+        InputError: The folder is no index of this version, is damaged, or was built with another
+            model.
     """
 
     def __init__(self, folder: Path, embedder: Embedder | None = None) -> None:
@@ -147,13 +150,17 @@ class Index:
 
         self.folder = folder
         self.about = _about(folder)
+        self._files = folder / self.about.files
         self._embedder = embedder
         if embedder is not None and self.about.model not in (None, embedder.digest):
             raise InputError(
                 f"{folder} was built with another embedding model ({self.about.model_path}) than "
                 f"{embedder.path}; name that one, or build the index again"
             )
-        self._offsets = np.load(folder / "offsets.npy", mmap_mode="r", allow_pickle=False)
+        with _telling_damage(folder):
+            offsets = self._files / "offsets.npy"
+            self._offsets = np.load(offsets, mmap_mode="r", allow_pickle=False)
+            self._lines = (self._files / "passages.jsonl").open("rb")  # closed with the process
         self._bm25: Bm25 | None = None
         self._dense: Dense | None = None
 
@@ -162,9 +169,9 @@ class Index:
 
     def passage(self, position: int) -> Document:
         """The passage at a position, from 0."""
-        with (self.folder / "passages.jsonl").open("rb") as file:
-            file.seek(int(self._offsets[position]))
-            return Document.model_validate_json(file.readline())
+        with _telling_damage(self.folder):
+            self._lines.seek(int(self._offsets[position]))
+            return Document.model_validate_json(self._lines.readline())
 
     def search(self, query: str, *, k: int = DEPTH, method: Method = "bm25") -> list[Retrieved]:
         """The k passages that fit a query best, the best first; ties in the order of the index.
@@ -179,6 +186,8 @@ class Index:
         Raises:
             InputError: The index has no embeddings, or their model is not to be had.
         """
+        if k < 1:
+            raise InputError(f"{k} passages cannot be retrieved; ask for at least one")
         if method == "hybrid":
             rankings = [
                 [position for position, _ in self._ranking(query, each, FUSED)]
@@ -206,7 +215,8 @@ class Index:
 
     def _words(self) -> Bm25:
         if self._bm25 is None:
-            self._bm25 = Bm25(self.folder / "bm25")
+            with _telling_damage(self.folder):
+                self._bm25 = Bm25(self._files / "bm25")
         return self._bm25
 
     def _meaning(self) -> Dense:
@@ -214,11 +224,12 @@ class Index:
             if self.about.model is None or self.about.model_path is None:
                 raise InputError(
                     f"{self.folder} was built without an embedding model, so it can be searched "
-                    "by bm25 alone; build it again with --embedder"
+                    "by bm25 alone; build it again with one"
                 )
             if self._embedder is None:
                 self._embedder = _embedder_of(self.about, self.folder)
-            self._dense = Dense(self.folder / "embeddings.npy", self._embedder)
+            with _telling_damage(self.folder):
+                self._dense = Dense(self._files / "embeddings.npy", self._embedder)
         return self._dense
 
 
@@ -227,7 +238,7 @@ def _embedder_of(about: About, folder: Path) -> Embedder:
     if not about.model_path.is_dir():
         raise InputError(
             f"{folder} was built with the embedding model {about.model_path}, which is not there "
-            "any more; name it with --embedder, or search by bm25"
+            "any more; say where it is, or search by bm25"
         )
     embedder = Embedder(about.model_path)
     if embedder.digest != about.model:
@@ -243,25 +254,52 @@ def _about(folder: Path) -> About:
     try:
         about = About.model_validate_json(path.read_bytes())
     except FileNotFoundError:
-        raise InputError(
-            f"{folder} is no index; make one with `contested index build DOCUMENTS --out {folder}`"
-        ) from None
+        raise InputError(f"{folder} is no index; build one there first") from None
+    except NotADirectoryError:
+        raise InputError(f"{folder} is a file; name the folder of an index") from None
     except (OSError, ValidationError) as error:
-        raise InputError(f"{path} is damaged; build the index again") from error
+        raise InputError(f"{path} is damaged; remove {folder} and build the index again") from error
     if about.format != FORMAT:
         raise InputError(f"{folder} was built by another version; build the index again")
     return about
 
 
-def _write_passages(passages: Sequence[Document], folder: Path) -> None:
+@contextmanager
+def _telling_damage(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, KeyError, EOFError) as error:  # a ValidationError is a ValueError
+        raise InputError(f"the index {folder} is damaged; build it again") from error
+
+
+@contextmanager
+def _only_builder(folder: Path) -> Iterator[None]:
+    """Keep other processes from building here. The lock dies with the process."""
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"another process is building {folder}; wait for it") from None
+        yield
+
+
+def _write(
+    passages: Sequence[Document],
+    files: Path,
+    embedder: Embedder | None,
+    on_progress: Callable[[int], None],
+) -> None:
     import numpy as np  # noqa: PLC0415  only where an index is written
 
+    files.mkdir()
     offsets = []
-    with (folder / "passages.jsonl").open("wb") as file:
+    with (files / "passages.jsonl").open("wb") as file:
         for passage in passages:
             offsets.append(file.tell())
             line: dict[str, Any] = passage.model_dump(exclude_none=True)
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
-        file.flush()
-        os.fsync(file.fileno())
-    np.save(folder / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)
+    np.save(files / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)
+    texts = [passage.as_read() for passage in passages]
+    write_bm25(texts, files / "bm25")
+    if embedder is not None:
+        write_embeddings(texts, embedder, files / "embeddings.npy", on_progress)

@@ -352,7 +352,7 @@ def test_a_training_without_a_single_batch_is_refused(
     assert not (tmp_path / "out").exists()
 
 
-def test_a_part_of_a_source_is_another_part_in_every_pass() -> None:
+def test_a_part_of_a_source_is_drawn_anew_in_every_pass() -> None:
     sources = ["large"] * 100 + ["small"] * 4
     chosen = settings(Path(), epochs=2, repeats={"large": 0.25, "small": 1.5})
     counts = Counter(index for batch in batches(chosen, sources, [9] * 104) for index in batch)

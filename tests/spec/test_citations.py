@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.metrics.citations import (
-    CitedSentence,
-    citation_counts,
-    citation_recall,
-    precise_citations,
-)
+from pipelines.metrics.citations import CitedSentence, citation_counts
 
 PASSAGES = 4
 
@@ -48,16 +43,16 @@ CASES = {
     "the same one twice": ("a", (0, 0), True, 2, 2),
     "the same needed one twice": ("abc", (0, 0, 2), True, 1, 3),
     "two that say the same beside a needed one": ("bc", (1, 0, 2), True, 1, 3),
+    "the fourth is not looked at": ("ac", (3, 1, 0, 2), False, 0, 3),
+    "the fourth is still out of range": ("a", (0, 1, 2, 9), False, 0, 0),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_one_sentence(name: str) -> None:
     text, citations, supported, precise, counted = CASES[name]
-    sentence = CitedSentence(text, citations)
-    assert citation_recall(sentence, PASSAGES, Facts()) is supported
-    assert precise_citations(sentence, PASSAGES, Facts()) == precise
-    assert citation_counts([sentence], PASSAGES, Facts()).citations == counted
+    counts = citation_counts([CitedSentence(text, citations)], PASSAGES, Facts())
+    assert (counts.supported, counts.needed, counts.citations) == (supported, precise, counted)
 
 
 def test_an_answer_of_several_sentences() -> None:
@@ -90,6 +85,23 @@ ANSWERS = st.lists(
 )
 
 
+def test_all_citations_are_looked_at_where_that_is_asked() -> None:
+    answer = [CitedSentence("ac", (3, 1, 0, 2))]
+    counts = citation_counts(answer, PASSAGES, Facts(), most=None)
+    assert (counts.supported, counts.needed, counts.citations) == (1, 2, 4)
+
+
+def test_each_question_is_put_once() -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def supports(positions: Sequence[int], sentence: str) -> bool:
+        asked.append(tuple(positions))
+        return Facts()(positions, sentence)
+
+    citation_counts([CitedSentence("abc", (0, 2, 3))], PASSAGES, supports)
+    assert asked == [(0, 2, 3), (0,), (2, 3), (2,), (0, 3), (3,), (0, 2)]
+
+
 @given(ANSWERS)
 def test_shares_lie_in_zero_and_one(answer: list[CitedSentence]) -> None:
     counts = citation_counts(answer, PASSAGES, Facts())
@@ -104,5 +116,5 @@ def test_citing_more_never_lowers_recall(answer: list[CitedSentence], more: int)
         CitedSentence(each.text, (*each.citations, more)) if each.citations else each
         for each in answer
     ]
-    before = citation_counts(answer, PASSAGES, Facts())
-    assert citation_counts(longer, PASSAGES, Facts()).supported >= before.supported
+    before = citation_counts(answer, PASSAGES, Facts(), most=None)
+    assert citation_counts(longer, PASSAGES, Facts(), most=None).supported >= before.supported

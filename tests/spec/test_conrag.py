@@ -12,6 +12,7 @@ from pipelines.conrag.clusters import Cluster, clusters, communities, dominant_t
 from pipelines.conrag.conflict import cluster_conflict_score, conflict_score, kappa
 from pipelines.conrag.graph import (
     EdgeWeights,
+    edge_weight,
     jaccard,
     key_phrases,
     semantic_agreement,
@@ -136,6 +137,8 @@ def test_agreement_joins_sides_and_parts_them() -> None:
 def test_names_numbers_and_years_are_key_phrases() -> None:
     text = "The bridge in Upper Aldham cost 1,200 pounds. It was opened by Ada Lovelace in 1936."
     assert key_phrases(text) == {"upper aldham", "1200", "ada lovelace", "1936"}
+    text = "Aldham\n\nShe met Ada Lovelace. Then The Aldham dam broke. Émile Zola, Ada"
+    assert key_phrases(text) == {"aldham", "ada lovelace", "émile zola", "ada"}
     assert jaccard(frozenset("ab"), frozenset("bc")) == pytest.approx(1 / 3)
     assert jaccard(frozenset(), frozenset()) == 0
 
@@ -144,8 +147,9 @@ def test_an_edge_by_hand() -> None:
     text = "Ada Lovelace opened it in 1936."
     two = [passage("a", S, 0.8, text=text), passage("b", S, 0.5, text=text)]
     graph = similarity_graph(two, EdgeWeights(topical=0.2, entities=0.3, agreement=0.5))
-    # Equal words and names, agreement 0.8 * 0.5.
-    assert graph["a"]["b"]["weight"] == pytest.approx(0.2 + 0.3 + 0.5 * 0.4)
+    # Equal words and names, 0.2 + 0.3, raised by half of an agreement of 0.8 * 0.5.
+    assert graph["a"]["b"]["weight"] == pytest.approx(0.5 * (1 + 0.5 * 0.4))
+    assert edge_weight(0.6, 0.2, -0.81, EdgeWeights()) == pytest.approx(0.48 * 0.19)
 
 
 def test_sure_passages_of_opposite_sides_are_not_joined() -> None:
@@ -172,6 +176,29 @@ def test_edges_go_to_nearest_neighbours_alone(tagged: list[Tagged], neighbours: 
     assert sorted(graph) == sorted(each.id for each in tagged)
     assert graph.number_of_edges() <= neighbours * len(tagged)
     assert all(data["weight"] >= 0.1 for *_, data in graph.edges(data=True))
+
+
+def test_passages_without_a_word_in_common_are_not_joined() -> None:
+    tagged = [passage(f"p{n}", S, 0.9, text=f"word{n}") for n in range(8)]
+    assert similarity_graph(tagged, EdgeWeights()).number_of_edges() == 0
+
+
+def test_names_of_passages_decide_nothing() -> None:
+    def sizes(prefix: str) -> list[int]:
+        tagged = [passage(f"{prefix}{n}", S, 0.9, text=f"Aldham word{n}") for n in range(4)]
+        tagged += [passage(f"m{n}", R, 0.9, text=f"Aldham other{n}") for n in range(4)]
+        found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+        return sorted(len(each.members) for each in found)
+
+    assert sizes("a") == sizes("z")
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(-1, 1), st.floats(-1, 1))
+def test_agreement_raises_an_edge_and_never_makes_it_negative(
+    topical: float, entities: float, one: float, other: float
+) -> None:
+    low, high = (edge_weight(topical, entities, a, EdgeWeights()) for a in sorted((one, other)))
+    assert 0 <= low <= high
 
 
 # Clusters
@@ -279,6 +306,12 @@ def test_a_packet_is_full_where_clusters_and_duplicates_allow(
     tagged = [passage(f"p{n:02}", RELATIONS[n % 3], text=f"word{n}") for n in range(count)]
     packet = select(tagged, apart(tagged), score, PacketSettings(size=size))
     assert len(packet.passages) == min(size, count)
+
+
+def test_passages_of_one_side_on_different_facts_fill_a_packet() -> None:
+    tagged = [passage(f"p{n}", S, 0.9, text=f"word{n} of fact{n}") for n in range(8)]
+    packet, _ = packet_of(tagged, PacketSettings())
+    assert len(packet.passages) == 8
 
 
 # Stance

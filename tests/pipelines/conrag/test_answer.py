@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.answer import NO_RATIONALE, AnswerSentence, Evidence, evidence_table
+from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
 from pipelines.conrag.clusters import clusters
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.policies import CitationPolicy, problems, source
@@ -44,7 +44,7 @@ def test_the_table_has_its_three_lists_in_order() -> None:
     assert [(each.number, each.passage.id, each.cluster) for each in TABLE] == [
         (1, "d", "S1"), (2, "b", "S2"), (3, "a", "R1"), (4, "c", "I1"),
     ]  # fmt: skip
-    assert TABLE[3].rationale == NO_RATIONALE
+    assert TABLE[3].rationale is None
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,11 @@ def test_the_table_has_its_three_lists_in_order() -> None:
         ((), "none", "Nobody knows.", None),
         ((9,), "support", "It was opened.", "cites [9], which is not in the evidence"),
         ((0, 1), "support", "It was opened.", "cites [0]"),
-        ((4,), "answer", "It is a dam.", "no passage that takes a side"),
-        ((3,), "support", "It is so.", "the other side alone"),
-        ((1, 3), "support", "It is so.", None),
+        ((4,), "answer", "It is a dam.", "cites [4], which takes no side"),
+        ((1, 4), "support", "It is so.", "cites [4], which takes no side"),
+        ((3,), "support", "It is so.", "the other side"),
+        ((1, 3), "support", "It is so.", "the other side"),
+        ((1, 3), "answer", "It is so.", None),
         ((1, 2), "conflict", "They disagree.", "one side alone"),
         ((2, 3), "conflict", "They disagree.", None),
         ((3,), "refute", "It was finished in 1902.", "no passage with the number 1902"),
@@ -82,13 +84,19 @@ def test_numbers_are_compared_as_numbers() -> None:
     assert not problems(other, table, LENIENT)
 
 
-def test_independent_sources_are_sites_then_titles() -> None:
-    one, other = (
-        Tagged(Document(id=name, text="t", url=f"https://news.example/{name}"), 1, S, 0.9)
-        for name in "ab"
-    )
-    table = table_of([one, other])
-    assert {source(each) for each in table} == {"news.example"}
+def test_independent_sources_are_sites_then_documents() -> None:
+    def sources(*where: tuple[str, str | None]) -> set[str]:
+        passages = [Tagged(Document(id=name, text="t", url=url), 1, S, 0.9) for name, url in where]
+        return {source(each) for each in table_of(passages)}
+
+    site = "https://news.example/"
+    assert sources(("a", site + "a"), ("b", site + "b")) == {"news.example"}
+    assert sources(("report#1", None), ("report#2#1", None)) == {"report"}
+    assert sources(("a", "https://[oops/x"), ("b", None)) == {"a", "b"}
+
+
+def test_several_sources_can_be_asked_for() -> None:
+    table = table_of([tagged("r#1", S, 0.9), tagged("r#2", S, 0.8)])
     sentence = AnswerSentence(text="So it is.", cites=(1, 2))
     assert "cites 1 sources" in problems(sentence, table, CitationPolicy(sources=2))[0]
     assert not problems(AnswerSentence(text="So it is.", cites=(1, 2)), TABLE,
@@ -116,6 +124,12 @@ def test_without_a_side_nothing_is_claimed() -> None:
     (only,) = write(Adjudicated(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
     assert (only.about, only.cites) == ("none", ())
     assert conflict_statement(table) is None
+
+
+def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
+    table = table_of([Tagged(Document(id="a", text="Text."), 1, S, 0.9)])
+    sentences = write(adjudicate([], 0), table)
+    assert [each.text for each in sentences] == ["A passage supports it."]
 
 
 @given(st.lists(st.tuples(st.sampled_from(RELATIONS), st.floats(0.34, 1)), max_size=8))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import ConragSettings, conrag
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
@@ -28,6 +29,7 @@ class Letters:
                     if document.id[0] != "x"
                     else None,
                     snippet=document.text if document.id[0] in "sc" else None,
+                    snippet_found=True,
                     source="letters",
                 )
                 for document in documents
@@ -68,7 +70,18 @@ async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
     answer = await conrag("So.", found("x1", "s1"), labeller=Letters(), settings=ConragSettings())
     assert (answer.support, answer.refute) == (0.8, 0)
-    assert [each.relation for each in answer.evidence] == [S, X]
+    assert [each.relation for each in answer.evidence] == [S]
+    assert answer.unreadable == ("x1",)
+    assert [each.members for each in answer.clusters] == [("s1",)]
+
+
+async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> None:
+    ids = [*(f"i{n}" for n in range(7)), "s1"]
+    settings = ConragSettings(packet=PacketSettings(size=3))
+    answer = await conrag("So.", found(*ids), labeller=Letters(), settings=settings)
+    assert answer.stance is Stance.SUPPORT
+    assert [sentence.about for sentence in answer.sentences] == ["support", "support"]
+    assert len(answer.evidence) == 3
 
 
 async def test_nothing_retrieved_is_insufficient_evidence() -> None:

@@ -83,12 +83,28 @@ def test_markdown_sections_have_the_path_of_their_headings() -> None:
     )
     found = sections(Document(id="a.md", text=text, title="Dams"))
     assert [(each.id, each.title, each.text.split("\n")[0]) for each in found] == [
-        ("a.md/1", "Dams", "Before."),
-        ("a.md/2", "Dams", "On dams."),
-        ("a.md/3", "Dams > Aldham", "Built in 1902."),
-        ("a.md/4", "Dams > Locks", "On locks."),
+        ("a.md#1", "Dams", "Before."),
+        ("a.md#2", "Dams", "On dams."),
+        ("a.md#3", "Dams > Aldham", "Built in 1902."),
+        ("a.md#4", "Dams > Locks", "On locks."),
     ]
     assert "# no heading" in found[-1].text
+
+
+def test_headings_may_end_in_a_hash_and_fences_be_tildes() -> None:
+    found = sections(Document(id="a", text="# C#\r\nA language.\r\n~~~\n# no\n~~~\n"))
+    assert [(each.title, each.text.split()[0]) for each in found] == [("C#", "A")]
+
+
+def test_text_without_spaces_is_cut_too() -> None:
+    cut = passages(Document(id="d", text="水坝建于一九〇二年。" * 40), words=60)
+    assert len(cut) > 5
+    assert all(len(each.text) <= 60 for each in cut)
+
+
+def test_an_id_that_leaves_no_room_for_a_number_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="shorten its id"):
+        passages(Document(id="d" * 199, text="One two. " * 200))
 
 
 # Rankings
@@ -116,6 +132,12 @@ def test_relevance_lies_in_zero_and_one(scores: list[float]) -> None:
     assert all(0 <= share <= 1 for share in shares)
     if any(score > 1e-9 for score in scores):
         assert max(shares) == 1
+
+
+def test_a_number_is_found_with_and_without_separators(tmp_path: Path) -> None:
+    index = build([*DOCUMENTS, Document(id="p", text="It cost 1,200 pounds.")], tmp_path / "i")
+    assert [each.passage.id for each in index.search("1200")] == ["p"]
+    assert [each.passage.id for each in index.search("1,200")] == ["p"]
 
 
 def test_words_are_stemmed_and_function_words_left_out() -> None:
@@ -172,7 +194,9 @@ def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Pat
         (lambda folder: (folder / "index.json").unlink(), "is no index"),
         (lambda folder: (folder / "index.json").write_text("{"), "is damaged"),
         (
-            lambda folder: (folder / "index.json").write_text('{"format": 9, "passages": 1}'),
+            lambda folder: (folder / "index.json").write_text(
+                '{"format": 9, "files": "files-1", "passages": 1}'
+            ),
             "another version",
         ),
     ],
@@ -184,20 +208,55 @@ def test_what_is_no_index_is_refused(damage: object, problem: str, tmp_path: Pat
         Index(tmp_path / "i")
 
 
-def test_a_kill_leaves_the_old_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("killed_in", ["_write", "write_bm25", "replace_text"])
+@pytest.mark.parametrize("before", [0, 2])
+def test_a_kill_leaves_the_old_index(
+    before: int, killed_in: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "i"
-    build(DOCUMENTS[:2], folder)
+    if before:
+        build(DOCUMENTS[:before], folder)
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(indexes, "write_bm25", killed)
+    monkeypatch.setattr(indexes, killed_in, killed)
     with pytest.raises(KeyboardInterrupt):
         build(DOCUMENTS, folder)
-    assert len(Index(folder)) == 2
+    if before:
+        assert len(Index(folder)) == before
+        assert Index(folder).search("dam")[0].passage == DOCUMENTS[0]
+    else:
+        with pytest.raises(InputError, match="is no index"):
+            Index(folder)
     monkeypatch.undo()
     assert len(build(DOCUMENTS, folder)) == 4
-    assert [path.name for path in tmp_path.iterdir()] == ["i"]
+    assert len(list(folder.glob("files-*"))) == 1 + bool(before)
+
+
+def test_an_open_index_stays_what_it_was(tmp_path: Path) -> None:
+    index = build(DOCUMENTS[:2], tmp_path / "i")
+    build(list(reversed(DOCUMENTS)), tmp_path / "i")
+    assert [index.passage(n) for n in range(2)] == DOCUMENTS[:2]
+    assert index.search("dam")[0].passage == DOCUMENTS[0]
+
+
+@pytest.mark.parametrize("lost", ["offsets.npy", "passages.jsonl", "bm25/vocab.index.json"])
+def test_a_damaged_index_says_so(lost: str, tmp_path: Path) -> None:
+    build(DOCUMENTS, tmp_path / "i")
+    (tmp_path / "i" / "files-1" / lost).unlink()
+    with pytest.raises(InputError, match="is damaged; build it again"):
+        Index(tmp_path / "i").search("dam")
+
+
+def test_what_cannot_be_indexed_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="cannot be written"):
+        build(DOCUMENTS, tmp_path / "file")
+    with pytest.raises(InputError, match="no passage has a word"):
+        build([Document(id="d", text="It is. ...")], tmp_path / "i")
+    with pytest.raises(InputError, match="at least one"):
+        build(DOCUMENTS, tmp_path / "i").search("dam", k=0)
 
 
 def test_what_is_no_index_is_not_overwritten(tmp_path: Path) -> None:
@@ -215,6 +274,8 @@ def test_nothing_on_the_disk_is_a_pickle(built: Path) -> None:
         if file.suffix == ".npy":
             assert file.read_bytes()[:6] == b"\x93NUMPY"
             assert b"'descr': '|O'" not in file.read_bytes()[:128]
-        elif file.is_file():
+        elif file.suffix in (".json", ".jsonl"):
             json.loads(file.read_text("utf-8").splitlines()[0] if file.suffix == ".jsonl"
                        else file.read_text("utf-8"))  # fmt: skip
+        else:
+            assert file.is_dir() or not file.read_bytes()
