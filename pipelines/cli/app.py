@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError
-from pipelines.cli import conflictbench, doctor, models, nli, report, run, score
+from pipelines.cli import ask, conflictbench, doctor, index, models, nli, report, run, score
 from pipelines.cli.serve import serve
 from pipelines.errors import InputError
 from serving.errors import ServingError
@@ -37,6 +37,8 @@ First steps:
 """,
 )
 app.command("score")(score.score)
+app.command("ask")(ask.ask)
+app.add_typer(index.app, name="index")
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")

@@ -68,6 +68,7 @@ class Answer(BaseModel):
         support, refute: U_sup and U_ref.
         evidence: The packet, as a table.
         clusters: All clusters of what was retrieved.
+        edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
         sentences: The answer.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
@@ -85,6 +86,7 @@ class Answer(BaseModel):
     refute: float
     evidence: tuple[Evidence, ...]
     clusters: tuple[Cluster, ...]
+    edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
     sentences: tuple[AnswerSentence, ...]
     unreadable: tuple[str, ...] = ()

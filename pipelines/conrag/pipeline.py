@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, evidence_table
-from pipelines.conrag.clusters import Cluster, clusters, communities
+from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.conflict import conflict_score
 from pipelines.conrag.graph import EdgeWeights, Similarity, similarity_graph, word_cosine
 from pipelines.conrag.packet import PacketSettings, select
@@ -64,7 +64,8 @@ async def conrag(
     """
     everything, truncations = await tag(query, retrieved[: settings.depth], labeller)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
-    groups = evidence_clusters(tagged, settings.edges, topical)
+    graph = similarity_graph(tagged, settings.edges, topical)
+    groups = clusters(tagged, communities(graph))
     kappa = conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
     table = evidence_table(packet, groups)
@@ -85,6 +86,7 @@ async def conrag(
         refute=decided.refute,
         evidence=table,
         clusters=tuple(groups),
+        edges=tuple((one, other, data["weight"]) for one, other, data in graph.edges(data=True)),
         conflict=template.conflict_statement(table),
         sentences=sentences,
         unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),
@@ -127,10 +129,3 @@ def confidence(judgement: Judgement) -> float:
         return 0.0
     probabilities = judgement.probabilities
     return probabilities[judgement.relation] if probabilities else 1.0
-
-
-def evidence_clusters(
-    tagged: Sequence[Tagged], edges: EdgeWeights, topical: Similarity = word_cosine
-) -> list[Cluster]:
-    """Communities of the similarity graph, with their tags."""
-    return clusters(tagged, communities(similarity_graph(tagged, edges, topical)))

@@ -89,6 +89,19 @@ def declarative(question: str, answer: str) -> str:
     return _quoted(question, answer)
 
 
+def affirmed(question: str) -> str | None:
+    """What a question of yes or no asks about, as a statement.
+
+    "Is Pluto a planet?" is "Pluto is a planet." One whose form no rule knows is quoted: `The answer
+    to "..." is yes.` None of other questions, and of negative ones.
+    """
+    asked = " ".join(question.split()).rstrip("? ")
+    if not re.match(rf"(?:{_BE}|{_DO}|{_MODAL})\s(?!.*\b(?:not|never)\b)", asked, re.IGNORECASE):
+        return None
+    statement = _yes_or_no(asked, yes=True)
+    return _sentence(statement) if statement else _quoted(f"{asked}?", "yes")
+
+
 def time_phrase(answer: str) -> str | None:
     """An answer to "when" with its preposition: "in 1902", "on 2 July 1829", "in the 1960s".
 

@@ -58,7 +58,9 @@ class Embedder:
     @cached_property
     def _model(self) -> Any:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415  slow to import
+        from transformers.utils import logging  # noqa: PLC0415
 
+        logging.disable_progress_bar()
         try:
             return SentenceTransformer(
                 str(self.path), local_files_only=True, model_kwargs={"use_safetensors": True}

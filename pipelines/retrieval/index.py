@@ -105,6 +105,7 @@ def build(
         if passage.id in seen:
             raise InputError(f"two passages have the id '{passage.id}'; make ids distinct")
         seen.add(passage.id)
+    model = embedder.digest if embedder else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         ours = (folder / ABOUT).exists() or (folder / LOCK).exists()
@@ -121,7 +122,7 @@ def build(
                 format=FORMAT,
                 files=own,
                 passages=len(passages),
-                model=embedder.digest if embedder else None,
+                model=model,
                 model_path=embedder.path.resolve() if embedder else None,
             )
             replace_text(folder / ABOUT, about.model_dump_json(indent=2) + "\n")

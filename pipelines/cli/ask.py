@@ -1,0 +1,275 @@
+"""`contested ask`: what a user's documents say of a claim, both sides of it."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from pipelines.cli import options
+from pipelines.cli.index import Embedder
+from pipelines.cli.progress import STDERR
+from pipelines.cli.score import MARKS, client_of, spent
+from pipelines.conflictscore import run as conflictscore
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.packet import PacketSettings
+from pipelines.conrag.pipeline import ConragSettings, conrag
+from pipelines.conrag.stance import DELTA
+from pipelines.data.declarative import affirmed
+from pipelines.errors import InputError
+from pipelines.evidence.llm import Mode
+from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.report.page import ModelUsed, write
+from pipelines.runs.provenance import provenance
+
+SEARCH_PANEL = "Search"
+PACKET_PANEL = "Evidence and stance (ConRAG, Table III)"
+
+
+def ask(
+    query: Annotated[
+        str, typer.Argument(help="A claim, or a question that can be answered by yes or no.")
+    ],
+    index: Annotated[Path, typer.Option(help="The index, from `contested index build`.")] = Path(
+        "index"
+    ),
+    method: Annotated[
+        Literal["bm25", "dense", "hybrid"] | None,
+        typer.Option(
+            help="Search by words, by meaning, or by both with their ranks fused.",
+            show_default="hybrid, or bm25 where the index has no embeddings",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = None,
+    depth: Annotated[
+        int,
+        typer.Option("--k", min=1, help="Passages that are found.", rich_help_panel=SEARCH_PANEL),
+    ] = ConragSettings().depth,
+    embedder: Embedder = None,
+    size: Annotated[
+        int,
+        typer.Option(
+            "--packet", min=2, help="k', passages of the evidence.", rich_help_panel=PACKET_PANEL
+        ),
+    ] = PacketSettings().size,
+    tau: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Conflict score from which both sides are shown in equal parts.",
+            rich_help_panel=PACKET_PANEL,
+        ),
+    ] = PacketSettings().tau,
+    per_cluster: Annotated[
+        int,
+        typer.Option(min=2, help="m, most passages of a cluster.", rich_help_panel=PACKET_PANEL),
+    ] = PacketSettings().per_cluster,
+    delta: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="By how much one side must outweigh the other.",
+            rich_help_panel=PACKET_PANEL,
+        ),
+    ] = DELTA,
+    margin: Annotated[
+        Literal["sum", "share"],
+        typer.Option(
+            help="Whether --delta is of summed confidences, as in the paper, or of each side's "
+            "share of them.",
+            rich_help_panel=PACKET_PANEL,
+        ),
+    ] = "sum",
+    html: Annotated[
+        Path | None, typer.Option(help="Write the answer as a page that opens without a network.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
+    labeller: options.Labeller = None,
+    tagger: options.Tagger = None,
+    risk: options.Risk = None,
+    evidence: Annotated[
+        Mode | None,
+        typer.Option(
+            help="How a language model is asked, where it tags passages.",
+            show_default="json",
+            rich_help_panel=options.METRIC_PANEL,
+        ),
+    ] = None,
+    on_overflow: options.OnOverflow = "error",
+    prompts: options.Prompts = None,
+    profile: options.Profile = None,
+    model: options.ModelName = None,
+    models_dir: options.ModelsDir = None,
+    endpoint: options.Endpoint = None,
+    strict: options.Strict = False,
+    cache: options.Cache = None,
+) -> None:
+    """Say what documents hold for a claim and against it, with every sentence cited.
+
+    Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
+    balanced is the conflict score. The tagger that comes with the program is asked unless
+    `--labeller` says otherwise; then no server is needed.
+
+    Examples:
+        contested ask "The Vinland Map is a genuine fifteenth-century map."
+
+        contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
+    """
+    from pipelines.retrieval.dense import Embedder as Model  # noqa: PLC0415  (numpy)
+    from pipelines.retrieval.index import Index  # noqa: PLC0415
+
+    claim = as_claim(query)
+    chosen = options.settings(
+        claims="whole",
+        labeller=labeller or "nli",
+        risk=risk,
+        evidence=evidence,
+        default_evidence="json",
+        unevidenced="zero",
+        on_overflow=on_overflow,
+    )
+    options.refuse_idle(
+        chosen,
+        {
+            "--endpoint": endpoint,
+            "--model": model,
+            "--evidence": evidence,
+            "--strict": strict,
+            "--prompts": prompts,
+            "--on-overflow": on_overflow == "cut",
+            "--tagger": tagger,
+            "--risk": risk,
+        },
+        called=f"--labeller {chosen.labeller}",
+    )
+    settings = ConragSettings(
+        depth=depth,
+        packet=PacketSettings(size=size, tau=tau, per_cluster=per_cluster),
+        delta=delta,
+        margin=margin,
+    )
+    found = Index(index, Model(embedder) if embedder else None)
+    by = method or ("hybrid" if found.about.model else "bm25")
+    retrieved = found.search(claim, k=depth, method=by)
+    source = options.source(
+        "judge",
+        profile=profile,
+        model=model,
+        models_dir=models_dir,
+        endpoint=endpoint,
+        strict=strict,
+    )
+    judge = options.tagger(tagger, chosen, source)
+    asked = source if chosen.asks_model else None
+
+    async def answered() -> tuple[Answer, list[ModelUsed], str]:
+        with STDERR.status("") as status:
+            async with client_of(asked, cache=cache, on_status=status.update) as client:
+                with JudgementStore(default_store(cache)) as store:
+                    scorer = conflictscore.prepare(
+                        chosen, client, prompts, tagger=judge, store=store
+                    )
+                    status.update("reading the passages")
+                    answer = await conrag(
+                        claim, retrieved, labeller=scorer.labeller, settings=settings
+                    )
+                    return answer, models_used(scorer), spent(scorer)
+
+    answer, by_whom, cost = asyncio.run(answered())
+    if html is not None:
+        write_page(html, answer, by_whom, index)
+    if as_json:
+        print(answer.model_dump_json(indent=2))
+    else:
+        show(answer, Console())
+    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+    if html is not None:
+        STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
+
+
+def as_claim(query: str) -> str:
+    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
+
+    Raises:
+        InputError: It is empty, or a question of another kind.
+    """
+    text = " ".join(query.split())
+    if not text:
+        raise InputError("the query is empty; give a claim, or a question")
+    if not text.endswith("?"):
+        return text
+    claim = affirmed(text)
+    if claim is None:
+        raise InputError(
+            f"'{text}' cannot be put as a claim; write the claim that passages are to support or "
+            "refute"
+        )
+    return claim
+
+
+def models_used(scorer: conflictscore.Scorer) -> list[ModelUsed]:
+    """Who tagged the passages."""
+    used = []
+    if scorer.tagger is not None:
+        used.append(ModelUsed("tagger", scorer.tagger.name, scorer.tagger.digest))
+    if scorer.llm is not None:
+        model = scorer.llm.client.model
+        used.append(ModelUsed("judge", model.name, model.digest))
+    return used
+
+
+def write_page(path: Path, answer: Answer, models: list[ModelUsed], index: Path) -> None:
+    """The answer as a self-contained page.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    from pipelines.conrag.page import section  # noqa: PLC0415  (only for a page)
+
+    made_with = {"query": answer.query, "index": str(index)} | provenance()
+    write(path, "What the documents say", [section(answer)], made_with, models=models)
+
+
+def show(answer: Answer, console: Console) -> None:
+    """Print stance, answer and evidence table."""
+    badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
+    status = "" if answer.status == "disputed" else f" [bold]{escape(answer.status)}[/bold]"
+    console.print(f"[italic]{escape(answer.query)}[/italic]")
+    console.print(
+        f"{status}{badge}  conflict score {answer.kappa:.2f}, for it {answer.support:.2f}, "
+        f"against it {answer.refute:.2f}\n".lstrip()
+    )
+    for sentence in answer.sentences:
+        cites = "".join(f" \\[{number}]" for number in sentence.cites)
+        problem = f" [yellow]({escape('; '.join(sentence.problems))})[/yellow]"
+        console.print(
+            f"{escape(sentence.text)}[cyan]{cites}[/cyan]{problem if sentence.problems else ''}"
+        )
+    if not answer.evidence:
+        return
+    table = Table(show_lines=True)
+    table.add_column("", justify="right")
+    table.add_column("tag")
+    table.add_column("cluster")
+    table.add_column("passage", ratio=1)
+    for row in answer.evidence:
+        title = f"[bold]{escape(row.passage.title or row.passage.id)}[/bold]"
+        said = f"\n{escape(row.rationale)}" if row.rationale else ""
+        table.add_row(
+            str(row.number),
+            f"{MARKS[row.relation]} {row.confidence:.0%}",
+            row.cluster,
+            f"{title}{said}",
+        )
+    console.print()
+    console.print(table)
+    if answer.unreadable:
+        console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
+    for cut in answer.truncations:
+        console.print(
+            f"[yellow]{escape(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]"
+        )

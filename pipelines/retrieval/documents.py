@@ -1,0 +1,90 @@
+"""Reads a user's documents: Markdown, text, and JSON Lines, alone or in folders."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from pipelines.data.records import Document
+from pipelines.data.released import read_records
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.retrieval.chunks import OVERLAP, WORDS, passages, sections
+
+MARKDOWN, TEXT, LINES = (".md", ".markdown"), (".txt",), (".jsonl", ".jsonl.gz")
+READ = (*MARKDOWN, *TEXT, *LINES)
+"""How the names of files end that are read; others in a folder are passed over."""
+
+
+def read_documents(paths: Sequence[Path]) -> list[Document]:
+    """The documents of files and folders, in order of name within a folder.
+
+    A Markdown or text file is one document, named by its path within the folder given. A line of a
+    JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`.
+
+    Args:
+        paths: Files and folders.
+
+    Raises:
+        InputError: One is missing, empty or of no kind that is read, a folder holds none, a line is
+            no document, or two documents have one id.
+    """
+    found: dict[str, Document] = {}
+    for path in paths:
+        for document in _in(path):
+            if document.id in found:
+                raise InputError(
+                    f"two documents are called '{document.id}', the second is from {path}; "
+                    "rename one, or index them apart"
+                )
+            found[document.id] = document
+    return list(found.values())
+
+
+def cut(
+    documents: Sequence[Document], *, words: int = WORDS, overlap: int = OVERLAP
+) -> list[Document]:
+    """All passages of documents: Markdown by its headings, then all by length.
+
+    Args:
+        documents: As `read_documents` gives them.
+        words: Most words of a passage.
+        overlap: Sentences that a passage repeats.
+    """
+    parts: list[Document] = []
+    for document in documents:
+        if document.id.endswith(MARKDOWN):
+            own = sections(document)
+            # A file with a single section keeps its name.
+            parts += [own[0].model_copy(update={"id": document.id})] if len(own) == 1 else own
+        else:
+            parts.append(document)
+    return [passage for part in parts for passage in passages(part, words=words, overlap=overlap)]
+
+
+def _in(path: Path) -> Iterator[Document]:
+    if not path.is_dir():
+        yield from _of(path, path.name)
+        return
+    files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.endswith(READ))
+    if not files:
+        raise InputError(f"{path} holds no document; documents end in {', '.join(READ)}")
+    for file in files:
+        yield from _of(file, file.relative_to(path).as_posix())
+
+
+def _of(file: Path, name: str) -> Iterator[Document]:
+    if file.name.endswith(LINES):
+        yield from read_records(file, Document, "documents, docs/conrag.md")
+    elif file.name.endswith((*MARKDOWN, *TEXT)):
+        text = read_text(file)
+        try:
+            yield Document(id=name, text=text)
+        except ValidationError as error:
+            raise InputError(
+                f"{file}: '{name}' cannot name a document ({error.errors()[0]['msg']}); rename it"
+            ) from error
+    else:
+        if not file.exists():
+            raise InputError(f"{file} does not exist")
+        raise InputError(f"{file} is of no kind that is read; documents end in {', '.join(READ)}")
