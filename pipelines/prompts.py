@@ -15,7 +15,11 @@ from pipelines.errors import InputError
 
 HERE = Path(__file__).parent
 
-_EXAMPLES: dict[str, object] = {"k": 3, "documents": ["text"]}
+_EXAMPLES: dict[str, object] = {
+    "k": 3,
+    "documents": ["text"],
+    "evidence": [{"number": 1, "relation": "SUPPORTS", "cluster": "S1", "text": "text"}],
+}
 """Values of the variables that are not strings, to try a template with."""
 
 

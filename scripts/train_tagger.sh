@@ -83,10 +83,10 @@ often=(--repeat healthver=3 --repeat fm2=4 --repeat mnli=2 --repeat mnli-kaggle=
 # sentences the second step takes a part: they are known by then.
 contested nli train --encoder "$encoder" --out "$out/sentences" \
   --pairs "$out/pairs/sentences.jsonl.gz" --dev "$data/nli/dev.jsonl.gz" \
-  --epochs 1.5 --learning-rate 1.5e-4 --dropout 0.1 "${often[@]}" ${limit[@]+"${limit[@]}"}
+  --epochs 1.5 --learning-rate 1.5e-4 "${often[@]}" ${limit[@]+"${limit[@]}"}
 contested nli train --encoder "$out/sentences" --out "$out/tagger" \
   --pairs "$out/pairs/sentences.jsonl.gz" --pairs "$out/pairs/documents.jsonl.gz" \
-  --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 --dropout 0.1 "${often[@]}" \
+  --dev "$out/pairs/held-out.jsonl.gz" --epochs 1 --learning-rate 1e-4 "${often[@]}" \
   --repeat lingnli=0.5 --repeat breaking-nli=0.25 \
   --repeat ramdocs=3 --repeat fm2-passages=3 ${limit[@]+"${limit[@]}"}
 

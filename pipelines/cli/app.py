@@ -34,11 +34,13 @@ First steps:
 * `contested score --response answer.txt --documents a.txt b.txt` looks at one answer.
 
 * `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
+
+* `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
 """,
 )
 app.command("score")(score.score)
-app.command("ask")(ask.ask)
 app.add_typer(index.app, name="index")
+app.command("ask")(ask.ask)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")

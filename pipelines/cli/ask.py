@@ -15,6 +15,8 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.score import MARKS, client_of, spent
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.generator import Generator
+from pipelines.conrag.generator import generator as written_by
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import ConragSettings, conrag
 from pipelines.conrag.stance import DELTA
@@ -76,6 +78,10 @@ def ask(
             rich_help_panel=PACKET_PANEL,
         ),
     ] = DELTA,
+    generator: Annotated[
+        Literal["template", "llm"],
+        typer.Option(help="Who writes the answer: a template that quotes, or a language model."),
+    ] = "template",
     margin: Annotated[
         Literal["sum", "share"],
         typer.Option(
@@ -112,7 +118,7 @@ def ask(
 
     Passages are found, tagged as supporting or refuting, and grouped; how evenly the two sides are
     balanced is the conflict score. The tagger that comes with the program is asked unless
-    `--labeller` says otherwise; then no server is needed.
+    `--labeller` says otherwise, and the answer quotes them; then no server is needed.
 
     Examples:
         contested ask "The Vinland Map is a genuine fifteenth-century map."
@@ -132,18 +138,22 @@ def ask(
         unevidenced="zero",
         on_overflow=on_overflow,
     )
+    writes = generator == "llm"
+    of_the_model: dict[str, object] = {
+        "--endpoint": endpoint,
+        "--model": model,
+        "--strict": strict,
+        "--prompts": prompts,
+    }
     options.refuse_idle(
         chosen,
         {
-            "--endpoint": endpoint,
-            "--model": model,
             "--evidence": evidence,
-            "--strict": strict,
-            "--prompts": prompts,
             "--on-overflow": on_overflow == "cut",
             "--tagger": tagger,
             "--risk": risk,
-        },
+        }
+        | ({} if writes else of_the_model),
         called=f"--labeller {chosen.labeller}",
     )
     settings = ConragSettings(
@@ -156,7 +166,7 @@ def ask(
     by = method or ("hybrid" if found.about.model else "bm25")
     retrieved = found.search(claim, k=depth, method=by)
     source = options.source(
-        "judge",
+        "judge" if chosen.asks_model else "generator",
         profile=profile,
         model=model,
         models_dir=models_dir,
@@ -164,7 +174,7 @@ def ask(
         strict=strict,
     )
     judge = options.tagger(tagger, chosen, source)
-    asked = source if chosen.asks_model else None
+    asked = source if chosen.asks_model or writes else None
 
     async def answered() -> tuple[Answer, list[ModelUsed], str]:
         with STDERR.status("") as status:
@@ -173,11 +183,16 @@ def ask(
                     scorer = conflictscore.prepare(
                         chosen, client, prompts, tagger=judge, store=store
                     )
+                    writer = written_by(client, prompts) if writes and client else None
                     status.update("reading the passages")
                     answer = await conrag(
-                        claim, retrieved, labeller=scorer.labeller, settings=settings
+                        claim,
+                        retrieved,
+                        labeller=scorer.labeller,
+                        settings=settings,
+                        generator=writer,
                     )
-                    return answer, models_used(scorer), spent(scorer)
+                    return answer, models_used(scorer, writer), spent(scorer)
 
     answer, by_whom, cost = asyncio.run(answered())
     if html is not None:
@@ -211,14 +226,16 @@ def as_claim(query: str) -> str:
     return claim
 
 
-def models_used(scorer: conflictscore.Scorer) -> list[ModelUsed]:
-    """Who tagged the passages."""
+def models_used(scorer: conflictscore.Scorer, writer: Generator | None) -> list[ModelUsed]:
+    """Who tagged the passages, and who wrote the answer."""
     used = []
     if scorer.tagger is not None:
         used.append(ModelUsed("tagger", scorer.tagger.name, scorer.tagger.digest))
     if scorer.llm is not None:
         model = scorer.llm.client.model
         used.append(ModelUsed("judge", model.name, model.digest))
+    if writer is not None:
+        used.append(ModelUsed("writer", writer.client.model.name, writer.client.model.digest))
     return used
 
 
@@ -249,6 +266,10 @@ def show(answer: Answer, console: Console) -> None:
         console.print(
             f"{escape(sentence.text)}[cyan]{cites}[/cyan]{problem if sentence.problems else ''}"
         )
+    if answer.problem:
+        console.print(f"[yellow]no answer was written ({escape(answer.problem)})[/yellow]")
+    if answer.model_stance is not None and answer.model_stance is not answer.stance:
+        console.print(f"[dim]the model that wrote this says {answer.model_stance.value}[/dim]")
     if not answer.evidence:
         return
     table = Table(show_lines=True)

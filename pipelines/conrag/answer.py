@@ -46,6 +46,7 @@ class AnswerSentence(BaseModel):
         cites: Numbers of the evidence it rests on.
         about: What it speaks of.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
+        repaired: Whether it was written anew because of a problem, and has none now.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,6 +55,7 @@ class AnswerSentence(BaseModel):
     cites: tuple[int, ...] = ()
     about: About = "answer"
     problems: tuple[str, ...] = ()
+    repaired: bool = False
 
 
 class Answer(BaseModel):
@@ -62,6 +64,8 @@ class Answer(BaseModel):
     Attributes:
         query: The question or claim.
         stance: By the delta rule.
+        model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
+            where a template wrote.
         status: The stance in words: "disputed".
         kappa: Conflict score of what was retrieved, in [0, 1].
         disputed: Whether the conflict score reaches tau.
@@ -71,6 +75,8 @@ class Answer(BaseModel):
         edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
         sentences: The answer.
+        problem: Why there are no sentences, in one line.
+        raw: The reply that could not be read.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
         truncations: Passages of which the labeller read a part.
     """
@@ -79,6 +85,7 @@ class Answer(BaseModel):
 
     query: str
     stance: Stance
+    model_stance: Stance | None = None
     status: str
     kappa: float
     disputed: bool
@@ -89,6 +96,8 @@ class Answer(BaseModel):
     edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
     sentences: tuple[AnswerSentence, ...]
+    problem: str | None = None
+    raw: str | None = None
     unreadable: tuple[str, ...] = ()
     truncations: tuple[Truncation, ...] = ()
 

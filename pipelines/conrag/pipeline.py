@@ -9,9 +9,10 @@ from pipelines.conrag import template
 from pipelines.conrag.answer import Answer, evidence_table
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.conflict import conflict_score
+from pipelines.conrag.generator import Generator, Written, write
 from pipelines.conrag.graph import EdgeWeights, Similarity, similarity_graph, word_cosine
 from pipelines.conrag.packet import PacketSettings, select
-from pipelines.conrag.policies import CitationPolicy, problems
+from pipelines.conrag.policies import SIDE, CitationPolicy, problems
 from pipelines.conrag.stance import DELTA, adjudicate
 from pipelines.conrag.tagged import Tagged
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
@@ -48,8 +49,9 @@ async def conrag(
     labeller: Labeller,
     settings: ConragSettings,
     topical: Similarity = word_cosine,
+    generator: Generator | None = None,
 ) -> Answer:
-    """Structure the evidence, decide, and answer by template (ConRAG, section 2, pseudocode).
+    """Structure the evidence, decide, and answer (ConRAG, section 2, pseudocode).
 
     Args:
         query: A claim.
@@ -57,10 +59,12 @@ async def conrag(
         labeller: Tags them.
         settings: Every parameter.
         topical: Topical similarity of passages.
+        generator: The language model that writes; None takes the template. Without evidence for
+            either side there is nothing to write from, and the template says so.
 
     Raises:
         PairError: The claim or a passage cannot be judged.
-        RequestError, ServingError: As of the labeller.
+        RequestError, ServingError: As of the labeller and the generator.
     """
     everything, truncations = await tag(query, retrieved[: settings.depth], labeller)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
@@ -72,13 +76,20 @@ async def conrag(
     decided = adjudicate(
         tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
     )
-    sentences = tuple(
-        sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
-        for sentence in template.write(decided, table)
-    )
+    if generator is not None and any(each.relation in SIDE.values() for each in table):
+        written = await write(query, table, settings.policy, generator)
+    else:
+        written = Written(
+            tuple(
+                sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
+                for sentence in template.write(decided, table)
+            ),
+            conflict=template.conflict_statement(table),
+        )
     return Answer(
         query=query,
         stance=decided.stance,
+        model_stance=written.stance,
         status=decided.status,
         kappa=kappa,
         disputed=decided.disputed,
@@ -87,8 +98,10 @@ async def conrag(
         evidence=table,
         clusters=tuple(groups),
         edges=tuple((one, other, data["weight"]) for one, other, data in graph.edges(data=True)),
-        conflict=template.conflict_statement(table),
-        sentences=sentences,
+        conflict=written.conflict,
+        sentences=written.sentences,
+        problem=written.problem,
+        raw=written.raw,
         unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),
         truncations=truncations,
     )

@@ -12,6 +12,8 @@ from pipelines.errors import InputError
 from pipelines.prompts import HERE, Prompt, fenced, load
 
 ALL = sorted(HERE.glob("*/prompts/*.j2"))
+FOREIGN = r"document|claim|response|question|answer|query|sentence|passage\.text"
+"""Variables that hold text of others."""
 VARIABLES = {"claim", "document"}
 
 fragments = st.sampled_from(
@@ -83,7 +85,7 @@ def test_the_document_comes_before_the_claim() -> None:
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
 def test_our_own_prompts_fence_every_text(path: Path) -> None:
     source = path.read_text("utf-8")
-    texts = re.findall(r"{{\s*(document|claim|response|question|answer)\b([^}]*)}}", source)
+    texts = re.findall(rf"{{{{\s*({FOREIGN})\b([^}}]*)}}}}", source)
     assert texts
     for name, filters in texts:
         assert "| fenced(" in filters, f"{name} stands without a fence in {path.name}"

@@ -152,3 +152,26 @@ def test_hostile_documents_change_neither_rule_nor_page(index: Path, contested: 
     assert "<img" not in page
     assert "\x1b" not in page
     assert "\x1b" not in contested.done("ask", CLAIM, "--index", "hostile-index").out
+
+
+def writing(request: dict[str, Any]) -> str:
+    """A model that says what the first passage says, and takes the side of none."""
+    del request
+    sentence = {"about": "support", "sent": "One source says so.", "cites": [1]}
+    return json.dumps({"stance": "NOT_ENOUGH_INFO", "conflict": "", "sentences": [sentence]})
+
+
+def test_a_language_model_can_write(
+    index: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=writing) as endpoint:
+        model = ["--generator", "llm", "--endpoint", endpoint.url]
+        told = contested.done("ask", CLAIM, *model, "--html", "page.html")
+        answer = json.loads(contested.done("ask", CLAIM, *model, "--json").out)
+        assert len(endpoint.requests) == 1  # the second answer comes from the cache
+    assert "One source says so. [1]" in told.out
+    assert "1 calls" in told.err or "1 call" in told.err
+    assert [sentence["text"] for sentence in answer["sentences"]] == ["One source says so."]
+    assert answer["model_stance"] == "NOT_ENOUGH_INFO"
+    assert "writer" in Path("page.html").read_text()

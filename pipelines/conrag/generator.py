@@ -1,0 +1,149 @@
+"""An answer by a language model, in the form of the template's, each sentence bound to evidence.
+
+What the model writes is checked sentence by sentence. One whose citations are wrong is asked for
+once more; if they are still wrong it stays, marked, and does not count as cited.
+"""
+
+import asyncio
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from pipelines import prompts
+from pipelines.conrag.answer import AnswerSentence, Evidence
+from pipelines.conrag.policies import CitationPolicy, problems
+from pipelines.conrag.stance import Stance
+from pipelines.prompts import Prompt
+from serving.client import Client, Sampling
+
+REPLY_TOKENS = 768
+REPAIR_TOKENS = 192
+SENTENCES = 8
+
+_MARKS = re.compile(r"\s*\[[\d,\s]*\]")
+
+
+class SentenceReply(BaseModel):
+    """One sentence, as the model gives it. A number that is no passage's is found out later."""
+
+    about: Literal["support", "refute", "conflict", "answer"]
+    sent: Annotated[str, Field(min_length=1, max_length=400)]
+    cites: Annotated[list[int], Field(max_length=8)]
+
+
+class AnswerReply(BaseModel):
+    """The JSON reply (ConRAG, section 2, citation binding)."""
+
+    stance: Stance
+    conflict: Annotated[str, Field(max_length=400)]
+    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """A language model that writes answers.
+
+    Attributes:
+        client: The model.
+        answer: Prompt for a whole answer.
+        repair: Prompt for one sentence.
+    """
+
+    client: Client
+    answer: Prompt
+    repair: Prompt
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a generator wrote.
+
+    Attributes:
+        sentences: With what is wrong with their citations; empty where the reply was unreadable.
+        stance: What the model takes the stance to be; None likewise.
+        conflict: Its conflict statement; None where it names none.
+        problem: Why there is no answer, in one line.
+        raw: The unreadable reply.
+    """
+
+    sentences: tuple[AnswerSentence, ...]
+    stance: Stance | None = None
+    conflict: str | None = None
+    problem: str | None = None
+    raw: str | None = None
+
+
+def generator(client: Client, overrides: Path | None = None) -> Generator:
+    """A generator with its prompts.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    shared = {"query", "evidence"}
+    return Generator(
+        client,
+        prompts.load("conrag/answer", shared, overrides),
+        prompts.load("conrag/repair", shared | {"sentence", "problem"}, overrides),
+    )
+
+
+async def write(
+    query: str, table: Sequence[Evidence], policy: CitationPolicy, by: Generator
+) -> Written:
+    """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
+
+    Args:
+        query: The claim.
+        table: The evidence, at least one passage.
+        policy: What a sentence must cite.
+        by: Who writes.
+
+    Raises:
+        RequestError: The evidence does not fit the model's context.
+        ServingError: No server can be had.
+    """
+    shown = [
+        {
+            "number": each.number,
+            "relation": each.relation.value,
+            "cluster": each.cluster,
+            "text": each.passage.as_read(),
+        }
+        for each in table
+    ]
+    messages = by.answer.messages(query=query, evidence=shown)
+    reply = await by.client.structured(messages, AnswerReply, Sampling(max_tokens=REPLY_TOKENS))
+    if reply.value is None:
+        return Written((), problem=f"answer: {reply.problem}", raw=reply.raw)
+
+    async def bound(written: SentenceReply) -> AnswerSentence:
+        first = _checked(written, table, policy)
+        if not first.problems:
+            return first
+        again = await by.client.structured(
+            by.repair.messages(
+                query=query, evidence=shown, sentence=first.text, problem=first.problems[0]
+            ),
+            SentenceReply,
+            Sampling(max_tokens=REPAIR_TOKENS),
+        )
+        if again.value is None:
+            return first
+        second = _checked(again.value, table, policy)
+        return first if second.problems else second.model_copy(update={"repaired": True})
+
+    sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
+    return Written(tuple(sentences), reply.value.stance, reply.value.conflict.strip() or None)
+
+
+def _checked(
+    written: SentenceReply, table: Sequence[Evidence], policy: CitationPolicy
+) -> AnswerSentence:
+    text = " ".join(_MARKS.sub("", written.sent).split())
+    cites = tuple(dict.fromkeys(written.cites))
+    sentence = AnswerSentence(text=text, cites=cites, about=written.about)
+    return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
