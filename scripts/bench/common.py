@@ -1,6 +1,7 @@
 """What the benchmarks share: a server, one timed arm, rounds, and tables ready to paste."""
 
 import asyncio
+import os
 import re
 import secrets
 import sys
@@ -232,6 +233,21 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table."""
     lines = (heading, ["---"] * len(heading), *rows)
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def released_pairs() -> Path:
+    """The sentence pairs among the released data sets.
+
+    Raises:
+        InputError: The environment does not say where these are.
+    """
+    folder = os.environ.get("CONTESTED_DATA")
+    if not folder:
+        raise InputError(
+            "no pairs are named; give --data FILE, or in CONTESTED_DATA the folder with "
+            "nli/train.jsonl.gz"
+        )
+    return Path(folder) / "nli" / "train.jsonl.gz"
 
 
 def run(command: Callable[..., Any]) -> None:

@@ -5,7 +5,6 @@ otherwise: it scores equal pairs once, fills batches by tokens after sorting by 
 and computes in bf16 where the processor can. int8 is measured apart, because it is not the default.
 """
 
-import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -55,7 +54,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/tagger.py --rounds 3 --data pairs.jsonl
     """
-    file = data or released()
+    file = data or common.released_pairs()
     folder = model or shipped()
     load = psutil.getloadavg()[0]
     try:
@@ -78,21 +77,6 @@ def main(
     )
     print(rounds_table(measured, len(taken)), end="\n\n")
     print(comparison_table(measured))
-
-
-def released() -> Path:
-    """The sentence pairs among the released data sets.
-
-    Raises:
-        InputError: The environment does not say where these are.
-    """
-    folder = os.environ.get("CONTESTED_DATA")
-    if not folder:
-        raise InputError(
-            "no pairs are named; give --data FILE, or in CONTESTED_DATA the folder with "
-            "nli/train.jsonl.gz"
-        )
-    return Path(folder) / "nli" / "train.jsonl.gz"
 
 
 def sample(data: Path, count: int) -> list[Pair]:

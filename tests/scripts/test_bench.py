@@ -160,7 +160,7 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
     assert {script for script, _ in commands} == everything - {"common.py"}
     for script, options in commands:
-        if script != "tagger.py":
+        if script not in ("tagger.py", "retrieval.py"):
             smallest = ["--rounds", "1", "--claims", "1", "--endpoint", endpoint.url]
             done = bench(script, *options.split(), *smallest)
             assert done.returncode == 0, done.stderr
@@ -171,6 +171,16 @@ def test_the_tagger_is_timed(released_data: Path) -> None:
     done = bench("tagger.py", "--rounds", "1", "--pairs", "100", "--data", str(data))
     assert done.returncode == 0, done.stderr
     assert "100 pairs from train.jsonl.gz" in done.stdout
+
+
+def test_both_indexes_find_the_same(released_data: Path) -> None:
+    data = released_data / "nli" / "train.jsonl.gz"
+    done = bench("retrieval.py", "--passages", "300", "--queries", "20", "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^\| contested( \| [\d.,]+){5} \|$", done.stdout, re.MULTILINE)
+    shared = re.search(r"same passage first: ([\d.]+)%", done.stdout)
+    assert shared
+    assert float(shared[1]) >= 90
 
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

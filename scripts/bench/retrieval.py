@@ -1,0 +1,203 @@
+"""Our index of passages against rank_bm25, on the same passages with the same stems.
+
+Each runs in a process of its own, so that its memory is its own: what indexing takes, what a
+process that only searches takes, and how long a query takes there. rank_bm25 keeps no files, so a
+process that searches has to index first.
+"""
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import common
+import psutil
+import typer
+
+from nli.pairs import read_pairs
+from pipelines.cli.progress import STDERR
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.runs.provenance import hardware
+
+K = 20
+SENTENCES = 4
+"""Of a passage: some fifty words."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One arm.
+
+    Attributes:
+        build_s: Seconds to index.
+        build_mib: What indexing added to the memory of its process, at its peak.
+        search_mib: What searching added to the memory of its process.
+        query_ms: Milliseconds of each query.
+        best: The passage found first, for each query.
+    """
+
+    build_s: float
+    build_mib: float
+    search_mib: float
+    query_ms: tuple[float, ...]
+    best: tuple[str, ...]
+
+
+def main(
+    *,
+    passages: Annotated[int, typer.Option(min=10, help="Passages in the index.")] = 100_000,
+    queries: Annotated[int, typer.Option(min=1, help="Queries that are timed.")] = 200,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labelled pairs whose sentences make the passages; nli/train.jsonl.gz in the "
+            "folder that CONTESTED_DATA names, if none.",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Index the same passages with both, ask both the same, and compare.
+
+    Prints Markdown: the machine, time and memory of each, the ratios, and how often both find the
+    same passage first.
+
+    Example:
+        .venv/bin/python scripts/bench/retrieval.py --passages 20000 --data pairs.jsonl
+    """
+    load = psutil.getloadavg()[0]
+    documents, asked = made(data or common.released_pairs(), passages, queries)
+    arms: dict[str, Callable[..., Measured]] = {"contested": ours, "rank_bm25": theirs}
+    found = {}
+    for name, arm in arms.items():
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            found[name] = alone.submit(arm, documents, asked).result()
+        STDERR.print(f"[dim]{name}: indexed in {found[name].build_s:.1f} s[/dim]")
+    here = hardware()
+    words = median(len(document.text.split()) for document in documents)
+    print(
+        f"{passages:,} passages of {words:.0f} words (median), {queries:,} queries, k = {K}.\n\n"
+        f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB; "
+        f"load {load:.1f} before the start\n"
+        f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}\n"
+    )
+    print(table(found))
+    same = [a == b for a, b in zip(*(each.best for each in found.values()), strict=True)]
+    print(f"\nThe same passage first: {sum(same) / len(same):.1%} of the queries.")
+
+
+def table(found: dict[str, Measured]) -> str:
+    """A row per arm, and one with the ratios."""
+    rows = [
+        (
+            each.build_s,
+            each.build_mib,
+            each.search_mib,
+            median(each.query_ms),
+            sorted(each.query_ms)[int(0.95 * (len(each.query_ms) - 1))],
+        )
+        for each in found.values()
+    ]
+    ratios = [
+        theirs / ours if ours > 0 else float("inf") for ours, theirs in zip(*rows, strict=True)
+    ]
+    lines = [
+        (name, *(f"{value:,.1f}" for value in row)) for name, row in zip(found, rows, strict=True)
+    ]
+    heading = ("", "index, s", "index, MiB", "search, MiB", "query, ms", "95th percentile, ms")
+    return common.markdown(heading, [*lines, ("ratio", *(f"{ratio:.1f}" for ratio in ratios))])
+
+
+def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[str]]:
+    """Passages of real sentences in random company, and sentences to ask for."""
+    rows = read_pairs(data)
+    premises = sorted({row.premise for row in rows})
+    hypotheses = sorted({row.hypothesis for row in rows})
+    if queries > len(hypotheses):
+        raise InputError(f"--queries {queries}: {data} has {len(hypotheses):,}; ask for less")
+    draw = random.Random(0)
+    documents = [
+        Document(id=str(number), text=" ".join(draw.choices(premises, k=SENTENCES)))
+        for number in range(passages)
+    ]
+    return documents, draw.sample(hypotheses, queries)
+
+
+def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
+    """`pipelines.retrieval.index`: indexed here, searched in a process that only opens it."""
+    from pipelines.retrieval.index import build  # noqa: PLC0415  (its memory is measured)
+
+    with TemporaryDirectory() as folder:
+        before = memory()
+        start = time.perf_counter()
+        build(documents, Path(folder) / "index")
+        build_s, build_mib = time.perf_counter() - start, memory() - before
+        with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+            searched = alone.submit(opened, Path(folder) / "index", queries).result()
+    return Measured(build_s, build_mib, *searched)
+
+
+def opened(
+    folder: Path, queries: Sequence[str]
+) -> tuple[float, tuple[float, ...], tuple[str, ...]]:
+    """Search an index that lies on the disk."""
+    from pipelines.retrieval.index import Index  # noqa: PLC0415  (its memory is measured)
+
+    before = memory()
+    index = Index(folder)
+
+    def first(query: str) -> str:
+        found = index.search(query, k=K)
+        return found[0].passage.id if found else ""
+
+    times, best = timed(first, queries)
+    return memory() - before, times, best
+
+
+def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
+    """rank_bm25 with the same parameters and stems."""
+    import numpy as np  # noqa: PLC0415  (memory is measured)
+    from rank_bm25 import BM25Okapi  # noqa: PLC0415
+
+    from pipelines.retrieval.bm25 import K1, B, stems  # noqa: PLC0415
+
+    before = memory()
+    start = time.perf_counter()
+    index = BM25Okapi(stems([document.text for document in documents]), k1=K1, b=B)
+    build_s, build_mib = time.perf_counter() - start, memory() - before
+
+    def first(query: str) -> str:
+        scores = index.get_scores(stems([query])[0])
+        best = [documents[int(position)] for position in np.argsort(-scores, kind="stable")[:K]]
+        return best[0].id
+
+    times, best = timed(first, queries)
+    return Measured(build_s, build_mib, memory() - before, times, best)
+
+
+def timed(
+    first: Callable[[str], str], queries: Sequence[str]
+) -> tuple[tuple[float, ...], tuple[str, ...]]:
+    """Milliseconds of each query, and what it found first; one query before that is not timed."""
+    first(queries[0])
+    times, best = [], []
+    for query in queries:
+        start = time.perf_counter()
+        best.append(first(query))
+        times.append(1_000 * (time.perf_counter() - start))
+    return tuple(times), tuple(best)
+
+
+def memory() -> float:
+    """Resident memory of this process, in MiB; memory-mapped pages that were read count."""
+    return float(psutil.Process().memory_info().rss) / 2**20
+
+
+if __name__ == "__main__":
+    common.run(main)
