@@ -171,6 +171,13 @@ def test_a_finished_training_is_not_repeated(encoder: Path, tmp_path: Path) -> N
     started = time.monotonic()
     assert train(chosen, pairs, dev, out) == first == curve(out)
     assert time.monotonic() - started < 2
+    # One that was finished before there was a setting had that setting's default.
+    known = json.loads((out / "training.json").read_text())
+    del known["dropout"]
+    (out / "training.json").write_text(json.dumps(known))
+    assert train(chosen, pairs, dev, out) == first
+    with pytest.raises(TaggerError, match="another 'dropout'"):
+        train(chosen.model_copy(update={"dropout": 0.1}), pairs, dev, out)
 
 
 def test_a_teacher_is_mixed_into_the_targets(encoder: Path, tmp_path: Path) -> None:
@@ -327,6 +334,14 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(TaggerError, match="only pickle weights"):
         new_cross_encoder(pickled, max_tokens=320, seed=42)
+    other = spoilt("other")
+    config = json.loads((other / "config.json").read_text())
+    (other / "config.json").write_text(
+        json.dumps({name: value for name, value in config.items() if "dropout" not in name})
+    )
+    with pytest.raises(TaggerError, match="dropout would have no effect"):
+        new_cross_encoder(other, max_tokens=320, dropout=0.1, seed=42)
+    assert new_cross_encoder(other, max_tokens=320, seed=42)
     mute = spoilt("mute")
     (mute / "tokenizer.json").unlink()
     with pytest.raises(TaggerError, match="no tokenizer"):
