@@ -78,7 +78,9 @@ def key_phrases(text: str) -> frozenset[str]:
     words at its beginning: "Ada Lovelace", and of "The Aldham dam" "aldham". It stands for the
     named entities and key noun phrases of the paper, and needs no model.
     """
-    found, run, end = set(), list[str](), 0
+    found: set[str] = set()
+    run: list[str] = []
+    end = 0
     for match in _TOKEN.finditer(text + " ."):
         word = match.group()
         name = word[0].isupper()

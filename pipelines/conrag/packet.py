@@ -73,9 +73,9 @@ def select(
     left fill the rest. No cluster gives more than m passages and of near-duplicates one is taken,
     so that a packet is smaller than k' where too little is left. Ties are broken by id.
 
-    Two things go beyond the paper's text: below tau it takes the most relevant alone, which may
-    leave out the only passage that a stance rests on, so that the answer could not cite it; and it
-    calls redundancy control below tau optional.
+    Two things differ from the paper's text. Below tau the paper takes the most relevant alone,
+    which may leave out the only passage that a stance rests on, so that the answer could not cite
+    it. And redundancy control below tau is optional there.
 
     Args:
         tagged: The retrieved passages; their order decides nothing.
