@@ -78,7 +78,9 @@ def test_every_source_gives_pairs_and_the_labels_it_can(built: tuple[LabelledPai
         labels[pair.source][pair.label] += 1
     for source in ("ramdocs", "conflictqa", "fm2-passages", "climate-fever-passages"):
         assert set(labels[source]) == set(Label), source
-        assert min(labels[source].values()) > 100, source
+        assert min(labels[source].values()) > 80, source
+    silent, sides = labels["fm2-passages"][Label.IRRELEVANT], labels["fm2-passages"].total()
+    assert 0.2 < silent / (sides - silent) < 0.5, "a third of the claims get a silent passage"
     assert set(labels["wice"]) == {Label.SUPPORT, Label.IRRELEVANT}, "WiCE refutes nothing"
 
 
