@@ -1,7 +1,9 @@
 """Writing files so that a kill leaves the old content or the new, never half of either."""
 
+import fcntl
 import os
 from pathlib import Path
+from typing import IO
 
 from pipelines.errors import InputError
 
@@ -48,3 +50,21 @@ def append_line(path: Path, line: str) -> None:
             f"{path} cannot be written ({error.strerror or error}); free some space or choose "
             "another folder, then start again: nothing written is lost"
         ) from error
+
+
+def hold(lock: IO[str], taken: str) -> None:
+    """Lock an open file for this process alone, as long as the file stays open.
+
+    The lock is the system's and dies with the process, however that ends.
+
+    Args:
+        lock: Open for writing.
+        taken: What to say where another process holds it.
+
+    Raises:
+        InputError: Another process holds it.
+    """
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise InputError(taken) from None

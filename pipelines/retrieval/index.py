@@ -12,7 +12,6 @@ that is killed leaves the index that was there. The build before stays until the
 programs that have it open.
 """
 
-import fcntl
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.files import replace_text
+from pipelines.files import hold, replace_text
 from pipelines.retrieval.bm25 import Bm25, write_bm25
 from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
@@ -111,7 +110,8 @@ def build(
         ours = (folder / ABOUT).exists() or (folder / LOCK).exists()
         if not ours and any(folder.iterdir()):
             raise InputError(f"{folder} holds files that are no index; name another folder")
-        with _only_builder(folder):
+        with (folder / LOCK).open("w") as lock:
+            hold(lock, f"another process is building {folder}; wait for it")
             before = _about(folder).files if (folder / ABOUT).exists() else ""
             for entry in folder.glob(f"{FILES}*"):
                 if entry.name != before:
@@ -271,17 +271,6 @@ def _telling_damage(folder: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError, KeyError, EOFError) as error:  # a ValidationError is a ValueError
         raise InputError(f"the index {folder} is damaged; build it again") from error
-
-
-@contextmanager
-def _only_builder(folder: Path) -> Iterator[None]:
-    """Keep other processes from building here. The lock dies with the process."""
-    with (folder / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise InputError(f"another process is building {folder}; wait for it") from None
-        yield
 
 
 def _write(

@@ -8,7 +8,6 @@ report.html            the page to read
 logs/                  what servers wrote
 """
 
-import fcntl
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,7 +17,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from pipelines.errors import InputError
-from pipelines.files import append_line, replace_text
+from pipelines.files import append_line, hold, replace_text
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -52,8 +51,6 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Keep other processes from writing the same folder.
 
-        The lock is the system's and dies with the process, however that ends.
-
         Raises:
             InputError: The folder cannot be written, or another process writes it.
         """
@@ -65,12 +62,7 @@ class RunFolder:
                 f"{self.path} cannot be written ({error.strerror}); name another folder with --out"
             ) from error
         with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise InputError(
-                    f"another run is writing {self.path}; wait for it, or name another --out"
-                ) from None
+            hold(lock, f"another run is writing {self.path}; wait for it, or name another --out")
             yield
 
     def about(self) -> dict[str, Any]:
