@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pipelines.conrag.queries import (
+from pipelines.conrag.evaluation.queries import (
     from_climate_fever,
     from_fool_me_twice,
     from_scifact,

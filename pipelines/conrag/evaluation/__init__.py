@@ -1,0 +1,1 @@
+"""How ConRAG, its baselines and its ablations are measured (ConRAG, section 3)."""
