@@ -14,9 +14,9 @@ from pipelines.cli.progress import STDERR, cost_line
 from pipelines.conflictscore.detection import bench
 from pipelines.conflictscore.detection.claims import Made, claim_prompt, claims_by_model
 from pipelines.conflictscore.detection.posed import Asked
-from pipelines.conflictscore.detection.records import write
 from pipelines.data.released import Part
 from pipelines.errors import InputError
+from pipelines.evidence.examples import write
 from pipelines.report.table import Table, shown
 from serving.connect import Source, connect
 

@@ -13,8 +13,8 @@ from pipelines.cli.report import publish
 from pipelines.cli.score import client_of, spent, threshold
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.detection import run as detection
-from pipelines.conflictscore.detection.records import SAMPLES, Bench, read
 from pipelines.data.jsonl import Dataset, OnError
+from pipelines.evidence.examples import SAMPLES, Bench, read
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.store import JudgementStore, default_store

@@ -17,11 +17,11 @@ from pipelines.cli.progress import STDERR, cost_line
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import conflicting, contradiction_ratio, determined
+from pipelines.conflictscore.scores import contradiction_ratio, determined
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.llm import Mode
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.evidence.store import JudgementStore, default_store

@@ -10,7 +10,6 @@ from pipelines.conflictscore import tables
 from pipelines.conflictscore.labelling import cascade, labellers, tradeoff
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import (
-    conflicting,
     contradicting,
     contradiction_ratio,
     determined,
@@ -18,7 +17,7 @@ from pipelines.conflictscore.scores import (
 )
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.report.curves import STYLE as CURVE_STYLE
 from pipelines.report.page import ModelUsed, Section, fragment

@@ -7,7 +7,7 @@ that contradict it; irrelevant documents count for nothing.
 from collections.abc import Sequence
 from typing import Literal
 
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 
 Unevidenced = Literal["zero", "exclude"]
 """What a claim without any supporting or contradicting document adds to CS-R; see
@@ -31,11 +31,6 @@ def determined(relations: Sequence[Relation]) -> bool:
     measures and counted beside them, so that an unreadable reply never passes for agreement.
     """
     return Relation.INVALID not in relations
-
-
-def conflicting(relations: Sequence[Relation]) -> bool:
-    """Whether some document supports the claim and some other contradicts it (section 3)."""
-    return supporting(relations) > 0 and contradicting(relations) > 0
 
 
 def contradiction_ratio(relations: Sequence[Relation]) -> float | None:

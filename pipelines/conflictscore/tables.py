@@ -8,9 +8,9 @@ from statistics import fmean
 from pipelines.conflictscore.labelling import cascade, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import conflicting, determined
+from pipelines.conflictscore.scores import determined
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean

@@ -1,5 +1,6 @@
 """The record of what one document says of one claim."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -21,6 +22,14 @@ class Relation(StrEnum):
 
 RELATIONS = (Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT)
 """The three labels a labeller may give, in the order prompts name them."""
+
+
+def conflicting(relations: Sequence[Relation]) -> bool:
+    """Whether some document supports the claim and some other contradicts it.
+
+    ConflictScore, section 3.
+    """
+    return Relation.SUPPORTS in relations and Relation.CONTRADICTS in relations
 
 
 class Judgement(BaseModel):

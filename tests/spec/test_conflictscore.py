@@ -10,11 +10,10 @@ from pipelines.conflictscore.scores import (
     Unevidenced,
     conflict_score_count,
     conflict_score_ratio,
-    conflicting,
     contradiction_ratio,
     determined,
 )
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.evidence.judgement import RELATIONS, Relation, conflicting
 
 S, C, N, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
 

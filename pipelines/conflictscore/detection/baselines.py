@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pipelines.conflictscore.detection.records import DetectionExample
-from pipelines.conflictscore.scores import conflicting
 from pipelines.data.records import Document
 from pipelines.data.words import content_words
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.metrics.f1 import f1
 
 ALWAYS = "always conflict"
@@ -51,7 +50,7 @@ def overlap_relation(recall: float, thresholds: Thresholds) -> Relation:
     return Relation.CONTRADICTS if recall >= thresholds.low else Relation.IRRELEVANT
 
 
-def by_overlap(example: DetectionExample, thresholds: Thresholds = CHOSEN) -> tuple[Relation, ...]:
+def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tuple[Relation, ...]:
     """The relation of each document by shared words."""
     return tuple(
         overlap_relation(content_word_recall(example.claim, document), thresholds)
@@ -59,7 +58,7 @@ def by_overlap(example: DetectionExample, thresholds: Thresholds = CHOSEN) -> tu
     )
 
 
-def choose_thresholds(examples: Sequence[DetectionExample], *, steps: int = 20) -> Thresholds:
+def choose_thresholds(examples: Sequence[ContestedClaim], *, steps: int = 20) -> Thresholds:
     """The thresholds with the best F1 of conflict, averaged over sources, by grid search.
 
     Of equal ones the lowest `low`, then the lowest `high`, is taken. To be called on training

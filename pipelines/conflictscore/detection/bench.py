@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pipelines.conflictscore.detection import sources
 from pipelines.conflictscore.detection.posed import Asked, Posed, as_released, constructed
-from pipelines.conflictscore.detection.records import DetectionExample
 from pipelines.data import (
     ambigdocs,
     climate_fever,
@@ -19,6 +18,7 @@ from pipelines.data import (
 )
 from pipelines.data.released import Part, in_part
 from pipelines.errors import InputError
+from pipelines.evidence.examples import ContestedClaim
 from pipelines.report.table import Column, Row, Table
 
 HARD = "ramdocs-hard"
@@ -96,7 +96,7 @@ def build(
     seed: int = 0,
     questions: int | None = None,
     claims: Mapping[Asked, str] | None = None,
-) -> list[DetectionExample]:
+) -> list[ContestedClaim]:
     """The examples of all sources, in their order.
 
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
@@ -114,7 +114,7 @@ def build(
         InputError: A source is too small, or its half is empty.
     """
     made = claims or {}
-    found: list[DetectionExample] = []
+    found: list[ContestedClaim] = []
     for name, every in posed.items():
         chosen = drawn(every, part, seed, questions)
         if SOURCES[name].built:
@@ -160,7 +160,7 @@ def asked(
     )
 
 
-def counts(examples: Sequence[DetectionExample]) -> Table:
+def counts(examples: Sequence[ContestedClaim]) -> Table:
     """Examples with and without conflict per source, with the paper's Table 1 beside them."""
     rows: list[Row] = []
     names = list(dict.fromkeys(example.source for example in examples))

@@ -8,9 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from pipelines.conflictscore.detection.baselines import ALWAYS, LEXICAL, by_overlap
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.metrics import Decided
-from pipelines.conflictscore.detection.records import DetectionExample
-from pipelines.conflictscore.scores import conflicting
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Relation, conflicting
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Decision:
         truncations: Documents that were read in part.
     """
 
-    example: DetectionExample
+    example: ContestedClaim
     conflict: bool | None
     relations: tuple[Relation, ...] = ()
     failed: bool = False
@@ -138,7 +137,7 @@ def mistakes(results: Mapping[str, Sequence[DetectionResult]]) -> list[Mistake]:
                   reverse=True)  # fmt: skip
 
 
-def outcome(example: DetectionExample, conflict: bool | None) -> str:
+def outcome(example: ContestedClaim, conflict: bool | None) -> str:
     """What came of an example, in words."""
     if conflict is None:
         return "undetermined"

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.conflictscore.detection.records import DetectionExample
-from pipelines.conflictscore.scores import conflicting, determined
-from pipelines.evidence.judgement import Judgement, Relation, Truncation
+from pipelines.conflictscore.scores import determined
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.evidence.labeller import Labeller
 
 
@@ -27,7 +27,7 @@ class DetectionResult(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: str
-    example: DetectionExample
+    example: ContestedClaim
     status: Literal["labelled", "invalid", "failed"]
     judgements: tuple[Judgement, ...] = ()
     conflict: bool | None = None
@@ -40,7 +40,7 @@ class DetectionResult(BaseModel):
         return tuple(judgement.relation for judgement in self.judgements)
 
 
-async def detect(example: DetectionExample, labeller: Labeller) -> DetectionResult:
+async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult:
     """Decide whether an example's documents conflict over its claim.
 
     There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. An

@@ -8,13 +8,12 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.conflictscore.detection.records import DetectionExample
-from pipelines.conflictscore.scores import conflicting
 from pipelines.data.declarative import declarative
 from pipelines.data.records import Document
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Relation, conflicting
 
 RANDOM_DOCUMENTS = 2
 """Documents of other questions in an example without conflict (appendix A)."""
@@ -66,7 +65,7 @@ class Posed:
 
 def as_released(
     source: str, questions: Sequence[Posed], claims: Mapping[Asked, str]
-) -> list[DetectionExample]:
+) -> list[ContestedClaim]:
     """One example per question, with its documents as the release has them.
 
     Whether there is a conflict follows from what the release says of each document.
@@ -85,7 +84,7 @@ def constructed(
     claims: Mapping[Asked, str],
     *,
     own_irrelevant: bool = False,
-) -> list[DetectionExample]:
+) -> list[ContestedClaim]:
     """The examples of appendix A: up to one with and one without conflict per question.
 
     A question makes an example with conflict where its documents do conflict, with all of them, and
@@ -181,13 +180,13 @@ def _example(
     posed: Posed,
     passages: Sequence[Passage],
     claims: Mapping[Asked, str],
-) -> DetectionExample:
+) -> ContestedClaim:
     relations = tuple(passage.relation for passage in passages)
     question, answer = posed.asked or (posed.question, None)
     claim = posed.claim
     if claim is None and posed.asked is not None:
         claim = claims.get(posed.asked) or declarative(*posed.asked)
-    return DetectionExample(
+    return ContestedClaim(
         id=name,
         source=source,
         claim=claim or "",

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
-from pipelines.conflictscore.detection.records import Bench
 from pipelines.errors import InputError
+from pipelines.evidence.examples import Bench
 from pipelines.evidence.labeller import Labeller
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples

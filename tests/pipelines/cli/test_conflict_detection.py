@@ -10,7 +10,7 @@ from scripted import Scripted, fenced_text
 
 from pipelines.conflictscore.detection.baselines import CHOSEN
 from pipelines.conflictscore.detection.bench import SOURCES
-from pipelines.conflictscore.detection.records import SAMPLES, DetectionExample, read
+from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
 
 EXAMPLE = {
     "id": "bridge",
@@ -336,7 +336,7 @@ def test_the_documented_example_is_one_and_every_field_is_described(tmp_path: Pa
     path.write_text(json.dumps(json.loads(shown)))
     (example,) = read(path).examples
     assert example.conflict
-    assert all(f"`{name}`" in page for name in DetectionExample.model_fields)
+    assert all(f"`{name}`" in page for name in ContestedClaim.model_fields)
     assert all(f"`--{name}`" in page for name in SOURCES)
     assert f"{100 * CHOSEN.high:.0f} %" in page
     assert f"{100 * CHOSEN.low:.0f} %" in page

@@ -8,8 +8,6 @@ import pytest
 
 from pipelines.conflictscore.detection import bench, sources
 from pipelines.conflictscore.detection.posed import Passage, Posed, constructed
-from pipelines.conflictscore.detection.records import SAMPLES, DetectionExample, read, write
-from pipelines.conflictscore.scores import conflicting
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.conflictingqa import ContentiousQuestion
 from pipelines.data.contraqa import ContraQuestion
@@ -19,7 +17,8 @@ from pipelines.data.macnoise import NoisyQuestion
 from pipelines.data.ramdocs import RamQuestion
 from pipelines.data.released import half
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.examples import SAMPLES, ContestedClaim, read, write
+from pipelines.evidence.judgement import Relation, conflicting
 
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
 
@@ -36,11 +35,11 @@ def posed(released_data: Path) -> dict[str, list[Posed]]:
 
 
 @pytest.fixture(scope="module")
-def test_half(posed: dict[str, list[Posed]]) -> list[DetectionExample]:
+def test_half(posed: dict[str, list[Posed]]) -> list[ContestedClaim]:
     return bench.build(posed, part="test")
 
 
-def of(examples: list[DetectionExample], source: str) -> list[DetectionExample]:
+def of(examples: list[ContestedClaim], source: str) -> list[ContestedClaim]:
     return [example for example in examples if example.source == source]
 
 
@@ -58,14 +57,14 @@ def test_counts_of_both_halves(posed: dict[str, list[Posed]]) -> None:
     }
 
 
-def test_relations_say_what_conflict_says(test_half: list[DetectionExample]) -> None:
+def test_relations_say_what_conflict_says(test_half: list[ContestedClaim]) -> None:
     for example in test_half:
         assert example.relations is not None
         assert conflicting(example.relations) == example.conflict
         assert len({document.text for document in example.documents}) == len(example.documents)
 
 
-def test_ids_are_unique_and_documents_named_in_order(test_half: list[DetectionExample]) -> None:
+def test_ids_are_unique_and_documents_named_in_order(test_half: list[ContestedClaim]) -> None:
     assert len({example.id for example in test_half}) == len(test_half)
     for example in test_half:
         ids = [document.id for document in example.documents]
@@ -90,7 +89,7 @@ def test_halves_do_not_mix(posed: dict[str, list[Posed]]) -> None:
 
 @pytest.mark.parametrize("source", ["ramdocs", "conflictqa"])
 def test_random_documents_are_of_two_other_questions(
-    source: str, posed: dict[str, list[Posed]], test_half: list[DetectionExample]
+    source: str, posed: dict[str, list[Posed]], test_half: list[ContestedClaim]
 ) -> None:
     own: dict[str, set[str]] = {}  # one question of ConflictQA stands there twice
     for each in posed[source]:
@@ -115,7 +114,7 @@ def test_random_documents_are_of_two_other_questions(
 
 
 def test_hard_examples_have_noise_of_their_own_question(
-    posed: dict[str, list[Posed]], test_half: list[DetectionExample]
+    posed: dict[str, list[Posed]], test_half: list[ContestedClaim]
 ) -> None:
     own = {each.key: {passage.text for passage in each.passages} for each in posed["ramdocs"]}
     hard = of(test_half, bench.HARD)
@@ -127,13 +126,13 @@ def test_hard_examples_have_noise_of_their_own_question(
 
 
 def test_conflictqa_tells_nothing_by_the_number_of_documents(
-    test_half: list[DetectionExample],
+    test_half: list[ContestedClaim],
 ) -> None:
     assert {len(example.documents) for example in of(test_half, "conflictqa")} == {4}
     assert not any("Note:" in example.claim for example in test_half)
 
 
-def test_climate_fever_is_taken_as_it_is(test_half: list[DetectionExample]) -> None:
+def test_climate_fever_is_taken_as_it_is(test_half: list[ContestedClaim]) -> None:
     claims = of(test_half, "climate-fever")
     assert all(len(example.documents) == 5 for example in claims)
     assert sum(example.conflict for example in claims) == 77
@@ -146,7 +145,7 @@ def test_equal_seeds_build_equal_files(posed: dict[str, list[Posed]], tmp_path: 
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
 
-def test_a_built_file_is_read_back(test_half: list[DetectionExample], tmp_path: Path) -> None:
+def test_a_built_file_is_read_back(test_half: list[ContestedClaim], tmp_path: Path) -> None:
     write(tmp_path / "bench.jsonl", test_half)
     assert list(read(tmp_path / "bench.jsonl").examples) == test_half
 
@@ -165,7 +164,7 @@ def test_claims_of_a_model_take_the_place_of_rules(posed: dict[str, list[Posed]]
     }
 
 
-def test_counts_stand_beside_the_papers(test_half: list[DetectionExample]) -> None:
+def test_counts_stand_beside_the_papers(test_half: list[ContestedClaim]) -> None:
     table = bench.counts(test_half)
     assert ("ramdocs", "this build", 94, 122, 216, 964) in table.rows
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)

@@ -27,10 +27,10 @@ from pipelines.conflictscore.detection.confidences import confidence_table, stat
 from pipelines.conflictscore.detection.decisions import Mistake, decided, detectors, mistakes
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.page import evidence, section
-from pipelines.conflictscore.detection.records import Bench, DetectionExample
 from pipelines.data.records import Document
 from pipelines.data.words import content_words
 from pipelines.errors import InputError
+from pipelines.evidence.examples import Bench, ContestedClaim
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import PairError
 from pipelines.report.table import records
@@ -91,9 +91,9 @@ def _shares(document: Document) -> tuple[float, float, float]:
 
 def example(
     name: str, letters: str, truth: str | None = None, *, conflict: bool, source: str = "made"
-) -> DetectionExample:
+) -> ContestedClaim:
     words = letters.split()
-    return DetectionExample(
+    return ContestedClaim(
         id=name,
         source=source,
         claim=f"Claim {name}.",
@@ -242,7 +242,7 @@ def test_shared_words_find_a_conflict_and_miss_none_without_topic() -> None:
         Document(id="b", text="The mill in Aldham is from 1850."),
         Document(id="c", text="Ferns grow in shade."),
     )
-    one = DetectionExample(
+    one = ContestedClaim(
         id="1", source="s", claim="The mill in Aldham was built in 1902.", documents=documents,
         conflict=True,
     )  # fmt: skip
@@ -369,7 +369,7 @@ async def test_the_surest_mistakes_come_first(results: dict[str, list[DetectionR
 
 
 async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
-    hostile = DetectionExample(
+    hostile = ContestedClaim(
         id="<b>", source="made", claim="<script>alert(1)</script>",
         documents=(Document(id="d", text="s <script>alert(2)</script>", title="<i>"),),
         relations=(C,), conflict=False,

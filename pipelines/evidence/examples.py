@@ -1,4 +1,4 @@
-"""Examples of Conflict Detection: a claim, documents, and whether they conflict over it.
+"""Contested claims: a claim, documents, what is known of them, and whether they conflict over it.
 
 The unified format of ConflictBench (ConflictScore, section 4): one JSON object per line, written by
 `contested conflictbench build` or by a user; docs/conflict-detection.md describes it.
@@ -12,19 +12,18 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from pipelines.conflictscore.scores import conflicting
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document, Identifier, Text
 from pipelines.data.released import read_records
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.files import replace_text
 
-SAMPLES = Path(__file__).parents[2] / "data" / "samples" / "conflict_detection.jsonl"
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.jsonl"
 """The bundled examples, made of the bundled samples' documents."""
 
 
-class DetectionExample(BaseModel):
+class ContestedClaim(BaseModel):
     """One claim with its documents.
 
     Attributes:
@@ -89,7 +88,7 @@ class Bench:
 
     name: str
     digest: str
-    examples: tuple[DetectionExample, ...]
+    examples: tuple[ContestedClaim, ...]
 
 
 def read(path: Path, *, limit: int | None = None) -> Bench:
@@ -102,7 +101,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
     Raises:
         InputError: The file cannot be read, holds nothing, or an entry is bad; one line says where.
     """
-    examples = read_records(path, DetectionExample, "ConflictBench, docs/conflict-detection.md")
+    examples = read_records(path, ContestedClaim, "ConflictBench, docs/conflict-detection.md")
     seen: set[str] = set()
     for example in examples:
         if example.id in seen:
@@ -112,7 +111,7 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
     return Bench(path.name, digest, tuple(examples[:limit]))
 
 
-def write(path: Path, examples: Sequence[DetectionExample]) -> None:
+def write(path: Path, examples: Sequence[ContestedClaim]) -> None:
     """Write examples in the unified format, in one step.
 
     Raises:
