@@ -11,6 +11,7 @@ from nli.errors import TaggerError
 from pipelines.cli import ask, conflictbench, doctor, index, models, nli, report, run, score
 from pipelines.cli.serve import serve
 from pipelines.errors import InputError
+from pipelines.report.text import visible
 from serving.errors import ServingError
 from serving.offline import go_offline
 
@@ -86,5 +87,5 @@ def entry() -> None:
 
 
 def _tell(message: str) -> int:
-    print(f"contested: {' '.join(message.split())}", file=sys.stderr)
+    print(f"contested: {visible(' '.join(message.split()))}", file=sys.stderr)
     return USER_ERROR

@@ -13,12 +13,14 @@ from pipelines.cli import options
 from pipelines.cli.index import Embedder
 from pipelines.cli.progress import STDERR
 from pipelines.cli.score import MARKS, client_of, spent
+from pipelines.cli.terminal import plain
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.generator import generator as written_by
 from pipelines.conrag.packet import PacketSettings
-from pipelines.conrag.pipeline import ConragSettings, conrag
+from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import DELTA
 from pipelines.data.declarative import affirmed
 from pipelines.errors import InputError
@@ -129,6 +131,8 @@ def ask(
     from pipelines.retrieval.index import Index  # noqa: PLC0415
 
     claim = as_claim(query)
+    if html is not None and html.is_dir():
+        raise InputError(f"--html {html} is a folder; name a file for the page")
     chosen = options.settings(
         claims="whole",
         labeller=labeller or "nli",
@@ -195,12 +199,14 @@ def ask(
                     return answer, models_used(scorer, writer), spent(scorer)
 
     answer, by_whom, cost = asyncio.run(answered())
-    if html is not None:
-        write_page(html, answer, by_whom, index)
-    if as_json:
-        print(answer.model_dump_json(indent=2))
-    else:
-        show(answer, Console())
+    try:
+        if html is not None:
+            write_page(html, answer, by_whom, index)
+    finally:  # what was found is shown though the page cannot be written
+        if as_json:
+            print(answer.model_dump_json(indent=2))
+        else:
+            show(answer, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
     if html is not None:
         STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
@@ -210,9 +216,11 @@ def as_claim(query: str) -> str:
     """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
 
     Raises:
-        InputError: It is empty, or a question of another kind.
+        InputError: It is empty, not UTF-8, or a question of another kind.
     """
     text = " ".join(query.split())
+    if text.encode("utf-8", "replace").decode() != text:
+        raise InputError("the query is not UTF-8; set the terminal to UTF-8")
     if not text:
         raise InputError("the query is empty; give a claim, or a question")
     if not text.endswith("?"):
@@ -252,10 +260,10 @@ def write_page(path: Path, answer: Answer, models: list[ModelUsed], index: Path)
 
 
 def show(answer: Answer, console: Console) -> None:
-    """Print stance, answer and evidence table."""
+    """Print stance, answer and evidence table; nothing of it steers the terminal."""
     badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
     status = "" if answer.status == "disputed" else f" [bold]{escape(answer.status)}[/bold]"
-    console.print(f"[italic]{escape(answer.query)}[/italic]")
+    console.print(f"[italic]{plain(answer.query)}[/italic]")
     console.print(
         f"{status}{badge}  conflict score {answer.kappa:.2f}, for it {answer.support:.2f}, "
         f"against it {answer.refute:.2f}\n".lstrip()
@@ -264,10 +272,12 @@ def show(answer: Answer, console: Console) -> None:
         cites = "".join(f" \\[{number}]" for number in sentence.cites)
         problem = f" [yellow]({escape('; '.join(sentence.problems))})[/yellow]"
         console.print(
-            f"{escape(sentence.text)}[cyan]{cites}[/cyan]{problem if sentence.problems else ''}"
+            f"{plain(sentence.text)}[cyan]{cites}[/cyan]{problem if sentence.problems else ''}"
         )
+    if answer.unsaid:
+        console.print(f"[yellow]{plain(answer.unsaid)}[/yellow]")
     if answer.problem:
-        console.print(f"[yellow]no answer was written ({escape(answer.problem)})[/yellow]")
+        console.print(f"[yellow]no answer was written ({plain(answer.problem)})[/yellow]")
     if answer.model_stance is not None and answer.model_stance is not answer.stance:
         console.print(f"[dim]the model that wrote this says {answer.model_stance.value}[/dim]")
     if not answer.evidence:
@@ -278,8 +288,8 @@ def show(answer: Answer, console: Console) -> None:
     table.add_column("cluster")
     table.add_column("passage", ratio=1)
     for row in answer.evidence:
-        title = f"[bold]{escape(row.passage.title or row.passage.id)}[/bold]"
-        said = f"\n{escape(row.rationale)}" if row.rationale else ""
+        title = f"[bold]{plain(row.passage.title or row.passage.id)}[/bold]"
+        said = f"\n{plain(row.rationale)}" if row.rationale else ""
         table.add_row(
             str(row.number),
             f"{MARKS[row.relation]} {row.confidence:.0%}",
@@ -291,6 +301,4 @@ def show(answer: Answer, console: Console) -> None:
     if answer.unreadable:
         console.print(f"[yellow]{len(answer.unreadable)} labels could not be read[/yellow]")
     for cut in answer.truncations:
-        console.print(
-            f"[yellow]{escape(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]"
-        )
+        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from pipelines.cli import options
 from pipelines.cli.progress import STDERR, cost_line
+from pipelines.cli.terminal import plain
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
@@ -153,7 +154,7 @@ def score(
     if as_json:
         print(result.model_dump_json(indent=2))
         return
-    show(result, Console())
+    show(result, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
 
@@ -236,7 +237,7 @@ def show(result: Result, console: Console) -> None:
     table = Table(show_lines=True)
     table.add_column("claim", ratio=3)
     for document in result.documents:
-        table.add_column(escape(document.id), ratio=1)
+        table.add_column(plain(document.id), ratio=1)
     table.add_column("conflict", justify="right")
     for number, (claim, relations) in enumerate(zip(result.claims, rows, strict=True)):
         judged = result.judgements[number * width : (number + 1) * width]
@@ -255,19 +256,19 @@ def show(result: Result, console: Console) -> None:
             verdict = "undetermined"
         elif ratio is not None:
             verdict = f"{verdict} {ratio:.2f}"
-        table.add_row(escape(claim), *cells, verdict)
+        table.add_row(plain(claim), *cells, verdict)
     console.print(table)
     for judgement in result.judgements:
         if judgement.snippet or judgement.reasoning:
             console.print(
-                f"[bold]{escape(judgement.document)}[/bold] on “{escape(judgement.claim)}”: "
+                f"[bold]{plain(judgement.document)}[/bold] on “{plain(judgement.claim)}”: "
                 f"{MARKS[judgement.relation]}"
             )
             if judgement.snippet:
                 found = "" if judgement.snippet_found else " (not in the document)"
-                console.print(f"  “{escape(judgement.snippet)}”{found}")
+                console.print(f"  “{plain(judgement.snippet)}”{found}")
             if judgement.reasoning:
-                console.print(f"  [dim]{escape(judgement.reasoning)}[/dim]")
+                console.print(f"  [dim]{plain(judgement.reasoning)}[/dim]")
     undetermined = result.undetermined_claims
     left_out = f", {undetermined} of them undetermined" if undetermined else ""
     console.print(
@@ -275,9 +276,7 @@ def show(result: Result, console: Console) -> None:
         f"({len(result.claims)} claims{left_out}, {width} documents; lower is better)"
     )
     for cut in result.truncations:
-        console.print(
-            f"[yellow]{escape(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]"
-        )
+        console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
 
 
 def _number(value: float | None) -> str:

@@ -101,6 +101,12 @@ class Answer(BaseModel):
     unreadable: tuple[str, ...] = ()
     truncations: tuple[Truncation, ...] = ()
 
+    @property
+    def unsaid(self) -> str | None:
+        """The conflict statement, where no sentence of the answer speaks of the disagreement."""
+        said = any(each.about == "conflict" and not each.problems for each in self.sentences)
+        return None if said else self.conflict
+
 
 def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidence, ...]:
     """The packet as a table: supporting passages, refuting ones, then the others, numbered."""

@@ -5,7 +5,6 @@ once more; if they are still wrong it stays, marked, and does not count as cited
 """
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from pydantic import BaseModel, Field
 
 from pipelines import prompts
 from pipelines.conrag.answer import AnswerSentence, Evidence
-from pipelines.conrag.policies import CitationPolicy, problems
+from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.stance import Stance
 from pipelines.prompts import Prompt
 from serving.client import Client, Sampling
@@ -23,8 +22,6 @@ from serving.client import Client, Sampling
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192
 SENTENCES = 8
-
-_MARKS = re.compile(r"\s*\[[\d,\s]*\]")
 
 
 class SentenceReply(BaseModel):
@@ -137,13 +134,12 @@ async def write(
         return first if second.problems else second.model_copy(update={"repaired": True})
 
     sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
-    return Written(tuple(sentences), reply.value.stance, reply.value.conflict.strip() or None)
+    return Written(tuple(sentences), reply.value.stance, unmarked(reply.value.conflict) or None)
 
 
 def _checked(
     written: SentenceReply, table: Sequence[Evidence], policy: CitationPolicy
 ) -> AnswerSentence:
-    text = " ".join(_MARKS.sub("", written.sent).split())
     cites = tuple(dict.fromkeys(written.cites))
-    sentence = AnswerSentence(text=text, cites=cites, about=written.about)
+    sentence = AnswerSentence(text=unmarked(written.sent), cites=cites, about=written.about)
     return sentence.model_copy(update={"problems": problems(sentence, table, policy)})

@@ -11,6 +11,7 @@ from pipelines.conrag.answer import Answer, Evidence
 from pipelines.conrag.clusters import Cluster
 from pipelines.evidence.judgement import Relation
 from pipelines.report.page import Section, fragment
+from pipelines.report.text import visible
 
 ANCHOR = "answer"
 WIDTH, HEIGHT, MARGIN = 520, 340, 26
@@ -102,7 +103,7 @@ def graph(answer: Answer) -> Markup:
         for name in cluster.members:
             x, y = places[name]
             cited = name in number
-            said = f"{cluster.name}: {title.get(name, name)}"
+            said = visible(f"{cluster.name}: {title.get(name, name)}")
             drawn += Markup(
                 '<g class="node tone-{0}"{1}><circle cx="{2:.1f}" cy="{3:.1f}" r="{4}"/>'
                 "<title>{5}</title>"

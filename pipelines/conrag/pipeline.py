@@ -1,45 +1,18 @@
 """ConRAG over one query: from retrieved passages to an answer that shows the disagreement."""
 
 from collections.abc import Sequence
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag import template
-from pipelines.conrag.answer import Answer, evidence_table
-from pipelines.conrag.clusters import clusters, communities
-from pipelines.conrag.conflict import conflict_score
+from pipelines.conrag.analysis import analyse
+from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator, Written, write
-from pipelines.conrag.graph import EdgeWeights, Similarity, similarity_graph, word_cosine
-from pipelines.conrag.packet import PacketSettings, select
-from pipelines.conrag.policies import SIDE, CitationPolicy, problems
-from pipelines.conrag.stance import DELTA, adjudicate
+from pipelines.conrag.graph import Similarity, word_cosine
+from pipelines.conrag.policies import SIDE, problems
+from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tagged import Tagged
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
-from pipelines.retrieval.index import DEPTH, Retrieved
-
-
-class ConragSettings(BaseModel):
-    """The parameters of ConRAG; defaults of Table III, where it gives one.
-
-    Attributes:
-        depth: k, passages retrieved.
-        packet: Size k', threshold tau, passages per cluster m, budgets.
-        edges: What joins passages in the similarity graph.
-        delta: Margin of the stance decision.
-        margin: Whether the margin is of sums, as in the paper, or of shares.
-        policy: What a sentence must cite.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    depth: int = Field(DEPTH, ge=1)
-    packet: PacketSettings = PacketSettings()
-    edges: EdgeWeights = EdgeWeights()
-    delta: float = Field(DELTA, ge=0)
-    margin: Literal["sum", "share"] = "sum"
-    policy: CitationPolicy = CitationPolicy()
+from pipelines.retrieval.index import Retrieved
 
 
 async def conrag(
@@ -68,37 +41,35 @@ async def conrag(
     """
     everything, truncations = await tag(query, retrieved[: settings.depth], labeller)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
-    graph = similarity_graph(tagged, settings.edges, topical)
-    groups = clusters(tagged, communities(graph))
-    kappa = conflict_score(tagged)
-    packet = select(tagged, groups, kappa, settings.packet)
-    table = evidence_table(packet, groups)
-    decided = adjudicate(
-        tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
-    )
-    if generator is not None and any(each.relation in SIDE.values() for each in table):
-        written = await write(query, table, settings.policy, generator)
+    found = analyse(tagged, settings, topical=topical)
+    disagreement = template.conflict_statement(found.table)
+    if generator is not None and any(each.relation in SIDE.values() for each in found.table):
+        written = await write(query, found.table, settings.policy, generator)
     else:
         written = Written(
             tuple(
-                sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
-                for sentence in template.write(decided, table)
+                sentence.model_copy(
+                    update={"problems": problems(sentence, found.table, settings.policy)}
+                )
+                for sentence in template.write(found.decided, found.table)
             ),
-            conflict=template.conflict_statement(table),
         )
     return Answer(
         query=query,
-        stance=decided.stance,
+        stance=found.decided.stance,
         model_stance=written.stance,
-        status=decided.status,
-        kappa=kappa,
-        disputed=decided.disputed,
-        support=decided.support,
-        refute=decided.refute,
-        evidence=table,
-        clusters=tuple(groups),
-        edges=tuple((one, other, data["weight"]) for one, other, data in graph.edges(data=True)),
-        conflict=written.conflict,
+        status=found.decided.status,
+        kappa=found.kappa,
+        disputed=found.decided.disputed,
+        support=found.decided.support,
+        refute=found.decided.refute,
+        evidence=found.table,
+        clusters=found.clusters,
+        edges=tuple(
+            (one, other, data["weight"]) for one, other, data in found.graph.edges(data=True)
+        ),
+        # Whether passages disagree is read off the table, never off what a model writes.
+        conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
         problem=written.problem,
         raw=written.raw,
@@ -130,6 +101,7 @@ async def tag(
             judgement.relation,
             confidence(judgement),
             rationale=judgement.snippet if judgement.snippet_found else None,
+            probabilities=judgement.probabilities,
         )
         for each, judgement in zip(retrieved, labelled.judgements, strict=True)
     ]

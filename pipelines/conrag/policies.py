@@ -11,7 +11,7 @@ from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.chunks import document_of
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
-
+_MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 
 SIDE: dict[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 
@@ -37,13 +37,15 @@ def problems(
 
     Every sentence cites passages of the packet that take a side, and no others. One that speaks of
     a side cites that side alone; one that speaks of the disagreement cites both. A sentence of no
-    evidence needs none.
+    evidence needs none, and one without words is none.
 
     Args:
         sentence: With its citations.
         table: The evidence that it may cite.
         policy: What is asked beyond that.
     """
+    if not sentence.text:
+        return ("says nothing",)
     rows = {each.number: each for each in table}
     unknown = [number for number in sentence.cites if number not in rows]
     if unknown:
@@ -68,6 +70,17 @@ def problems(
     if len(independent) < policy.sources:
         found.append(f"cites {len(independent)} sources, {policy.sources} are asked for")
     return tuple(found)
+
+
+def unmarked(text: str) -> str:
+    """A text in one line, without what looks like our citations: "[3]", "[1, 2]", "[1-3]".
+
+    What models and documents write must not pass for a citation that was checked.
+    """
+    line = " ".join(text.split())
+    while (shorter := _MARK.sub("", line)) != line:  # "[1[2]]" leaves one
+        line = shorter
+    return line.strip()
 
 
 def source(evidence: Evidence) -> str:

@@ -1,6 +1,6 @@
 """What the analysis works on: retrieved passages, each with its relation to the query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -19,6 +19,7 @@ class Tagged:
         confidence: u_i, the probability of that relation, in [0, 1].
         rationale: The sentence of the passage that decided; None where none did.
         quality: Weight of the passage, at least 0: the reliability of its source, where known.
+        probabilities: Of every relation, where the tagger gives them.
     """
 
     passage: Document
@@ -27,6 +28,7 @@ class Tagged:
     confidence: float
     rationale: str | None = None
     quality: float = 1.0
+    probabilities: Mapping[Relation, float] | None = None
 
     @property
     def id(self) -> str:
@@ -40,3 +42,18 @@ def evidence_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
     Each is weighted by its passage's quality, which is 1 unless sources are weighted.
     """
     return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)
+
+
+def expected_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
+    """The expected number of passages with a relation: their probabilities of it, summed.
+
+    Where `evidence_mass` counts a passage for its label alone, here a passage that is refuting with
+    probability 0.4 counts 0.4 against, whatever its label. Without probabilities the confidence of
+    the label is all there is to count.
+    """
+    return fsum(
+        each.quality * each.probabilities[relation]
+        if each.probabilities
+        else each.quality * each.confidence * (each.relation is relation)
+        for each in tagged
+    )

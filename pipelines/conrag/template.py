@@ -3,19 +3,27 @@
 Quick, deterministic, and of the same structure as what a model writes.
 """
 
+import textwrap
 from collections.abc import Sequence
 
 from pipelines.conrag.answer import About, AnswerSentence, Evidence, by_relation
+from pipelines.conrag.policies import unmarked
 from pipelines.conrag.stance import Adjudicated, Stance
 from pipelines.evidence.judgement import Relation
 
 QUOTED = 2
 """Clusters of a side that are quoted; the others are cited."""
 
+TITLE = 120
+"""Characters of a passage's title, at most."""
+
+_NESTED = str.maketrans("“”", "‘’")
+
 VERDICT: dict[Stance, tuple[About, str]] = {
     Stance.SUPPORT: ("support", "The evidence supports it."),
     Stance.REFUTE: ("refute", "The evidence speaks against it."),
 }
+NOTHING_FOUND = "No passage found says whether this is so."
 DISAGREE = "The passages disagree: some support it, others contradict it."
 WANTED = "A source that is independent of these would be needed to settle it."
 
@@ -33,7 +41,7 @@ def write(adjudicated: Adjudicated, table: Sequence[Evidence]) -> tuple[AnswerSe
     rows = by_relation(table)
     support, refute = rows[Relation.SUPPORTS], rows[Relation.CONTRADICTS]
     if not support and not refute:
-        return (AnswerSentence(text="No passage found says whether this is so.", about="none"),)
+        return (AnswerSentence(text=NOTHING_FOUND, about="none"),)
     written = []
     side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(adjudicated.stance)
     if side:
@@ -68,10 +76,12 @@ def _leading(side: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _quoted(evidence: Evidence, about: About) -> AnswerSentence:
+    """A sentence around a document's words, which can neither cite anything nor end the quote."""
     verb = "supports" if about == "support" else "contradicts"
-    title = evidence.passage.title or "A passage"
-    quoted = f": “{evidence.rationale.strip()}”" if evidence.rationale else "."
-    text = f"{title} {verb} it{quoted}"
+    title = textwrap.shorten(unmarked(evidence.passage.title or ""), TITLE, placeholder="…")
+    words = unmarked(evidence.rationale or "").translate(_NESTED)
+    quoted = f": “{words}”" if words else "."
+    text = f"{title or 'A passage'} {verb} it{quoted}"
     return AnswerSentence(text=text, about=about, cites=(evidence.number,))
 
 

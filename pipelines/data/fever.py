@@ -180,6 +180,11 @@ def page_key(title: str) -> str:
     return normalize("NFC", title)
 
 
+def page_title(page: str) -> str:
+    """A page's title as one writes it: "Gladiator (2000 film)"."""
+    return readable(page.replace("_", " "))
+
+
 def readable(text: str) -> str:
     """A sentence of the dump as one writes it: no escaped brackets, no spaces before commas."""
     text = _SIGN.sub(lambda found: _SIGNS[found.group()], text)

@@ -86,11 +86,16 @@ def curve(
         for (x, y), (left, top) in zip(one, places, strict=True):
             drawn += Markup(
                 '<circle class="{}" cx="{:.2f}" cy="{:.2f}" r="2.5"><title>{}</title></circle>'
-            ).format(kind, left, top, f"{name}: {y:.3g} at {x:,.0f} {across}")
-    x_ticks = [(tick, f"{tick * wide:,.0f}") for tick in (0.0, 0.5, 1.0)]
+            ).format(kind, left, top, f"{name}: {y:.3g} at {_number(x)} {across}")
+    x_ticks = [(tick, _number(tick * wide)) for tick in (0.0, 0.5, 1.0)]
     y_ticks = [(tick, f"{tick * high:.2g}") for tick in _TICKS]
     names = [name for name, _ in series]
     return _figure(drawn, x_ticks, y_ticks, axes=(across, up), title=title, names=names)
+
+
+def _number(x: float) -> str:
+    """A count without decimals, a share with two digits."""
+    return f"{x:,.0f}" if x > 1 else f"{x:.2g}"
 
 
 def _points(kind: str, name: str, bins: Sequence[Bin]) -> Markup:

@@ -15,10 +15,19 @@ WORDS = 120
 OVERLAP = 1
 """Sentences that a passage shares with the one before it."""
 
-_HEADING = re.compile(r"^(#{1,6})[ \t]+(.+?)(?:[ \t]+#+)?[ \t\r]*$", re.MULTILINE)
-_FENCED = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
-# Of scripts without spaces between words every character counts as one.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]+")
+HEADING = 200
+"""Characters of a heading, at most. A longer line is text: a title is repeated by each passage."""
+
+_NUMBERS = re.compile(r"(?:#\d+)+\Z")
+# Fenced code is matched as a whole, so that no line of it is a heading. Nothing here is tried
+# twice: documents may have lines of a million characters.
+_BLOCK = re.compile(
+    r"^(?P<fence>```|~~~)[\s\S]*?(?:^(?P=fence)|\Z)|^(?P<level>#{1,6})[ \t](?P<heading>.*)$",
+    re.MULTILINE,
+)
+# Of scripts without spaces between words every character counts as one, and so does every 50 of
+# others: they may have none either, as Thai, or be data within a text.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff]{1,50}")
 
 
 def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) -> list[Document]:
@@ -43,8 +52,8 @@ def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) 
 
 
 def document_of(passage: str) -> str:
-    """The id of the document that a passage was cut from: what stands before the first "#"."""
-    return passage.partition("#")[0]
+    """The id of the document that a passage was cut from: "report" of "report#3", "report#2#1"."""
+    return _NUMBERS.sub("", passage) or passage
 
 
 def sections(document: Document) -> list[Document]:
@@ -80,7 +89,7 @@ def _part(document: Document, number: int, text: str, title: str | None) -> Docu
         )
     except ValidationError as error:
         raise InputError(
-            f"the document '{document.id}' is cut into passages, which need ids of at most 200 "
+            f"the document {document.id!r} is cut into passages, which need ids of at most 200 "
             "characters; shorten its id"
         ) from error
 
@@ -90,16 +99,20 @@ def _under_headings(text: str) -> Iterator[tuple[int, str, str]]:
 
     Lines of fenced code are no headings.
     """
-    fences = [match.span() for match in _FENCED.finditer(text)]
-    headings = [
-        match
-        for match in _HEADING.finditer(text)
-        if not any(start <= match.start() < end for start, end in fences)
-    ]
-    yield 0, "", text[: headings[0].start()] if headings else text
-    for number, match in enumerate(headings):
-        end = headings[number + 1].start() if number + 1 < len(headings) else len(text)
-        yield len(match[1]), match[2], text[match.end() : end]
+    level, heading, start = 0, "", 0
+    for match in _BLOCK.finditer(text):
+        found = _heading(match["heading"] or "")
+        if 0 < len(found) <= HEADING:
+            yield level, heading, text[start : match.start()]
+            level, heading, start = len(match["level"]), found, match.end()
+    yield level, heading, text[start:]
+
+
+def _heading(line: str) -> str:
+    """A heading without white space around it and without the hashes that may close it."""
+    bare = line.strip()
+    opened = bare.rstrip("#")
+    return opened.rstrip() if opened[-1:].isspace() else bare
 
 
 def _counts(texts: Sequence[str]) -> list[int]:

@@ -10,6 +10,7 @@ from pipelines.data.released import read_records
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.retrieval.chunks import OVERLAP, WORDS, passages, sections
+from pipelines.retrieval.index import in_index
 
 MARKDOWN, TEXT, LINES = (".md", ".markdown"), (".txt",), (".jsonl", ".jsonl.gz")
 READ = (*MARKDOWN, *TEXT, *LINES)
@@ -20,7 +21,8 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
     """The documents of files and folders, in order of name within a folder.
 
     A Markdown or text file is one document, named by its path within the folder given. A line of a
-    JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`.
+    JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`. An index that lies
+    in a folder is passed over: it holds copies of documents.
 
     Args:
         paths: Files and folders.
@@ -34,7 +36,7 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
         for document in _in(path):
             if document.id in found:
                 raise InputError(
-                    f"two documents are called '{document.id}', the second is from {path}; "
+                    f"two documents are called {document.id!r}, the second is from {path}; "
                     "rename one, or index them apart"
                 )
             found[document.id] = document
@@ -55,8 +57,9 @@ def cut(
     for document in documents:
         if document.id.endswith(MARKDOWN):
             own = sections(document)
-            # A file with a single section keeps its name.
-            parts += [own[0].model_copy(update={"id": document.id})] if len(own) == 1 else own
+            if len(own) == 1:  # a file with a single section keeps its name
+                own = [own[0].model_copy(update={"id": document.id})]
+            parts += own or [document]  # headings alone are text
         else:
             parts.append(document)
     return [passage for part in parts for passage in passages(part, words=words, overlap=overlap)]
@@ -66,7 +69,11 @@ def _in(path: Path) -> Iterator[Document]:
     if not path.is_dir():
         yield from _of(path, path.name)
         return
-    files = sorted(file for file in path.rglob("*") if file.is_file() and file.name.endswith(READ))
+    files = sorted(
+        file
+        for file in path.rglob("*")
+        if file.name.endswith(READ) and file.is_file() and not in_index(file)
+    )
     if not files:
         raise InputError(f"{path} holds no document; documents end in {', '.join(READ)}")
     for file in files:
@@ -82,7 +89,7 @@ def _of(file: Path, name: str) -> Iterator[Document]:
             yield Document(id=name, text=text)
         except ValidationError as error:
             raise InputError(
-                f"{file}: '{name}' cannot name a document ({error.errors()[0]['msg']}); rename it"
+                f"{file}: {name!r} cannot name a document ({error.errors()[0]['msg']}); rename it"
             ) from error
     else:
         if not file.exists():

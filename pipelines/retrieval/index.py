@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -58,7 +58,7 @@ class About(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     format: int
-    files: str
+    files: str = Field(pattern=f"^{FILES}[0-9]+$")
     passages: int
     model: str | None = None
     model_path: Path | None = None
@@ -102,7 +102,7 @@ def build(
     seen: set[str] = set()
     for passage in passages:
         if passage.id in seen:
-            raise InputError(f"two passages have the id '{passage.id}'; make ids distinct")
+            raise InputError(f"two passages have the id {passage.id!r}; make ids distinct")
         seen.add(passage.id)
     model = embedder.digest if embedder else None
     try:
@@ -174,7 +174,14 @@ class Index:
             self._lines.seek(int(self._offsets[position]))
             return Document.model_validate_json(self._lines.readline())
 
-    def search(self, query: str, *, k: int = DEPTH, method: Method = "bm25") -> list[Retrieved]:
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = DEPTH,
+        method: Method = "bm25",
+        among: Sequence[int] | None = None,
+    ) -> list[Retrieved]:
         """The k passages that fit a query best, the best first; ties in the order of the index.
 
         By words, passages that share none with the query are not found.
@@ -183,6 +190,7 @@ class Index:
             query: A question or a claim.
             k: At most so many, at least 1.
             method: Which ranking.
+            among: Positions of the passages that may be found; None for all.
 
         Raises:
             InputError: The index has no embeddings, or their model is not to be had.
@@ -191,23 +199,28 @@ class Index:
             raise InputError(f"{k} passages cannot be retrieved; ask for at least one")
         if method == "hybrid":
             rankings = [
-                [position for position, _ in self._ranking(query, each, FUSED)]
+                [position for position, _ in self._ranking(query, each, FUSED, among)]
                 for each in ("bm25", "dense")
             ]
             ranked = reciprocal_rank_fusion(rankings)[:k]
         else:
-            ranked = self._ranking(query, method, k)
+            ranked = self._ranking(query, method, k, among)
         relevance = normalised([score for _, score in ranked])
         return [
             Retrieved(self.passage(position), share, score)
             for (position, score), share in zip(ranked, relevance, strict=True)
         ]
 
-    def _ranking(self, query: str, method: str, k: int) -> list[tuple[int, float]]:
+    def _ranking(
+        self, query: str, method: str, k: int, among: Sequence[int] | None
+    ) -> list[tuple[int, float]]:
         import numpy as np  # noqa: PLC0415  imported before
 
-        scores = self._words().scores(query) if method == "bm25" else self._meaning().scores(query)
-        best = np.argsort(-scores, kind="stable")[:k]
+        ranker = self._words() if method == "bm25" else self._meaning()
+        with _telling_damage(self.folder):
+            scores = ranker.scores(query)
+        allowed = np.arange(len(scores)) if among is None else np.unique(np.asarray(among, int))
+        best = allowed[np.argsort(-scores[allowed], kind="stable")[:k]]
         return [
             (int(position), float(scores[position]))
             for position in best
@@ -234,6 +247,12 @@ class Index:
         return self._dense
 
 
+def in_index(file: Path) -> bool:
+    """Whether a file is a part of an index's build."""
+    build_of = file.parent
+    return build_of.name.startswith(FILES) and (build_of.parent / LOCK).exists()
+
+
 def _embedder_of(about: About, folder: Path) -> Embedder:
     assert about.model_path is not None  # noqa: S101  asked before
     if not about.model_path.is_dir():
@@ -258,10 +277,16 @@ def _about(folder: Path) -> About:
         raise InputError(f"{folder} is no index; build one there first") from None
     except NotADirectoryError:
         raise InputError(f"{folder} is a file; name the folder of an index") from None
-    except (OSError, ValidationError) as error:
-        raise InputError(f"{path} is damaged; remove {folder} and build the index again") from error
+    except OSError as error:
+        raise InputError(f"{path} cannot be read ({error.strerror}); name another index") from error
+    except ValidationError as error:
+        raise InputError(
+            f"{path} is damaged, or of no index; name another folder, or build an index in one"
+        ) from error
     if about.format != FORMAT:
-        raise InputError(f"{folder} was built by another version; build the index again")
+        raise InputError(
+            f"{folder} was built by another version; build the index again, in another folder"
+        )
     return about
 
 
@@ -269,7 +294,8 @@ def _about(folder: Path) -> About:
 def _telling_damage(folder: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, KeyError, EOFError) as error:  # a ValidationError is a ValueError
+    # A ValidationError is a ValueError; positions that are not there are a LookupError.
+    except (OSError, ValueError, LookupError, EOFError) as error:
         raise InputError(f"the index {folder} is damaged; build it again") from error
 
 
@@ -289,7 +315,8 @@ def _write(
             line: dict[str, Any] = passage.model_dump(exclude_none=True)
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     np.save(files / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)
-    texts = [passage.as_read() for passage in passages]
+    # As they are written: titles may hold lone surrogates, which embedding models refuse.
+    texts = [passage.as_read().encode("utf-8", "replace").decode() for passage in passages]
     write_bm25(texts, files / "bm25")
     if embedder is not None:
         write_embeddings(texts, embedder, files / "embeddings.npy", on_progress)

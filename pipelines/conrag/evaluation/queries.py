@@ -1,15 +1,17 @@
 """What ConRAG is measured on: claims with passages, gold stances and gold evidence."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.conrag.stance import Stance
 from pipelines.data.climate_fever import ClimateClaim
+from pipelines.data.fever import FeverClaim, page_key, page_title
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.data.wice import CitedClaim
+from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation
 
 
@@ -39,8 +41,49 @@ class Query:
     relations: Mapping[str, Relation]
 
 
+LONGEST_PAGE = 180
+"""Characters of a page's title in ids, at most: an id has 200."""
+
 _SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
 _STANCE = {"SUPPORTS": Stance.SUPPORT, "REFUTES": Stance.REFUTE}
+
+
+def from_claims(claims: Sequence[ContestedClaim]) -> list[Query]:
+    """Claims in the unified format, with the documents of each.
+
+    Where the relations of documents are known, the claim has the stance of the side that is there;
+    with both sides it is disputed, and there is not enough information for a stance.
+    """
+    found = []
+    for claim in claims:
+        # Documents of two claims may have one id and are two passages.
+        passages = tuple(
+            each.model_copy(update={"id": _digest(f"{claim.id} {each.id}")})
+            for each in claim.documents
+        )
+        relations: dict[str, Relation] = {}
+        stance = None
+        if claim.relations is not None:
+            known = zip(passages, claim.relations, strict=True)
+            relations = {passage.id: relation for passage, relation in known}
+            sides = set(relations.values()) & set(_SIDE.values())
+            stance = Stance.NOT_ENOUGH_INFO
+            if len(sides) == 1:
+                stance = Stance.SUPPORT if Relation.SUPPORTS in sides else Stance.REFUTE
+        gold = frozenset(name for name, relation in relations.items() if relation in _SIDE.values())
+        found.append(
+            Query(
+                id=claim.id,
+                source=claim.source,
+                claim=claim.claim,
+                passages=passages,
+                stance=stance,
+                disputed=claim.conflict,
+                evidence=(gold,) if gold else (),
+                relations=relations,
+            )
+        )
+    return found
 
 
 def from_fool_me_twice(claims: Sequence[GameClaim]) -> list[Query]:
@@ -51,8 +94,8 @@ def from_fool_me_twice(claims: Sequence[GameClaim]) -> list[Query]:
     """
     found = []
     for claim in claims:
-        gold = {_sentence_id(each.text): each for each in claim.gold_evidence}
-        pool = {_sentence_id(each.text): each for each in claim.retrieved_evidence} | gold
+        gold = {_digest(each.text): each for each in claim.gold_evidence}
+        pool = {_digest(each.text): each for each in claim.retrieved_evidence} | gold
         found.append(
             Query(
                 id=claim.id,
@@ -147,13 +190,7 @@ def from_scifact(claims: Sequence[ScientificClaim], corpus: Mapping[str, Abstrac
     found = []
     for claim in claims:
         cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
-        passages = tuple(
-            Document(id=f"{name}:{number}", text=text.strip(), title=corpus[name].title)
-            for name in cited
-            if name in corpus
-            for number, text in enumerate(corpus[name].abstract)
-            if text.strip()
-        )
+        passages = tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus}))
         side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
         sets: list[frozenset[str]] = []
         relations: dict[str, Relation] = {}
@@ -181,6 +218,88 @@ def from_scifact(claims: Sequence[ScientificClaim], corpus: Mapping[str, Abstrac
     return found
 
 
-def _sentence_id(text: str) -> str:
+def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
+    """The sentences of all abstracts, to be indexed as the corpus that all claims are searched in.
+
+    Their ids are those of `from_scifact`.
+    """
+    return [
+        Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
+        for name, abstract in corpus.items()
+        for number, text in enumerate(abstract.abstract)
+        if text.strip()
+    ]
+
+
+def from_fever(
+    claims: Sequence[FeverClaim],
+    pages: Mapping[str, Mapping[int, str]],
+    further: Mapping[int, Collection[str]] | None = None,
+) -> list[Query]:
+    """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
+
+    To be given the right pages is half of what FEVER asks, and a claim without evidence is given
+    none. Where pages are to be found as well, `fever_passages` is what all claims are searched in.
+    Evidence that is not on the pages stays: it is not found.
+
+    Args:
+        claims: Of one file.
+        pages: As `pipelines.data.fever.read_wikipedia` gives them. Pages that are not there are
+            passed over.
+        further: Claim id -> titles of further pages to retrieve from, those that a search for pages
+            found, for instance. It may name pages for claims without evidence.
+    """
+    sentences = {page: _page_passages(page, lines) for page, lines in pages.items()}
+    found = []
+    for claim in claims:
+        named = [pointer.page for pointers in claim.evidence for pointer in pointers]
+        keys = dict.fromkeys(map(page_key, [*named, *(further or {}).get(claim.id, ())]))
+        sets = [
+            frozenset(_pointer_id(page_key(page), number) for page, number in pointers)
+            for pointers in claim.evidence
+        ]
+        side = _SIDE.get(claim.label, Relation.IRRELEVANT)
+        found.append(
+            Query(
+                id=str(claim.id),
+                source="fever",
+                claim=claim.claim,
+                passages=tuple(passage for key in keys for passage in sentences.get(key, ())),
+                stance=_STANCE.get(claim.label, Stance.NOT_ENOUGH_INFO),
+                disputed=None,
+                evidence=tuple(dict.fromkeys(sets)),
+                relations={name: side for units in sets for name in units},
+            )
+        )
+    return found
+
+
+def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
+    """The sentences of all pages, to be indexed as the corpus that all claims are searched in.
+
+    Their ids are those of `from_fever`.
+
+    Args:
+        pages: As `pipelines.data.fever.read_wikipedia` gives them.
+    """
+    return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
+
+
+def _page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
+    title = page_title(page)
+    return tuple(
+        Document(id=_pointer_id(page, number), text=text, title=title)
+        for number, text in sorted(lines.items())
+    )
+
+
+def _pointer_id(page: str, number: int) -> str:
+    if len(page) > LONGEST_PAGE:
+        # Some titles are longer than an id may be; two of them may begin alike.
+        page = f"{page[: LONGEST_PAGE - 17]}~{_digest(page)}"
+    return f"{page}:{number}"
+
+
+def _digest(text: str) -> str:
     plain = " ".join(text.split())
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:16]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
 from pipelines.conrag.clusters import clusters
 from pipelines.conrag.packet import Packet
-from pipelines.conrag.policies import CitationPolicy, problems, source
+from pipelines.conrag.policies import CitationPolicy, problems, source, unmarked
 from pipelines.conrag.stance import Adjudicated, Stance, adjudicate
 from pipelines.conrag.tagged import Tagged
 from pipelines.conrag.template import conflict_statement, write
@@ -63,6 +63,7 @@ def test_the_table_has_its_three_lists_in_order() -> None:
         ((1, 2), "conflict", "They disagree.", "one side alone"),
         ((2, 3), "conflict", "They disagree.", None),
         ((3,), "refute", "It was finished in 1902.", "no passage with the number 1902"),
+        ((1,), "support", "", "says nothing"),
     ],
 )
 def test_what_a_sentence_must_cite(
@@ -130,6 +131,44 @@ def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
     table = table_of([Tagged(Document(id="a", text="Text."), 1, S, 0.9)])
     sentences = write(adjudicate([], 0), table)
     assert [each.text for each in sentences] == ["A passage supports it."]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("It is so. [1]", "It is so."),
+        ("It is so [1][2], [3, 4] or [5-7].", "It is so, or."),
+        ("It [1[2]] is.\n[3]", "It is."),
+        ("In [1902] it was.", "In [1902] it was."),
+        ("[see note]", "[see note]"),
+        ("[ 1 ]", ""),
+        ("[]", ""),
+        ("[" + "1" * 5000, "[" + "1" * 5000),
+    ],
+)
+def test_what_looks_like_a_citation_is_none(text: str, plain: str) -> None:
+    assert unmarked(text) == plain
+
+
+def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
+    said = "The dam was built in 1911 [2].” The evidence supports it. [1]\nBelieve “me."
+    hostile = Document(id="h", text=said, title="Study [1]\nThe evidence supports it. [2]")
+    (sentence,) = (
+        each
+        for each in write(adjudicate([], 0), table_of([Tagged(hostile, 1, R, 0.9, rationale=said)]))
+        if each.about == "refute"
+    )
+    assert sentence.cites == (1,)
+    assert "\n" not in sentence.text
+    assert not any(mark in sentence.text for mark in ("[1]", "[2]"))
+    assert (sentence.text.count("“"), sentence.text.count("”")) == (1, 1)
+    assert sentence.text.endswith("”")
+
+
+def test_a_title_takes_no_more_than_its_room() -> None:
+    long = Document(id="h", text="So it is.", title="dam " * 1000)
+    (sentence,) = write(adjudicate([], 0), table_of([Tagged(long, 1, S, 0.9)]))
+    assert len(sentence.text) < 150
 
 
 @given(st.lists(st.tuples(st.sampled_from(RELATIONS), st.floats(0.34, 1)), max_size=8))

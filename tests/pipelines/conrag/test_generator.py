@@ -117,6 +117,15 @@ async def test_what_stays_wrong_is_marked(asked: Asked, cites: tuple[int, ...]) 
     assert len(requests) == 2
 
 
+async def test_marks_alone_are_no_sentence(asked: Asked) -> None:
+    written, requests = await asked(
+        script(says("support", "[1]", 1), repair=says("support", "[2]"))
+    )
+    (sentence,) = written.sentences
+    assert (sentence.text, sentence.problems) == ("", ("says nothing",))
+    assert "the sentence says nothing" in prompt_of(requests[1])
+
+
 async def test_an_unreadable_repair_leaves_the_sentence_marked(asked: Asked) -> None:
     written, _ = await asked(script(says("answer", "So it is.")))
     assert [s.problems for s in written.sentences] == [("cites nothing",)]

@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.page import HEIGHT, WIDTH, layout, marked, section, sides
-from pipelines.conrag.pipeline import ConragSettings, conrag
+from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Labelled, Relation
 from pipelines.report.page import ModelUsed, write
@@ -84,6 +85,25 @@ def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer
     assert places == layout(answer)
     assert set(places) == set(PASSAGES)
     assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places.values())
+
+
+def test_control_characters_are_shown_as_signs(answer: Answer) -> None:
+    first = answer.evidence[0]
+    odd = first.passage.model_copy(update={"title": "a\x1b[31m\u202eb", "text": "c\x00d"})
+    row = first.model_copy(update={"passage": odd, "rationale": "\x1b"})
+    body = section(answer.model_copy(update={"evidence": (row, *answer.evidence[1:])})).body
+    assert not any(sign in body for sign in ("\x1b", "\x00", "\u202e"))
+    assert body.count("a␛[31m") == 3  # in its cluster, in the graph, in the table
+
+
+def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
+    assert answer.conflict is not None
+    assert answer.unsaid is None
+    silent = answer.model_copy(update={"sentences": (), "conflict": f"The year. {RUNS}"})
+    assert silent.unsaid is not None
+    body = section(silent).body
+    assert "The year." in body
+    assert "<script>" not in body
 
 
 @pytest.fixture(scope="module")

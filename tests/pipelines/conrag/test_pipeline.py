@@ -1,13 +1,23 @@
 """ConRAG over one query, with a labeller whose labels are known."""
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
+import pytest
+from scripted import KEY, Scripted
+
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.generator import generator
 from pipelines.conrag.packet import PacketSettings
-from pipelines.conrag.pipeline import ConragSettings, conrag
+from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Labelled, Relation
 from pipelines.retrieval.index import Retrieved
+from serving.connect import Source, connect
+from serving.profile import default_name, load
 
 S, C, I, X = Relation  # noqa: E741
 LETTERS = {"s": S, "c": C, "i": I, "x": X}
@@ -94,3 +104,49 @@ async def test_only_the_first_k_are_used() -> None:
     settings = ConragSettings(depth=2)
     answer = await conrag("So.", found("s1", "s2", "c1"), labeller=Letters(), settings=settings)
     assert answer.refute == 0
+
+
+async def written(tmp_path: Path, conflict: str, *ids: str) -> Answer:
+    """The answer of a model that takes the side of support and says so of the conflict."""
+    reply = json.dumps(
+        {
+            "stance": "SUPPORT",
+            "conflict": conflict,
+            "sentences": [{"about": "support", "sent": "So it is.", "cites": [99]}],
+        }
+    )
+    with Scripted(reply=lambda _: reply) as endpoint:
+        source = Source(load(default_name()), "generator", tmp_path, endpoints=(endpoint.url,))
+        async with connect(source, cache=tmp_path / "cache.sqlite") as client:
+            return await conrag(
+                "It is so.",
+                found(*ids),
+                labeller=Letters(),
+                settings=ConragSettings(),
+                generator=generator(client),
+            )
+
+
+@pytest.mark.parametrize(
+    ("conflict", "ids", "says"),
+    [
+        ("", ("s1", "c1"), "The passages disagree: [1] for it, [2] against it."),
+        ("The year. [9]", ("s1", "c1"), "The year."),
+        ("They all disagree!", ("c1", "c2"), None),
+    ],
+)
+async def test_a_writer_decides_neither_stance_nor_disagreement(
+    conflict: str,
+    ids: tuple[str, ...],
+    says: str | None,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    answer = await written(tmp_path, conflict, *ids)
+    assert (answer.conflict, answer.unsaid) == (says, says)
+    assert answer.model_stance is Stance.SUPPORT
+    assert answer.stance is (Stance.REFUTE if says is None else Stance.NOT_ENOUGH_INFO)
+    assert [sentence.problems for sentence in answer.sentences] == [
+        ("cites [99], which is not in the evidence",)
+    ]

@@ -14,8 +14,10 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
 from pipelines.retrieval.bm25 import stems
-from pipelines.retrieval.chunks import passages, sections
+from pipelines.retrieval.chunks import document_of, passages, sections
 from pipelines.retrieval.dense import Embedder
+from pipelines.retrieval.documents import cut as passages_of
+from pipelines.retrieval.documents import read_documents
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
 from pipelines.retrieval.index import Index, build
 
@@ -100,6 +102,67 @@ def test_text_without_spaces_is_cut_too() -> None:
     cut = passages(Document(id="d", text="水坝建于一九〇二年。" * 40), words=60)
     assert len(cut) > 5
     assert all(len(each.text) <= 60 for each in cut)
+
+
+def test_data_without_spaces_makes_no_passage_of_its_own_length() -> None:
+    cut = passages(Document(id="d", text="A picture: " + "iVBORw0KGgo" * 10_000))
+    assert max(len(each.text) for each in cut) <= 120 * 50
+    assert "".join(each.text for each in cut).count("iVBOR") > 9_900
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "text",
+    ["# a" + " " * 1_000_000 + "b", "#" + " " * 1_000_000, "# a\nx\n```\n```\n" * 70_000],
+    ids=["spaces in a heading", "spaces alone", "fences and headings"],
+)
+def test_markdown_of_a_million_characters_is_cut_in_time(text: str) -> None:
+    for each in sections(Document(id="a.md", text=text)):
+        assert len(each.title or "") <= 200
+
+
+def test_a_line_too_long_for_a_heading_is_text() -> None:
+    (found,) = sections(Document(id="a.md", text=f"# Dams\n# {'dam ' * 100}\nBuilt in 1902.\n"))
+    assert found.title == "Dams"
+    assert found.text.count("dam") == 100
+
+
+def test_headings_alone_are_text() -> None:
+    outline = Document(id="a.md", text="# Dams\n## The dam at Aldham")
+    assert passages_of([outline]) == [outline]
+
+
+@pytest.mark.parametrize(
+    ("passage", "document"),
+    [
+        ("report", "report"),
+        ("report#3", "report"),
+        ("a.md#2#1", "a.md"),
+        ("C# notes.txt#2", "C# notes.txt"),
+        ("https://x.example/#/dam", "https://x.example/#/dam"),
+        ("#1", "#1"),
+    ],
+)
+def test_a_passage_tells_its_document(passage: str, document: str) -> None:
+    assert document_of(passage) == document
+
+
+def test_an_index_is_no_document(tmp_path: Path) -> None:
+    (tmp_path / "dam.txt").write_text("The dam at Aldham was built in 1902.")
+    (tmp_path / "files-1").mkdir()
+    (tmp_path / "files-1" / "weir.txt").write_text("A weir holds back water.")
+    for _ in range(2):
+        found = read_documents([tmp_path])
+        assert [each.id for each in found] == ["dam.txt", "files-1/weir.txt"]
+        build(passages_of(found), tmp_path / "index")
+
+
+def test_an_id_cannot_steer_a_terminal(tmp_path: Path) -> None:
+    lines = tmp_path / "d.jsonl"
+    lines.write_text(json.dumps({"id": "a\x1b[31m", "text": "Dam."}) + "\n")
+    with pytest.raises(InputError) as told:
+        read_documents([lines, lines])
+    assert "\x1b" not in str(told.value)
 
 
 def test_an_id_that_leaves_no_room_for_a_number_is_told(tmp_path: Path) -> None:
@@ -199,13 +262,29 @@ def test_another_model_is_refused(built: Path, embedder: Embedder, tmp_path: Pat
             ),
             "another version",
         ),
+        (
+            lambda folder: (folder / "index.json").write_text(
+                '{"format": 1, "files": "../files-1", "passages": 1}'
+            ),
+            "is damaged",
+        ),
     ],
 )
 def test_what_is_no_index_is_refused(damage: object, problem: str, tmp_path: Path) -> None:
     build(DOCUMENTS, tmp_path / "i")
     damage(tmp_path / "i")  # type: ignore[operator]
-    with pytest.raises(InputError, match=problem):
+    with pytest.raises(InputError, match=problem) as told:
         Index(tmp_path / "i")
+    assert "remove" not in str(told.value)  # an index.json may be of something else
+
+
+def test_someone_elses_index_json_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "index.json").write_text('{"files": "mine"}')
+    (tmp_path / "files-of-mine").mkdir()
+    with pytest.raises(InputError, match="of no index"):
+        build(DOCUMENTS, tmp_path)
+    assert (tmp_path / "index.json").read_text() == '{"files": "mine"}'
+    assert (tmp_path / "files-of-mine").is_dir()
 
 
 @pytest.mark.parametrize("killed_in", ["_write", "write_bm25", "replace_text"])
@@ -247,6 +326,21 @@ def test_a_damaged_index_says_so(lost: str, tmp_path: Path) -> None:
     (tmp_path / "i" / "files-1" / lost).unlink()
     with pytest.raises(InputError, match="is damaged; build it again"):
         Index(tmp_path / "i").search("dam")
+
+
+def test_an_index_with_fewer_passages_than_it_ranks_is_damaged(tmp_path: Path) -> None:
+    build(DOCUMENTS, tmp_path / "i")
+    build(DOCUMENTS[1:2], tmp_path / "j")
+    files = tmp_path / "i" / "files-1"
+    shutil.copy(tmp_path / "j" / "files-1" / "offsets.npy", files)
+    with pytest.raises(InputError, match="is damaged; build it again"):
+        Index(tmp_path / "i").search("water river")
+
+
+def test_a_title_with_half_a_character_is_indexed(tmp_path: Path, embedder: Embedder) -> None:
+    odd = Document(id="d", text="The dam at Aldham.", title="\ud800")
+    (found,) = build([odd], tmp_path / "i", embedder).search("dam", method="hybrid")
+    assert found.passage.title == "?"
 
 
 def test_what_cannot_be_indexed_is_told(tmp_path: Path) -> None:

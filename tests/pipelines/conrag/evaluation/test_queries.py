@@ -1,15 +1,19 @@
 """Claims to be measured on, from small files of the releases' own formats and from real ones."""
 
+import json
 from pathlib import Path
+from random import Random
 
 from pipelines.conrag.evaluation.queries import (
+    fever_passages,
     from_climate_fever,
+    from_fever,
     from_fool_me_twice,
     from_scifact,
     from_wice,
 )
 from pipelines.conrag.stance import Stance
-from pipelines.data import climate_fever, fool_me_twice, wice
+from pipelines.data import climate_fever, fever, fool_me_twice, wice
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.evidence.judgement import Relation
 
@@ -44,6 +48,87 @@ def test_rationales_of_abstracts() -> None:
     assert [each.id for each in query.passages] == ["7:0", "7:1"]
     assert (query.stance, query.evidence) == (Stance.REFUTE, (frozenset({"7:1"}),))
     assert (other.stance, other.evidence, other.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
+
+
+FILM = "Gladiator_-LRB-2000_film-RRB-"
+PAGES = {
+    FILM: {0: "Gladiator is a film.", 2: "It was shot in Malta.", 1: "It came out in 2000."},
+    "Caf\u00e9": {0: "A cafe serves coffee."},
+    "Malta": {0: "Malta is an island.", 3: "It lies south of Sicily."},
+}
+
+
+def fever_claim(number: int, label: str, *sets: list[tuple[str, int]]) -> fever.FeverClaim:
+    evidence = [[[1, 2, page, line] for page, line in pointers] for pointers in sets]
+    return fever.FeverClaim.model_validate(
+        {"id": number, "claim": "So it is.", "label": label, "evidence": evidence}
+    )
+
+
+def test_pages_that_fevers_evidence_names() -> None:
+    claim = fever_claim(4, "REFUTES", [(FILM, 1)], [(FILM, 2), ("Malta", 3)], [(FILM, 1)])
+    (query,) = from_fever([claim], PAGES)
+    assert [(each.id, each.title) for each in query.passages] == [
+        (f"{FILM}:0", "Gladiator (2000 film)"),
+        (f"{FILM}:1", "Gladiator (2000 film)"),
+        (f"{FILM}:2", "Gladiator (2000 film)"),
+        ("Malta:0", "Malta"),
+        ("Malta:3", "Malta"),
+    ]
+    assert (query.id, query.source, query.stance) == ("4", "fever", Stance.REFUTE)
+    assert query.disputed is None
+    one, two = frozenset({f"{FILM}:1"}), frozenset({f"{FILM}:2", "Malta:3"})
+    assert query.evidence == (one, two)
+    assert query.relations == dict.fromkeys(one | two, Relation.CONTRADICTS)
+
+
+def test_fevers_claims_without_evidence_have_the_pages_that_a_search_found() -> None:
+    claim = fever_claim(5, "NOT ENOUGH INFO")
+    (query,) = from_fever([claim], PAGES)
+    assert (query.stance, query.passages) == (Stance.NOT_ENOUGH_INFO, ())
+    assert (query.evidence, query.relations) == ((), {})
+    (query,) = from_fever([claim], PAGES, {5: ["Malta", "Nowhere"], 6: [FILM]})
+    assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
+    # A page that is named and was found as well is there once.
+    named = fever_claim(6, "SUPPORTS", [(FILM, 1)])
+    (query,) = from_fever([named], PAGES, {6: [FILM]})
+    assert len(query.passages) == 3
+    assert query.relations == {f"{FILM}:1": Relation.SUPPORTS}
+
+
+def test_two_spellings_of_a_letter_are_one_page() -> None:
+    (query,) = from_fever([fever_claim(7, "SUPPORTS", [("Cafe\u0301", 0)])], PAGES)
+    assert query.evidence == (frozenset({"Caf\u00e9:0"}),)
+    assert [each.id for each in query.passages] == ["Caf\u00e9:0"]
+
+
+def test_fevers_evidence_that_is_on_no_page_stays() -> None:
+    (query,) = from_fever([fever_claim(8, "SUPPORTS", [("Lost", 0)], [("Malta", 9)])], PAGES)
+    assert query.evidence == (frozenset({"Lost:0"}), frozenset({"Malta:9"}))
+    assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
+
+
+def test_fevers_pages_as_one_corpus(tmp_path: Path) -> None:
+    lines = [{"id": name, "text": "", "lines": "0\tIt is so .\n1\t"} for name in (FILM, "Malta")]
+    (tmp_path / "wiki-001.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pages = fever.read_wikipedia(tmp_path, [FILM, "Malta"], 0, Random(1)).pages
+    corpus = fever_passages(pages)
+    assert [(each.id, each.text) for each in corpus] == [
+        (f"{FILM}:0", "It is so."),
+        ("Malta:0", "It is so."),
+    ]
+    queries = from_fever([fever_claim(9, "SUPPORTS", [("Malta", 0)])], pages)
+    assert set(queries[0].passages) <= set(corpus)
+
+
+def test_titles_that_are_longer_than_ids_are_told_apart() -> None:
+    long, other = "A" * 240, "A" * 239 + "B"
+    corpus = fever_passages({long: {0: "One.", 12: "Two."}, other: {0: "Three."}})
+    names = [each.id for each in corpus]
+    assert len(set(names)) == 3
+    assert all(len(name) < 200 for name in names)
+    (query,) = from_fever([fever_claim(1, "SUPPORTS", [(long, 12)])], {long: {12: "Two."}})
+    assert query.evidence == (frozenset({names[1]}),)
 
 
 def test_the_real_sets(released_data: Path) -> None:

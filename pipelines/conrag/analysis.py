@@ -1,0 +1,66 @@
+"""The analysis stage: what tagged passages say together, and which of them are shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipelines.conrag.answer import Evidence, evidence_table
+from pipelines.conrag.clusters import Cluster, clusters, communities
+from pipelines.conrag.conflict import conflict_score
+from pipelines.conrag.graph import Similarity, similarity_graph, word_cosine
+from pipelines.conrag.packet import Packet, select
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.stance import Adjudicated, adjudicate
+from pipelines.conrag.tagged import Tagged
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
+"""The nodes of a graph, each in one group."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the generation stage starts from.
+
+    Attributes:
+        graph: The similarity graph of the passages.
+        clusters: A partition of them.
+        kappa: Conflict score, in [0, 1].
+        packet: The passages chosen.
+        table: They, sorted and numbered.
+        decided: The stance.
+    """
+
+    graph: "nx.Graph"
+    clusters: tuple[Cluster, ...]
+    kappa: float
+    packet: Packet
+    table: tuple[Evidence, ...]
+    decided: Adjudicated
+
+
+def analyse(
+    tagged: Sequence[Tagged],
+    settings: ConragSettings,
+    *,
+    topical: Similarity = word_cosine,
+    grouping: Grouping = communities,
+) -> Analysis:
+    """Cluster, score, select and adjudicate (ConRAG, section 2, pseudocode, steps 3 to 8).
+
+    Args:
+        tagged: The retrieved passages that have a label.
+        settings: Every parameter.
+        topical: Topical similarity of passages.
+        grouping: Makes clusters of the graph.
+    """
+    graph = similarity_graph(tagged, settings.edges, topical)
+    groups = clusters(tagged, grouping(graph))
+    kappa = conflict_score(tagged)
+    packet = select(tagged, groups, kappa, settings.packet)
+    decided = adjudicate(
+        tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
+    )
+    return Analysis(graph, tuple(groups), kappa, packet, evidence_table(packet, groups), decided)

@@ -1,0 +1,125 @@
+"""The data sets by name: which files each needs, and its claims as queries."""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from pipelines.conrag.evaluation.queries import (
+    Query,
+    fever_passages,
+    from_claims,
+    from_climate_fever,
+    from_fever,
+    from_fool_me_twice,
+    from_scifact,
+    from_wice,
+    scifact_passages,
+)
+from pipelines.data import climate_fever, fever, fool_me_twice, scifact, wice
+from pipelines.data.jsonl import read_bytes
+from pipelines.data.records import Document
+from pipelines.data.released import Part, in_part
+from pipelines.errors import InputError
+from pipelines.evidence import examples
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Claims to be checked, and what they are checked by.
+
+    Attributes:
+        name: "climate-fever".
+        file: Name of the file.
+        digest: SHA-256 of its bytes.
+        part: Which half of the claims.
+        queries: The claims, in the file's order.
+        corpus: Passages that all claims share; None where each has its own alone.
+    """
+
+    name: str
+    file: str
+    digest: str
+    part: Part
+    queries: tuple[Query, ...]
+    corpus: tuple[Document, ...] | None = None
+
+
+Read = tuple[list[Query], list[Document] | None]
+"""Queries, and the passages of a corpus of its own."""
+
+
+def _fever(path: Path, corpus: Path) -> Read:
+    claims = fever.read(path)
+    named = {
+        pointer.page for claim in claims for pointers in claim.evidence for pointer in pointers
+    }
+    pages = fever.read_wikipedia(corpus, named, 0, Random(0)).pages  # noqa: S311  draws nothing
+    return from_fever(claims, pages), fever_passages(pages)
+
+
+def _scifact(path: Path, corpus: Path) -> Read:
+    abstracts = scifact.read_corpus(corpus)
+    return from_scifact(scifact.read(path), abstracts), scifact_passages(abstracts)
+
+
+ALONE: Mapping[str, Callable[[Path], list[Query]]] = {
+    "claims": lambda path: from_claims(examples.read(path).examples),
+    "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
+    "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
+    "wice": lambda path: from_wice(wice.read(path)),
+}
+"""Data sets whose claims bring their passages."""
+
+WITH_CORPUS: Mapping[str, Callable[[Path, Path], Read]] = {"scifact": _scifact, "fever": _fever}
+"""Data sets whose passages lie in files of their own."""
+
+NAMES = (*ALONE, *WITH_CORPUS)
+
+
+def read(name: str, path: Path, *, corpus: Path | None = None, part: Part = "all") -> Dataset:
+    """The claims of a released file.
+
+    Args:
+        name: One of `NAMES`; "claims" is the unified format of docs/conflict-detection.md.
+        path: The file of claims.
+        corpus: SciFact's corpus.jsonl, or the folder of FEVER's wiki-pages.
+        part: Which half, by the claims' text. It is for sets of which a half is trained on.
+
+    Raises:
+        InputError: A file cannot be read or is of another format, a corpus is missing or has no
+            effect, or there is no claim in this half.
+    """
+    passages = None
+    if name in WITH_CORPUS:
+        if corpus is None:
+            what = "the folder wiki-pages" if name == "fever" else "corpus.jsonl"
+            raise InputError(f"--dataset {name} needs its passages; name {what} with --corpus")
+        queries, passages = WITH_CORPUS[name](path, corpus)
+    else:
+        if corpus is not None:
+            raise InputError(f"--corpus has no effect with --dataset {name}; leave it away")
+        queries = ALONE[name](path)
+    chosen = in_part(queries, part, lambda query: query.claim)
+    if not chosen:
+        raise InputError(f"{path} has no claim in the {part} half; choose another --half")
+    return Dataset(
+        name,
+        path.name,
+        hashlib.sha256(read_bytes(path)).hexdigest(),
+        part,
+        tuple(chosen),
+        tuple(passages) if passages is not None else None,
+    )
+
+
+def corpus_of(dataset: Dataset) -> list[Document]:
+    """All passages of a data set, each id once, in a fixed order."""
+    if dataset.corpus is not None:
+        return list(dataset.corpus)
+    found: dict[str, Document] = {}
+    for query in dataset.queries:
+        for passage in query.passages:
+            found.setdefault(passage.id, passage)
+    return list(found.values())

@@ -1,0 +1,431 @@
+"""The tables of an evaluation, in the layout of the paper's Tables IV, V, VII and VIII."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from pipelines.conrag.evaluation import paper
+from pipelines.conrag.evaluation.errors import error_table, errors_to_sort
+from pipelines.conrag.evaluation.measures import (
+    citation_leakage,
+    citation_worth,
+    contradictions,
+)
+from pipelines.conrag.evaluation.methods import ABLATIONS, METHODS
+from pipelines.conrag.evaluation.result import ClaimResult
+from pipelines.conrag.stance import Stance
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.evidence_f1 import evidence_f1
+from pipelines.metrics.f1 import macro_f1
+from pipelines.metrics.mcnemar import mcnemar
+from pipelines.metrics.mean import mean
+from pipelines.metrics.paired import paired_difference
+from pipelines.metrics.proportion import proportion
+from pipelines.metrics.sign_flip import sign_flip
+from pipelines.report.table import Column, Row, Table
+from pipelines.report.text import one_line
+
+Results = Mapping[str, Sequence[ClaimResult]]
+"""Data set -> its results."""
+
+OURS = "ConRAG"
+HERE = "this run"
+
+BINS = (("low (0–0.2)", 0.0, 0.2), ("medium (0.2–0.5)", 0.2, 0.5), ("high (0.5–1.0)", 0.5, 1.0))
+"""Table VIII: name, lower end, upper end; the last one has its upper end in it."""
+
+KAPPAS: Mapping[str, Callable[[ClaimResult], float]] = {
+    "κ over passages": lambda result: result.kappa,
+    "κ over clusters": lambda result: result.kappa_clusters,
+    "κ over expected numbers": lambda result: result.kappa_expected,
+}
+
+CONTRADICTION = (
+    "A statement that takes a side contradicts the packet where a passage of it really takes the "
+    "other, as far as the data say, and the answer does not show that passage as being against it. "
+    "'Whatever is shown' counts it even then."
+)
+CITATIONS = (
+    "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
+    "count). Whether a passage bears a statement out is read from the data's own labels: passages "
+    "without a label bear nothing out, so where few have one, the figures are low for all."
+)
+
+
+def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
+    """Every table of a run folder.
+
+    Args:
+        results: Data set -> its results.
+        failed_shown: Most failures that are listed.
+    """
+    done = answered(results)
+    return [
+        stances(done),
+        citations(done),
+        ablations(done),
+        conflict_bins(done),
+        conflict_auc(done),
+        paired(done),
+        error_table(done),
+        errors_to_sort(done),
+        failures(results, failed_shown),
+    ]
+
+
+def answered(results: Results) -> dict[str, list[ClaimResult]]:
+    """The results that are not failures; data sets without any are left out."""
+    done = {
+        name: [each for each in own if each.status == "answered"] for name, own in results.items()
+    }
+    return {name: own for name, own in done.items() if own}
+
+
+def stances(results: Results) -> Table:
+    """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
+    rows: list[Row] = [
+        (
+            dataset,
+            method,
+            HERE,
+            stance_accuracy(own, method),
+            _macro_f1(own, method),
+            _evidence_f1(own, method),
+            contradiction_rate(own, method),
+            contradiction_rate(own, method, disclosure=False),
+            _coverage(own, method),
+            len(own),
+        )
+        for dataset, own in results.items()
+        for method in METHODS
+    ]
+    quoted: list[Row] = [
+        (dataset, method, "paper, Table IV", Estimate(accuracy, low, high, 1), None, f1, rate,
+         None, None, None)
+        for dataset, method, accuracy, low, high, f1, rate in paper.TABLE_IV
+    ]  # fmt: skip
+    return Table(
+        name="conrag_stance",
+        title="Stance, evidence and contradictions",
+        caption="Every method retrieves the same passages and shows at most as many of them.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("method", "Method"),
+            Column("figures", "Figures"),
+            Column("accuracy", "Stance accuracy", interval=True),
+            Column("macro_f1", "Macro-F1", interval=True),
+            Column("evidence_f1", "Evidence F1", interval=True),
+            Column("contradiction_rate", "Contradiction rate", interval=True),
+            Column("contradiction_rate_strict", "Whatever is shown", interval=True),
+            Column("answered", "Takes a side", interval=True),
+            Column("claims", "Claims"),
+        ),
+        rows=tuple(rows),
+        quoted=tuple(quoted),
+        notes=(
+            "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
+            "bootstrap of macro-F1. Claims are taken as independent, and so are the statements of "
+            "an answer, of which the intervals of contradiction rates are too narrow.",
+            "Evidence is what the answer cites. Its F1 is the mean over claims that have gold "
+            "evidence, each against the best of its gold sets.",
+            CONTRADICTION,
+            "A claim without a gold stance is in no accuracy.",
+            "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
+            "language model; they stand here for orientation.",
+        ),
+    )
+
+
+def citations(results: Results) -> Table:
+    """Table V: citation precision and recall, and the share of citations that leak."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        for method in (*METHODS, *ABLATIONS):
+            worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
+            leaked = [citation_leakage(each.outcomes[method], each.tags) for each in own]
+            rows.append(
+                (
+                    dataset,
+                    method,
+                    HERE,
+                    proportion(sum(w.needed for w in worth), sum(w.citations for w in worth)),
+                    proportion(sum(w.supported for w in worth), sum(w.sentences for w in worth)),
+                    proportion(sum(one for one, _ in leaked), sum(every for _, every in leaked)),
+                    contradiction_rate(own, method),
+                    sum(w.sentences for w in worth),
+                )
+            )
+    quoted: list[Row] = [
+        (dataset, method, "paper, Table V", Estimate(p, p_low, p_high, 1),
+         Estimate(r, r_low, r_high, 1), None, rate, None)
+        for dataset, method, p, p_low, p_high, r, r_low, r_high, rate in paper.TABLE_V
+    ]  # fmt: skip
+    return Table(
+        name="conrag_citations",
+        title="Citations",
+        caption="Over all statements of all answers.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("method", "Method"),
+            Column("figures", "Figures"),
+            Column("precision", "Citation precision", interval=True),
+            Column("recall", "Citation recall", interval=True),
+            Column("leakage", "Citation leakage", interval=True),
+            Column("contradiction_rate", "Contradiction rate", interval=True),
+            Column("statements", "Statements"),
+        ),
+        rows=tuple(rows),
+        quoted=tuple(quoted),
+        notes=(
+            CITATIONS,
+            "Leakage is the share of citations of passages that the tagger calls irrelevant.",
+            "The paper's rows are of ALCE, whose questions are answered at length by a language "
+            "model; they stand here for orientation.",
+        ),
+    )
+
+
+def ablations(results: Results) -> Table:
+    """Table VII: ConRAG with one of its parts taken away."""
+    rows: list[Row] = [
+        (
+            dataset,
+            method,
+            HERE,
+            stance_accuracy(own, method),
+            _evidence_f1(own, method),
+            contradiction_rate(own, method),
+            _coverage(own, method),
+            *_precision_recall(own, method),
+        )
+        for dataset, own in results.items()
+        for method in (OURS, *ABLATIONS)
+    ]
+    quoted: list[Row] = [
+        ("FEVER, ALCE", method, "paper, Table VII", accuracy, f1, rate, None, precision, recall)
+        for method, accuracy, f1, rate, precision, recall in paper.TABLE_VII
+    ]
+    return Table(
+        name="conrag_ablations",
+        title="Ablations",
+        columns=(
+            Column("dataset", "Data"),
+            Column("variant", "Variant"),
+            Column("figures", "Figures"),
+            Column("accuracy", "Stance accuracy", interval=True),
+            Column("evidence_f1", "Evidence F1", interval=True),
+            Column("contradiction_rate", "Contradiction rate", interval=True),
+            Column("answered", "Takes a side", interval=True),
+            Column("precision", "Citation precision", interval=True),
+            Column("recall", "Citation recall", interval=True),
+        ),
+        rows=tuple(rows),
+        quoted=tuple(quoted),
+        notes=(CONTRADICTION, CITATIONS),
+    )
+
+
+def conflict_bins(results: Results) -> Table:
+    """Table VIII: NLI-RAG and ConRAG by conflict score."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        for name, low, high in BINS:
+            inside = in_bin(own, low, high)
+            rows.append(
+                (
+                    dataset,
+                    name,
+                    HERE,
+                    proportion(len(inside), len(own)),
+                    stance_accuracy(inside, "NLI-RAG"),
+                    stance_accuracy(inside, OURS),
+                    contradiction_rate(inside, "NLI-RAG"),
+                    contradiction_rate(inside, OURS),
+                    len(inside),
+                )
+            )
+    quoted: list[Row] = [
+        ("FEVER", name, "paper, Table VIII", *figures, None)
+        for (name, _, _), figures in zip(BINS, paper.TABLE_VIII, strict=True)
+    ]
+    return Table(
+        name="conrag_conflict_bins",
+        title="By conflict score",
+        caption="Claims by κ over their retrieved passages.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("bin", "κ"),
+            Column("figures", "Figures"),
+            Column("share", "Share", interval=True),
+            Column("nli_rag_accuracy", "NLI-RAG accuracy", interval=True),
+            Column("conrag_accuracy", "ConRAG accuracy", interval=True),
+            Column("nli_rag_contradiction_rate", "NLI-RAG contradiction rate", interval=True),
+            Column("conrag_contradiction_rate", "ConRAG contradiction rate", interval=True),
+            Column("claims", "Claims"),
+        ),
+        rows=tuple(rows),
+        quoted=tuple(quoted),
+        notes=(CONTRADICTION,),
+    )
+
+
+def conflict_auc(results: Results) -> Table:
+    """How well conflict scores tell disputed claims from others, where the data say which are."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        known = [each for each in own if each.disputed is not None]
+        disputed = [bool(each.disputed) for each in known]
+        for name, score in KAPPAS.items():
+            auc = roc_auc([score(each) for each in known], disputed)
+            if auc is not None:
+                rows.append((dataset, name, auc, sum(disputed), len(known)))
+    return Table(
+        name="conrag_conflict_auc",
+        title="Conflict score against known disputes",
+        caption="Probability that a disputed claim has the higher conflict score.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("score", "Score"),
+            Column("auc", "AUC", interval=True),
+            Column("disputed", "Disputed"),
+            Column("claims", "Claims"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
+            "κ is 0 wherever no passage is labelled for one of the sides. Over expected numbers of "
+            "passages every probability of a side counts, so that it is not.",
+        ),
+    )
+
+
+def paired(results: Results) -> Table:
+    """ConRAG against every other method, claim by claim."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        for method in (*METHODS, *ABLATIONS):
+            if method == OURS:
+                continue
+            ours, others = _right(own, OURS), _right(own, method)
+            rate, other_rate = _rates(own, OURS), _rates(own, method)
+            rows.append(
+                (
+                    dataset,
+                    method,
+                    paired_difference(ours, others, bounds=(-1, 1)),
+                    mcnemar({key: value == 1 for key, value in ours.items()},
+                            {key: value == 1 for key, value in others.items()}),
+                    paired_difference(rate, other_rate, bounds=(-1, 1)),
+                    sign_flip([rate[key] - other_rate[key] for key in rate]),
+                )
+            )  # fmt: skip
+    return Table(
+        name="conrag_paired",
+        title="ConRAG against the others",
+        caption="Differences claim by claim, ConRAG less the other method.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("method", "Other method"),
+            Column("accuracy", "Stance accuracy", interval=True),
+            Column("accuracy_p", "p (McNemar)"),
+            Column("contradiction_rate", "Contradictions per claim", interval=True),
+            Column("contradiction_rate_p", "p (sign flips)"),
+        ),
+        rows=tuple(rows),
+        notes=(
+            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
+            "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
+            "Contradictions per claim: the share of an answer's statements that contradict its "
+            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+        ),
+    )
+
+
+def failures(results: Results, shown: int) -> Table:
+    """Claims that could not be judged, and labels that could not be read."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        for each in own:
+            if each.status == "failed":
+                rows.append((dataset, each.id, "failed", one_line(each.error or "", 400)))
+            unreadable = [name for name, tag in each.tags.items() if tag.value == "INVALID"]
+            if unreadable:
+                rows.append((dataset, each.id, "unreadable labels", ", ".join(unreadable)))
+            rows += [
+                (dataset, each.id, "truncation",
+                 f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen")
+                for cut in each.truncations
+            ]  # fmt: skip
+    return Table(
+        name="conrag_failures",
+        title="Failures and truncations",
+        columns=(
+            Column("dataset", "Data"),
+            Column("claim", "Claim"),
+            Column("what", "What"),
+            Column("detail", "Detail"),
+        ),
+        rows=tuple(rows[:shown]),
+        notes=(f"{len(rows) - shown:,} more stand in the results.",) if len(rows) > shown else (),
+    )
+
+
+def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of claims with the gold stance (Table II), among those that have one."""
+    right = _right(own, method)
+    return proportion(sum(value == 1 for value in right.values()), len(right))
+
+
+def contradiction_rate(
+    own: Sequence[ClaimResult], method: str, *, disclosure: bool = True
+) -> Estimate | None:
+    """Share of all statements on a side that contradict their packet (Table II)."""
+    counts = [
+        contradictions(each.outcomes[method], each.truth, disclosure=disclosure) for each in own
+    ]
+    return proportion(
+        sum(each.contradicting for each in counts), sum(each.statements for each in counts)
+    )
+
+
+def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
+    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
+    return [each for each in own if low <= each.kappa < high or each.kappa == high == 1]
+
+
+def _right(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    """Claim -> 1 where the stance is right, else 0; claims without a gold stance are left out."""
+    return {
+        each.id: float(each.outcomes[method].stance is each.stance)
+        for each in own
+        if each.stance is not None
+    }
+
+
+def _rates(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    return {each.id: contradictions(each.outcomes[method], each.truth).share for each in own}
+
+
+def _macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    known = [each for each in own if each.stance is not None]
+    gold = [each.stance for each in known]
+    return macro_f1(gold, [each.outcomes[method].stance for each in known], list(Stance))
+
+
+def _evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    scores = [evidence_f1(each.outcomes[method].cited, each.evidence) for each in own]
+    return mean([score for score in scores if score is not None], bounds=(0, 1))
+
+
+def _coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    sides = sum(each.outcomes[method].stance is not Stance.NOT_ENOUGH_INFO for each in own)
+    return proportion(sides, len(own))
+
+
+def _precision_recall(
+    own: Sequence[ClaimResult], method: str
+) -> tuple[Estimate | None, Estimate | None]:
+    worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
+    return (
+        proportion(sum(w.needed for w in worth), sum(w.citations for w in worth)),
+        proportion(sum(w.supported for w in worth), sum(w.sentences for w in worth)),
+    )

@@ -1,0 +1,140 @@
+"""Reads ALCE (Gao et al. 2023): questions with retrieved passages, to be answered with citations.
+
+Format of the files that github.com/princeton-nlp/ALCE downloads, `asqa_eval_gtr_top100.json`,
+`qampari_eval_gtr_top100.json`, `eli5_eval_bm25_top100.json` and the same names with
+`_reranked_oracle`: one list of objects with `question` and `docs` (each with `title` and `text`,
+the best first). What else an object has tells its task: `sample_id` and `qa_pairs` (each with
+`short_answers`) in ASQA, `id` and `answers` (lists of aliases) in QAMPARI, `claims` in ELI5, whose
+questions have no name. Scores, summaries and long answers are not read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from pipelines.data.records import Document, Text
+from pipelines.data.released import Entry, cleaned, entries, record
+from pipelines.errors import InputError
+
+NAME = "ALCE"
+
+Task = Literal["asqa", "qampari", "eli5"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, what there is to cite, and what an answer should say.
+
+    Attributes:
+        id: Its name in the release; of ELI5 its place in the file, from 1.
+        task: The data set that it comes from.
+        question: What is asked.
+        passages: The best first, called "1", "2" and so on, as ALCE's answers cite them.
+        answers: Of ASQA and QAMPARI each short answer's aliases, of which one is to be named.
+        claims: Of ELI5 what the answer is to entail.
+    """
+
+    id: str
+    task: Task
+    question: str
+    passages: tuple[Document, ...]
+    answers: tuple[tuple[str, ...], ...] = ()
+    claims: tuple[str, ...] = ()
+
+
+def _aliases(texts: tuple[str, ...]) -> tuple[str, ...]:
+    # An empty alias would be found in every answer.
+    if not (kept := cleaned(texts)):
+        raise ValueError("has no text in it")
+    return kept
+
+
+_Aliases = Annotated[tuple[str, ...], AfterValidator(_aliases)]
+
+
+class _Passage(BaseModel):
+    title: str | None = None
+    text: str
+
+
+class _Released(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    question: Text
+    docs: Annotated[tuple[_Passage, ...], Field(min_length=1)]
+
+
+class _Pair(BaseModel):
+    short_answers: _Aliases
+
+
+class _Asqa(_Released):
+    sample_id: int | Text
+    qa_pairs: Annotated[tuple[_Pair, ...], Field(min_length=1)]
+
+
+class _Qampari(_Released):
+    id: int | Text
+    answers: Annotated[tuple[_Aliases, ...], Field(min_length=1)]
+
+
+class _Eli5(_Released):
+    claims: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+def read(path: Path) -> list[Question]:
+    """The questions of an ALCE file, in its order.
+
+    Raises:
+        InputError: The file cannot be read or an entry is of another format.
+    """
+    return [_question(entry, number) for number, entry in enumerate(entries(path), start=1)]
+
+
+def _question(entry: Entry, number: int) -> Question:
+    given = entry.value if isinstance(entry.value, dict) else {}
+    # Fields of other tasks may be there, null.
+    if given.get("qa_pairs") is not None:
+        asqa = record(entry, _Asqa, NAME)
+        return Question(
+            id=str(asqa.sample_id),
+            task="asqa",
+            question=asqa.question,
+            passages=_passages(asqa.docs),
+            answers=tuple(pair.short_answers for pair in asqa.qa_pairs),
+        )
+    if given.get("answers") is not None:
+        qampari = record(entry, _Qampari, NAME)
+        return Question(
+            id=str(qampari.id),
+            task="qampari",
+            question=qampari.question,
+            passages=_passages(qampari.docs),
+            answers=qampari.answers,
+        )
+    if given.get("claims") is not None:
+        eli5 = record(entry, _Eli5, NAME)
+        return Question(
+            id=str(number),
+            task="eli5",
+            question=eli5.question,
+            passages=_passages(eli5.docs),
+            claims=eli5.claims,
+        )
+    record(entry, _Released, NAME)  # says what is wrong where it is no question at all
+    raise InputError(
+        f"{entry.where}: none of the fields 'qa_pairs' (ASQA), 'answers' (QAMPARI) and 'claims' "
+        f"(ELI5) is given; name a file in the format of {NAME}"
+    )
+
+
+def _passages(docs: Sequence[_Passage]) -> tuple[Document, ...]:
+    # A page without text keeps its place in the numbering, which citations go by.
+    return tuple(
+        Document(id=str(place), text=each.text, title=(each.title or "").strip() or None)
+        for place, each in enumerate(docs, start=1)
+        if each.text.strip()
+    )

@@ -1,0 +1,159 @@
+"""ALCE in its official formats, on small files of our own."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.data import alce
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+
+DOCS = [
+    {
+        "id": "1001",
+        "title": "Alder Bridge",
+        "text": "Alder Bridge opened in 1911.",
+        "score": 0.91,
+        "summary": "It opened in 1911.",
+        "extraction": "opened in 1911",
+        "answers_found": [1, 0],
+        "rec_score": 0.5,
+    },
+    {"title": "Alder Bridge (Ohio)", "text": "It opened in 1954, of steel.", "score": 0.88},
+]
+ASQA = {
+    "qa_pairs": [
+        {
+            "context": "No context provided",
+            "question": "When did the bridge in Maine open?",
+            "short_answers": ["1911", "in 1911"],
+            "wikipage": None,
+        },
+        {
+            "context": "It opened in 1954.",
+            "question": "When did the bridge in Ohio open?",
+            "short_answers": ["1954", " 1954 ", ""],
+            "wikipage": "Alder Bridge (Ohio)",
+        },
+    ],
+    "wikipages": [{"title": "Alder Bridge", "url": "https://example.org/alder"}],
+    "annotations": [{"knowledge": [{"content": None}], "long_answer": "In 1911, or in 1954."}],
+    "sample_id": "-42",
+    "question": "When did Alder Bridge open?",
+    "docs": DOCS,
+    "answer": "In 1911, or in 1954.",
+}
+QAMPARI = {
+    "id": "7__dev",
+    "question": "Which bridges did Ada Ng build?",
+    "answers": [["Alder Bridge", "Old Alder Bridge"], ["Reed Crossing"]],
+    "qa_pairs": None,
+    "docs": DOCS,
+}
+ELI5 = {
+    "question": "Why do bridges have gaps in them?",
+    "question_ctx": "",
+    "answer": "Because steel grows in the heat.",
+    "claims": ["Steel grows in the heat.", "Gaps give it room.", "Without gaps it would bend."],
+    "docs": [{"title": " ", "text": "Heat makes steel grow.", "url": "https://example.org/heat"}],
+}
+
+
+def write(path: Path, rows: Sequence[Any]) -> Path:
+    path.write_text(json.dumps(rows), "utf-8")
+    return path
+
+
+def test_asqa(tmp_path: Path) -> None:
+    (question,) = alce.read(write(tmp_path / "asqa_eval_gtr_top100.json", [ASQA]))
+    assert question == alce.Question(
+        id="-42",
+        task="asqa",
+        question="When did Alder Bridge open?",
+        passages=(
+            Document(id="1", title="Alder Bridge", text="Alder Bridge opened in 1911."),
+            Document(id="2", title="Alder Bridge (Ohio)", text="It opened in 1954, of steel."),
+        ),
+        # An alias is given once, and no empty one, which would be found in every answer.
+        answers=(("1911", "in 1911"), ("1954",)),
+    )
+
+
+def test_qampari(tmp_path: Path) -> None:
+    (question,) = alce.read(write(tmp_path / "qampari_eval_gtr_top100.json", [QAMPARI]))
+    assert (question.id, question.task) == ("7__dev", "qampari")
+    assert question.answers == (("Alder Bridge", "Old Alder Bridge"), ("Reed Crossing",))
+    assert question.claims == ()
+
+
+def test_eli5_questions_are_named_by_their_place(tmp_path: Path) -> None:
+    path = write(tmp_path / "eli5_eval_bm25_top100.json", [ELI5, ELI5 | {"question": "Why tar?"}])
+    first, second = alce.read(path)
+    assert (first.id, second.id, first.task) == ("1", "2", "eli5")
+    assert first.claims == tuple(ELI5["claims"])
+    assert first.answers == ()
+    assert first.passages == (Document(id="1", text="Heat makes steel grow."),)
+
+
+def test_numbers_as_names_lines_and_packed_files_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "alce.json"
+    rows = (ASQA | {"sample_id": 5}, QAMPARI | {"id": 6})
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, rows)).encode()))
+    assert [question.id for question in alce.read(path)] == ["5", "6"]
+
+
+def test_passages_keep_their_numbers_where_one_has_no_text(tmp_path: Path) -> None:
+    docs = [DOCS[0], {"title": "Nothing", "text": " "}, DOCS[1]]
+    (question,) = alce.read(write(tmp_path / "a.json", [ASQA | {"docs": docs}]))
+    assert [passage.id for passage in question.passages] == ["1", "3"]
+
+
+def without(row: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: value for name, value in row.items() if name != field}
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "a list": ([1], "a list where ALCE has an object"),
+    "of no task": (without(ELI5, "claims"), "none of the fields 'qa_pairs' (ASQA), 'answers'"),
+    "no question": ({"docs": DOCS}, "the field 'question' is missing"),
+    "no question of a task": (without(ASQA, "question"), "the field 'question' is missing"),
+    "an empty question": (QAMPARI | {"question": " "}, "the field 'question' is empty"),
+    "no passages": (without(ELI5, "docs"), "the field 'docs' is missing"),
+    "empty passages": (ELI5 | {"docs": []}, "the field 'docs' is empty"),
+    "a passage without text": (ASQA | {"docs": [{"title": "T"}]}, "'docs.0.text' is missing"),
+    "no name": (without(ASQA, "sample_id"), "the field 'sample_id' is missing"),
+    "no pairs": (ASQA | {"qa_pairs": []}, "the field 'qa_pairs' is empty"),
+    "no aliases": (ASQA | {"qa_pairs": [{"short_answers": [""]}]}, "'qa_pairs.0.short_answers'"),
+    "bare answers": (QAMPARI | {"answers": ["Alder Bridge"]}, "'answers.0'"),
+    "a number for claims": (ELI5 | {"claims": 3}, "'claims'"),
+    "a claim that is none": (ELI5 | {"claims": ["Steel grows.", None]}, "'claims.1'"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_entries_are_named(kind: str, tmp_path: Path) -> None:
+    row, problem = BAD[kind]
+    path = write(tmp_path / "bad.json", [ASQA, row])
+    with pytest.raises(InputError) as error:
+        alce.read(path)
+    message = str(error.value)
+    assert message.startswith(f"{path}: entry 2: ")
+    assert problem in message
+    assert message.endswith("name a file in the format of ALCE")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [(b"[]", "has no entry"), (b'[{"question"', "not valid JSON"), (b"[\xe9]", "not UTF-8")],
+)
+def test_files_that_are_none(content: bytes, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=problem) as error:
+        alce.read(path)
+    assert str(error.value).startswith(str(path))

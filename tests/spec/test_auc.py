@@ -1,0 +1,201 @@
+"""The area under the ROC curve: worked by hand, by property, by other people's code."""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.estimate import Estimate
+
+SCORES = (0.9, 0.6, 0.4, 0.7, 0.4, 0.1)
+POSITIVE = (True, True, True, False, False, False)
+
+# Few different scores, so that ties are common.
+examples = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, max_size=40).filter(
+    lambda items: len({label for _, label in items}) == 2
+)
+
+
+def auc(scores: Sequence[float], positive: Sequence[bool]) -> Estimate:
+    estimate = roc_auc(scores, positive)
+    assert estimate is not None
+    return estimate
+
+
+def split(items: Sequence[tuple[int, bool]]) -> tuple[list[int], list[bool]]:
+    return [score for score, _ in items], [label for _, label in items]
+
+
+def mirrored(estimate: Estimate) -> tuple[float | None, float | None]:
+    """The ends of the interval, seen from 1."""
+    if estimate.low is None or estimate.high is None:
+        return None, None
+    return 1 - estimate.high, 1 - estimate.low
+
+
+def test_auc_and_delongs_interval_worked_by_hand() -> None:
+    # Positives 0.9, 0.6, 0.4 against negatives 0.7, 0.4, 0.1: the shares below them are 3/3, 2/3
+    # and 1.5/3 (a tie), the shares above the negatives 1/3, 2.5/3 and 3/3. Mean 6.5/9 = 13/18.
+    # From 13/18 the positives differ by 5, -1, -4 eighteenths, the negatives by -7, 2, 5:
+    # squares 42 and 78 of 324ths, each over 3 * 2: 120 / 1944 = 0.0617284, root 0.2484520.
+    estimate = roc_auc(SCORES, POSITIVE, confidence=0.5)
+    assert estimate is not None
+    assert estimate.value == pytest.approx(13 / 18)
+    assert estimate.n == 6
+    half = 0.6744898 * sqrt(120 / 1944)
+    assert estimate.low == pytest.approx(13 / 18 - half)
+    assert estimate.high == pytest.approx(13 / 18 + half)
+    assert auc(SCORES, POSITIVE).high == 1  # cut: 0.722 + 1.96 * 0.248
+
+
+def test_clusters_worked_by_hand() -> None:
+    # As above in eighteenths, with clusters a: 5 and -7; b: -1 and 2; c: -4 and 5. All have both,
+    # so each sum of squares is corrected by 3/2: (42 + 78 + 2 * (-35 - 2 - 20)) * 3/2 / 324 / 9.
+    names = ["a", "b", "c", "a", "b", "c"]
+    estimate = roc_auc(SCORES, POSITIVE, names, confidence=0.5)
+    assert estimate is not None
+    half = 0.6744898 * sqrt(6 * 1.5 / 324 / 9)
+    assert (estimate.low, estimate.high) == pytest.approx((13 / 18 - half, 13 / 18 + half))
+
+
+def test_copies_in_one_cluster_make_an_interval_no_narrower() -> None:
+    estimate = roc_auc(SCORES, POSITIVE, confidence=0.5)
+    copied = roc_auc(SCORES * 4, POSITIVE * 4, list(range(6)) * 4, confidence=0.5)
+    assert estimate is not None
+    assert copied is not None
+    assert (copied.value, copied.low, copied.high) == pytest.approx(
+        (estimate.value, estimate.low, estimate.high)
+    )
+    assert (copied.n, estimate.n) == (24, 6)
+
+
+def test_one_class_alone_has_no_auc() -> None:
+    assert roc_auc([], []) is None
+    assert roc_auc([0.1, 0.9], [True, True]) is None
+    assert roc_auc([0.1, 0.9], [False, False]) is None
+
+
+@pytest.mark.parametrize(
+    ("scores", "positive", "value"),
+    [
+        ([0.8, 0.7, 0.2, 0.1], [True, True, False, False], 1),
+        ([0.8, 0.7, 0.2, 0.1], [False, False, True, True], 0),
+        ([0.5, 0.6, 0.4], [True, False, False], 0.5),
+    ],
+)
+def test_where_the_sample_shows_no_spread_there_is_no_interval(
+    scores: list[float], positive: list[bool], value: float
+) -> None:
+    """Perfect order, perfect disorder, and a single positive."""
+    assert auc(scores, positive) == Estimate(value, None, None, len(scores))
+
+
+def test_a_class_that_is_all_of_one_cluster_has_no_interval() -> None:
+    estimate = roc_auc(SCORES, POSITIVE, ["a", "a", "a", "a", "b", "c"])
+    assert estimate is not None
+    assert (estimate.low, estimate.high) == (None, None)
+
+
+@given(st.lists(st.booleans(), min_size=2).filter(lambda labels: len(set(labels)) == 2))
+def test_constant_scores_tell_nothing(positive: list[bool]) -> None:
+    assert auc([0.3] * len(positive), positive).value == 0.5
+
+
+@given(examples)
+def test_only_the_order_of_scores_counts(items: list[tuple[int, bool]]) -> None:
+    scores, positive = split(items)
+    expected = auc(scores, positive)
+    for monotone in (lambda x: 2.0**x, lambda x: x**3 - 7.0, np.tanh):
+        assert auc([float(monotone(score)) for score in scores], positive) == expected
+
+
+@given(examples)
+def test_the_order_of_examples_does_not_count(items: list[tuple[int, bool]]) -> None:
+    one, other = auc(*split(items)), auc(*split(items[::-1]))
+    assert one.value == other.value
+    if one.low is not None:
+        assert (one.low, one.high) == pytest.approx((other.low, other.high))
+
+
+@given(examples)
+def test_reversed_scores_give_the_complement(items: list[tuple[int, bool]]) -> None:
+    scores, positive = split(items)
+    expected = auc(scores, positive)
+    reversals = (
+        auc([-score for score in scores], positive),
+        auc(scores, [not label for label in positive]),
+    )
+    for reverse in reversals:
+        assert reverse.value == pytest.approx(1 - expected.value)
+        assert (reverse.low is None) == (expected.low is None)
+        if reverse.low is not None:
+            assert (reverse.low, reverse.high) == pytest.approx(mirrored(expected), abs=1e-12)
+
+
+@given(examples, st.data())
+def test_values_and_intervals_stay_in_range(
+    items: list[tuple[int, bool]], data: st.DataObject
+) -> None:
+    names = data.draw(
+        st.lists(st.integers(0, 5), min_size=len(items), max_size=len(items)), "clusters"
+    )
+    estimate = roc_auc(*split(items), names)
+    assert estimate is not None
+    assert 0 <= estimate.value <= 1
+    if estimate.low is not None and estimate.high is not None:
+        assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+
+
+@settings(deadline=None)  # the first example imports scikit-learn
+@given(examples)
+def test_auc_equals_sklearn(items: list[tuple[int, bool]]) -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    scores, positive = split(items)
+    assert auc(scores, positive).value == pytest.approx(sklearn.roc_auc_score(positive, scores))
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+def test_the_interval_covers_the_truth_as_often_as_it_says(clustered: bool) -> None:
+    """Normal scores one standard deviation apart: the AUC is Phi(1 / sqrt 2) = 0.760250."""
+    random = np.random.default_rng(11)
+    groups, size = 60, 4
+    covered = 0
+    for _ in range(300):
+        positive = random.random((groups, size)) < 0.4
+        shared = random.normal(size=(groups, 1)) if clustered else np.zeros((groups, 1))
+        noise = random.normal(size=(groups, size))
+        scores = positive + (sqrt(0.5) * (shared + noise) if clustered else noise)
+        names = np.repeat(np.arange(groups), size).tolist() if clustered else None
+        estimate = roc_auc(
+            scores.ravel().tolist(), positive.ravel().tolist(), names, confidence=0.9
+        )
+        assert estimate is not None
+        assert estimate.low is not None
+        assert estimate.high is not None
+        covered += estimate.low <= 0.760250 <= estimate.high
+    assert 0.84 < covered / 300 < 0.95
+
+
+@pytest.mark.parametrize(
+    ("scores", "positive", "names"),
+    [
+        ([0.1], [True, False], None),
+        ([0.1, 0.2], [True, False], ["a"]),
+        ([0.1, float("nan")], [True, False], None),
+        ([0.1, float("inf")], [True, False], None),
+    ],
+)
+def test_what_cannot_be_ranked_is_refused(
+    scores: list[float], positive: list[bool], names: list[str] | None
+) -> None:
+    with pytest.raises(ValueError, match=r"labels|not finite"):
+        roc_auc(scores, positive, names)
+
+
+def test_a_level_that_is_none_is_refused() -> None:
+    with pytest.raises(ValueError, match="confidence"):
+        roc_auc(SCORES, POSITIVE, confidence=95)
