@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import options
+from pipelines.cli import conrag_options, options
+from pipelines.cli.conrag_options import DEFAULTS
 from pipelines.cli.index import Embedder
 from pipelines.cli.progress import STDERR
 from pipelines.cli.score import MARKS, client_of, spent
@@ -18,19 +19,12 @@ from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.generator import generator as written_by
-from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import conrag
-from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import DELTA
 from pipelines.data.declarative import affirmed
 from pipelines.errors import InputError
-from pipelines.evidence.llm import Mode
 from pipelines.evidence.store import JudgementStore, default_store
 from pipelines.report.page import ModelUsed, write
 from pipelines.runs.provenance import provenance
-
-SEARCH_PANEL = "Search"
-PACKET_PANEL = "Evidence and stance (ConRAG, Table III)"
 
 
 def ask(
@@ -40,73 +34,27 @@ def ask(
     index: Annotated[Path, typer.Option(help="The index, from `contested index build`.")] = Path(
         "index"
     ),
-    method: Annotated[
-        Literal["bm25", "dense", "hybrid"] | None,
-        typer.Option(
-            help="Search by words, by meaning, or by both with their ranks fused.",
-            show_default="hybrid, or bm25 where the index has no embeddings",
-            rich_help_panel=SEARCH_PANEL,
-        ),
-    ] = None,
-    depth: Annotated[
-        int,
-        typer.Option("--k", min=1, help="Passages that are found.", rich_help_panel=SEARCH_PANEL),
-    ] = ConragSettings().depth,
+    method: conrag_options.Method = None,
+    depth: conrag_options.Depth = DEFAULTS.depth,
     embedder: Embedder = None,
-    size: Annotated[
-        int,
-        typer.Option(
-            "--packet", min=2, help="k', passages of the evidence.", rich_help_panel=PACKET_PANEL
-        ),
-    ] = PacketSettings().size,
-    tau: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            max=1,
-            help="Conflict score from which both sides are shown in equal parts.",
-            rich_help_panel=PACKET_PANEL,
-        ),
-    ] = PacketSettings().tau,
-    per_cluster: Annotated[
-        int,
-        typer.Option(min=2, help="m, most passages of a cluster.", rich_help_panel=PACKET_PANEL),
-    ] = PacketSettings().per_cluster,
-    delta: Annotated[
-        float,
-        typer.Option(
-            min=0,
-            help="By how much one side must outweigh the other.",
-            rich_help_panel=PACKET_PANEL,
-        ),
-    ] = DELTA,
+    size: conrag_options.Size = DEFAULTS.packet.size,
+    tau: conrag_options.Tau = DEFAULTS.packet.tau,
+    per_cluster: conrag_options.PerCluster = DEFAULTS.packet.per_cluster,
+    delta: conrag_options.Delta = DEFAULTS.delta,
     generator: Annotated[
         Literal["template", "llm"],
         typer.Option(help="Who writes the answer: a template that quotes, or a language model."),
     ] = "template",
-    margin: Annotated[
-        Literal["sum", "share"],
-        typer.Option(
-            help="Whether --delta is of summed confidences, as in the paper, or of each side's "
-            "share of them.",
-            rich_help_panel=PACKET_PANEL,
-        ),
-    ] = "sum",
+    margin: conrag_options.MarginOf = DEFAULTS.margin,
+    weights: conrag_options.WeightsBy = DEFAULTS.weights,
     html: Annotated[
         Path | None, typer.Option(help="Write the answer as a page that opens without a network.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
-    labeller: options.Labeller = None,
+    labeller: conrag_options.Labeller = None,
     tagger: options.Tagger = None,
     risk: options.Risk = None,
-    evidence: Annotated[
-        Mode | None,
-        typer.Option(
-            help="How a language model is asked, where it tags passages.",
-            show_default="json",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = None,
+    evidence: conrag_options.Evidence = None,
     on_overflow: options.OnOverflow = "error",
     prompts: options.Prompts = None,
     profile: options.Profile = None,
@@ -160,11 +108,14 @@ def ask(
         | ({} if writes else of_the_model),
         called=f"--labeller {chosen.labeller}",
     )
-    settings = ConragSettings(
+    settings = conrag_options.settings(
         depth=depth,
-        packet=PacketSettings(size=size, tau=tau, per_cluster=per_cluster),
+        size=size,
+        tau=tau,
+        per_cluster=per_cluster,
         delta=delta,
         margin=margin,
+        weights=weights,
     )
     found = Index(index, Model(embedder) if embedder else None)
     by = method or ("hybrid" if found.about.model else "bm25")

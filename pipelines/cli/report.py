@@ -16,6 +16,9 @@ from pipelines.conflictscore.detection import run as detection
 from pipelines.conflictscore.detection.decisions import mistakes
 from pipelines.conflictscore.detection.tables import all_tables as detection_tables
 from pipelines.conflictscore.tables import all_tables
+from pipelines.conrag.evaluation import page as compared
+from pipelines.conrag.evaluation import run as evaluation
+from pipelines.conrag.evaluation.tables import all_tables as conrag_tables
 from pipelines.errors import InputError
 from pipelines.files import replace_text
 from pipelines.report import page, table
@@ -78,12 +81,12 @@ def publish(folder: RunFolder) -> None:
         InputError: A result is damaged, or the folder cannot be written.
     """
     about = folder.about()
-    found = (_conflictscore(folder, about), _detection(folder))
+    found = (_conflictscore(folder, about), _detection(folder), _conrag(folder))
     parts = [part for part in found if part is not None]
     if not parts:
         raise InputError(
-            f"{folder.path} holds no run of {conflictscore.NAME} or {detection.NAME}; "
-            "name one that does"
+            f"{folder.path} holds no run of {conflictscore.NAME}, {detection.NAME} or "
+            f"{evaluation.NAME}; name one that does"
         )
     for each in (each for part in parts for each in part.tables):
         table.write(each, folder.tables)
@@ -155,6 +158,35 @@ def _detection(folder: RunFolder) -> Part | None:
             ("begun", next(iter(entries.values()))["started"]),
         ),
     )
+
+
+def _conrag(folder: RunFolder) -> Part | None:
+    entries = evaluation.datasets(folder)
+    if not entries:
+        return None
+    configs = [entry["config"] for entry in entries.values()]
+    results = evaluation.results(folder)
+    made = conrag_tables(results)
+    note = " ".join(dict.fromkeys(made_with(config) for config in configs))
+    return Part(
+        section=compared.section(results, made),
+        tables=tuple(_noted(each, note) for each in made),
+        models=tuple(
+            dict.fromkeys(model for config in configs for model in scored.models_used(config))
+        ),
+        facts=tuple(
+            (f"ConRAG, {name}", _how(entry["config"], len(results[name])))
+            for name, entry in entries.items()
+        ),
+    )
+
+
+def _how(config: Mapping[str, Any], claims: int) -> str:
+    """Data and retrieval of an evaluation, for the head of the page."""
+    half = "" if config["half"] == "all" else f", {config['half']} half"
+    searched = config["retrieval"]
+    among = "its own passages" if searched["among"] == "own" else "all passages"
+    return f"{config['data']['name']} ({claims:,} claims{half}), {searched['method']} in {among}"
 
 
 def _noted(each: Table, note: str) -> Table:

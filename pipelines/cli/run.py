@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 
 from pipelines.cli import options
+from pipelines.cli.conrag import run_conrag
 from pipelines.cli.detection import run_conflict_detection
 from pipelines.cli.progress import STDERR, Shown, progress
 from pipelines.cli.report import publish
@@ -32,6 +33,7 @@ app = typer.Typer(
 
 
 app.command("conflict-detection")(run_conflict_detection)
+app.command("conrag")(run_conrag)
 
 
 @app.command("conflictscore")

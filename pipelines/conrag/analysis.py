@@ -1,7 +1,7 @@
 """The analysis stage: what tagged passages say together, and which of them are shown."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pipelines.conrag.answer import Evidence, evidence_table
@@ -56,6 +56,8 @@ def analyse(
         topical: Topical similarity of passages.
         grouping: Makes clusters of the graph.
     """
+    if settings.weights == "relevance":
+        tagged = [replace(each, quality=each.quality * each.relevance) for each in tagged]
     graph = similarity_graph(tagged, settings.edges, topical)
     groups = clusters(tagged, grouping(graph))
     kappa = conflict_score(tagged)

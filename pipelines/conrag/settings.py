@@ -10,6 +10,9 @@ from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.stance import DELTA
 from pipelines.retrieval.index import DEPTH
 
+Margin = Literal["sum", "share"]
+Weights = Literal["equal", "relevance"]
+
 
 class ConragSettings(BaseModel):
     """The parameters of ConRAG; defaults of Table III, where it gives one.
@@ -20,6 +23,8 @@ class ConragSettings(BaseModel):
         edges: What joins passages in the similarity graph.
         delta: Margin of the stance decision.
         margin: Whether the margin is of sums, as in the paper, or of shares.
+        weights: Whether passages count alike in U_sup and U_ref, as in the paper's evaluation, or
+            each by its relevance, one of the weights that it names as an extension.
         policy: What a sentence must cite.
     """
 
@@ -29,5 +34,6 @@ class ConragSettings(BaseModel):
     packet: PacketSettings = PacketSettings()
     edges: EdgeWeights = EdgeWeights()
     delta: float = Field(DELTA, ge=0)
-    margin: Literal["sum", "share"] = "sum"
+    margin: Margin = "sum"
+    weights: Weights = "equal"
     policy: CitationPolicy = CitationPolicy()

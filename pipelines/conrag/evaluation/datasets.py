@@ -77,6 +77,9 @@ WITH_CORPUS: Mapping[str, Callable[[Path, Path], Read]] = {"scifact": _scifact, 
 
 NAMES = (*ALONE, *WITH_CORPUS)
 
+HALVED = ("fool-me-twice", "climate-fever", "wice")
+"""Data sets of which one half trains the tagger that comes with the program."""
+
 
 def read(name: str, path: Path, *, corpus: Path | None = None, part: Part = "all") -> Dataset:
     """The claims of a released file.

@@ -46,8 +46,8 @@ async def evaluate(
     everything, truncations = await tag(query.claim, retrieved[: settings.depth], labeller)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
     packets = [most_relevant(tagged, settings), without_tags(tagged, settings)]
-    read = await _read_together(query.claim, packets, labeller)
-    given = Given(query.claim, tagged, *read, truth=query.relations)
+    together, untagged = await _read_together(query.claim, packets, labeller)
+    given = Given(query.claim, tagged, together, untagged, query.relations)
     found = analyse(tagged, settings)
     return ClaimResult(
         id=query.id,

@@ -30,13 +30,13 @@ class Search:
         index: Of all its passages.
         positions: Passage id -> position in the index.
         method: Which ranking.
-        scope: Where is searched.
+        among: Where is searched.
     """
 
     index: Index
     positions: Mapping[str, int]
     method: Method
-    scope: Scope
+    among: Scope
 
     def __call__(self, query: Query, k: int) -> list[Retrieved]:
         """The k passages that fit a claim best, the best first.
@@ -44,10 +44,10 @@ class Search:
         Raises:
             InputError: As `Index.search`.
         """
-        among = None
-        if self.scope == "own":
-            among = [self.positions[passage.id] for passage in query.passages]
-        return self.index.search(query.claim, k=k, method=self.method, among=among)
+        own = None
+        if self.among == "own":
+            own = [self.positions[passage.id] for passage in query.passages]
+        return self.index.search(query.claim, k=k, method=self.method, among=own)
 
 
 def entry_name(dataset: str) -> str:
@@ -77,7 +77,7 @@ def search(
     folder: Path,
     *,
     method: Method,
-    scope: Scope,
+    among: Scope,
     embedder: Embedder | None,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> Search:
@@ -87,7 +87,7 @@ def search(
         dataset: Whole, whatever part of it is evaluated: BM25 weighs words by all passages.
         folder: Where the index lies; made. It must belong to this data set.
         method: Which ranking.
-        scope: Where is searched.
+        among: Where is searched.
         embedder: For retrieval by meaning.
         on_progress: Told how many passages were embedded since it was last told.
 
@@ -98,7 +98,7 @@ def search(
     made = (folder / "index.json").exists()
     index = Index(folder, embedder) if made else build(passages, folder, embedder, on_progress)
     positions = {passage.id: position for position, passage in enumerate(passages)}
-    return Search(index, positions, method, scope)
+    return Search(index, positions, method, among)
 
 
 async def run(

@@ -1,0 +1,267 @@
+"""`contested run conrag`: ConRAG, its baselines and its ablations over a data set of claims."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.markup import escape
+
+from pipelines.cli import conrag_options, options
+from pipelines.cli.conrag_options import DEFAULTS, SEARCH_PANEL
+from pipelines.cli.index import Embedder, default_embedder
+from pipelines.cli.progress import STDERR, Shown, progress
+from pipelines.cli.report import publish
+from pipelines.cli.score import client_of, spent
+from pipelines.cli.tagging import counted
+from pipelines.conflictscore import run as conflictscore
+from pipelines.conrag.evaluation import run as evaluation
+from pipelines.conrag.evaluation.datasets import HALVED, Dataset, corpus_of, read
+from pipelines.conrag.settings import ConragSettings
+from pipelines.data import jsonl
+from pipelines.data.released import Part
+from pipelines.errors import InputError
+from pipelines.evidence.examples import SAMPLES
+from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.runs.folder import RunFolder
+from pipelines.runs.provenance import finished, provenance
+from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED
+
+
+def run_conrag(
+    dataset: Annotated[
+        Literal["claims", "fool-me-twice", "climate-fever", "wice", "scifact", "fever"],
+        typer.Option(
+            help="What the file is: a released data set, or `claims` in the format of "
+            "docs/conflict-detection.md."
+        ),
+    ] = "claims",
+    data: Annotated[
+        Path | None,
+        typer.Option(help="The file of claims.", show_default="bundled samples, of `claims`"),
+    ] = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option(help="Of scifact, its corpus.jsonl; of fever, the folder wiki-pages."),
+    ] = None,
+    half: Annotated[
+        Part | None,
+        typer.Option(
+            help="Which half of the claims. The tagger is trained on the other half of some sets.",
+            show_default="test of fool-me-twice, climate-fever and wice, else all",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Run folder; made, or continued.")] = Path("results"),
+    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first N claims.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say how much is to be read; ask no model.")
+    ] = False,
+    on_error: Annotated[
+        jsonl.OnError,
+        typer.Option(help="Stop at a claim that cannot be judged, or skip and count it."),
+    ] = "stop",
+    on_overflow: options.OnOverflow = "error",
+    among: Annotated[
+        evaluation.Scope,
+        typer.Option(
+            help="Find a claim's passages among its `own`, or among those of `all` claims.",
+            rich_help_panel=SEARCH_PANEL,
+        ),
+    ] = "own",
+    method: conrag_options.Method = None,
+    depth: conrag_options.Depth = DEFAULTS.depth,
+    embedder: Embedder = None,
+    size: conrag_options.Size = DEFAULTS.packet.size,
+    tau: conrag_options.Tau = DEFAULTS.packet.tau,
+    per_cluster: conrag_options.PerCluster = DEFAULTS.packet.per_cluster,
+    delta: conrag_options.Delta = DEFAULTS.delta,
+    margin: conrag_options.MarginOf = DEFAULTS.margin,
+    weights: conrag_options.WeightsBy = DEFAULTS.weights,
+    labeller: conrag_options.Labeller = None,
+    tagger: options.Tagger = None,
+    risk: options.Risk = None,
+    evidence: conrag_options.Evidence = None,
+    prompts: options.Prompts = None,
+    profile: options.Profile = None,
+    model: options.ModelName = None,
+    models_dir: options.ModelsDir = None,
+    endpoint: options.Endpoint = None,
+    strict: options.Strict = False,
+    cache: options.Cache = None,
+    concurrency: options.Concurrency = None,
+) -> None:
+    """Compare ConRAG with its baselines and ablations, claim by claim.
+
+    Every method gets the same passages with the same tags, and writes with the same template; so no
+    language model is needed unless `--labeller` names one. Leaves in the run folder:
+    `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the paper's
+    Tables IV to IX, and `report.html`. Run it again with another data set and the same folder to
+    have both in one table.
+
+    Examples:
+        contested run conrag --out results-conrag
+
+        contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+    """
+    if data is None and dataset != "claims":
+        raise InputError(f"--dataset {dataset} needs its file; name it with --data")
+    part = half or ("test" if dataset in HALVED else "all")
+    claims = read(dataset, data or SAMPLES, corpus=corpus, part=part)
+    chosen = options.settings(
+        claims="whole",
+        labeller=labeller or "nli",
+        risk=risk,
+        evidence=evidence,
+        default_evidence="json",
+        unevidenced="zero",
+        on_overflow=on_overflow,
+    )
+    options.refuse_idle(
+        chosen,
+        {
+            "--tagger": tagger,
+            "--risk": risk,
+            "--evidence": evidence,
+            "--model": model,
+            "--endpoint": endpoint,
+            "--strict": strict,
+            "--prompts": prompts,
+            "--concurrency": concurrency,
+            "--on-overflow": on_overflow == "cut",
+        },
+        called=f"--labeller {chosen.labeller}",
+    )
+    if method == "bm25" and embedder is not None:
+        raise InputError("--embedder has no effect with --method bm25; leave one of them away")
+    settings = conrag_options.settings(
+        depth=depth,
+        size=size,
+        tau=tau,
+        per_cluster=per_cluster,
+        delta=delta,
+        margin=margin,
+        weights=weights,
+    )
+    queries = claims.queries[:limit]
+    source = options.source(
+        "judge",
+        profile=profile,
+        model=model,
+        models_dir=models_dir,
+        endpoint=endpoint,
+        strict=strict,
+    )
+    judge = options.tagger(tagger, chosen, source)
+    if dry_run:
+        own = sum(min(depth, len(query.passages)) for query in queries)
+        pairs = own if among == "own" else depth * len(queries)
+        print(
+            f"{len(queries):,} claims from {claims.file} ({part} half), "
+            f"{len(corpus_of(claims)):,} passages\n"
+            f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
+        )
+        return
+    folder = RunFolder(out)
+
+    async def run(shown: Shown, find: evaluation.Search) -> str:
+        with JudgementStore(default_store(cache)) as store:
+            async with client_of(
+                source if chosen.asks_model else None,
+                cache=cache,
+                logs=folder.logs,
+                concurrency=concurrency,
+                on_status=shown.status,
+            ) as client:
+                scorer = conflictscore.prepare(chosen, client, prompts, tagger=judge, store=store)
+                entry = evaluation.entry_name(claims.name)
+                folder.begin(
+                    entry,
+                    config(claims, find, settings, scorer),
+                    provenance() | {"profile": source.profile.name},
+                )
+                await evaluation.run(
+                    queries,
+                    find,
+                    scorer.labeller,
+                    settings,
+                    folder,
+                    dataset=claims.name,
+                    on_failure=on_error,
+                    in_flight=IN_FLIGHT if scorer.llm is not None else IN_FLIGHT_UNSERVED,
+                    on_start=shown.begin,
+                    on_result=lambda _: shown.advance(scorer.usage),
+                )
+                looked_up = scorer.from_store()
+                if scorer.usage.calls or looked_up["pairs"]:
+                    folder.note(entry, finished(scorer.usage) | {"store": looked_up})
+                shown.status("")
+                return spent(scorer)
+
+    with folder.locked():
+        find = _search(claims, folder, method, among, embedder)
+        with progress("claims", len(queries)) as shown:
+            cost = asyncio.run(run(shown, find))
+        STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+        publish(folder)
+    STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
+
+
+def _search(
+    claims: Dataset,
+    folder: RunFolder,
+    method: Literal["bm25", "dense", "hybrid"] | None,
+    among: evaluation.Scope,
+    embedder: Path | None,
+) -> evaluation.Search:
+    """The index of the claims' passages, made or opened."""
+    from pipelines.retrieval.dense import Embedder as Model  # noqa: PLC0415  (numpy)
+
+    path = None if method == "bm25" else embedder or default_embedder()
+    if method in ("dense", "hybrid") and path is None:
+        raise InputError(f"--method {method} needs an embedding model; name one with --embedder")
+    by = method or ("hybrid" if path else "bm25")
+    with counted("passages") as moved:
+        done, total = 0, len(corpus_of(claims))
+
+        def on_progress(more: int) -> None:
+            nonlocal done
+            done += more
+            moved(done, total, "")
+
+        return evaluation.search(
+            claims,
+            folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
+            method=by,
+            among=among,
+            embedder=Model(path) if path else None,
+            on_progress=on_progress,
+        )
+
+
+def config(
+    claims: Dataset,
+    find: evaluation.Search,
+    settings: ConragSettings,
+    scorer: conflictscore.Scorer,
+) -> dict[str, Any]:
+    """Everything that decides a result, for `run.json`.
+
+    Args:
+        claims: The data set.
+        find: How passages are found.
+        settings: The parameters of ConRAG.
+        scorer: Who tags, and how.
+    """
+    about = conflictscore.config(jsonl.Dataset(claims.file, claims.digest, ()), scorer)
+    chosen = about["settings"]
+    about["settings"] = {key: chosen[key] for key in ("labeller", "risk", "evidence", "cut")}
+    about["labeller"] = {"identity": scorer.labeller.identity}
+    about["conrag"] = settings.model_dump()
+    about["half"] = claims.part
+    about["retrieval"] = {
+        "method": find.method,
+        "among": find.among,
+        "model": find.index.about.model,
+        "passages": len(find.index),
+    }
+    return about
