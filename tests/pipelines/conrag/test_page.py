@@ -2,10 +2,11 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from known_labels import KnownLabels
 from playwright.sync_api import Page, expect, sync_playwright
 
 from pipelines.conrag.answer import Answer
@@ -13,7 +14,7 @@ from pipelines.conrag.page import HEIGHT, WIDTH, layout, marked, section, sides
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.evidence.judgement import Relation
 from pipelines.report.page import ModelUsed, write
 from pipelines.retrieval.index import Retrieved
 
@@ -28,28 +29,6 @@ PASSAGES = {
 }
 
 
-class Known:
-    """Tags passages as they are known to be, and quotes their first sentence."""
-
-    identity = "known"
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        return Labelled(
-            tuple(
-                Judgement(
-                    claim=claims[0],
-                    document=document.id,
-                    relation=PASSAGES[document.id][0],
-                    snippet=f"{document.text.split('.')[0]}.",
-                    snippet_found=True,
-                    source="known",
-                )
-                for document in documents
-            ),
-            (),
-        )
-
-
 @pytest.fixture(scope="module")
 def answer() -> Answer:
     found = [
@@ -57,7 +36,8 @@ def answer() -> Answer:
         for name, (_, text) in PASSAGES.items()
     ]
     claim = f"The dam was built in 1902. {RUNS}"
-    return asyncio.run(conrag(claim, found, labeller=Known(), settings=ConragSettings()))
+    known = KnownLabels(lambda document: PASSAGES[document.id][0], probability=None)
+    return asyncio.run(conrag(claim, found, labeller=known, settings=ConragSettings()))
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,10 @@
 """ConRAG over one query, with a labeller whose labels are known."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from known_labels import KnownLabels
 from scripted import KEY, Scripted
 
 from pipelines.conrag.answer import Answer
@@ -14,38 +14,12 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved
 from serving.connect import Source, connect
 from serving.profile import default_name, load
 
 S, C, I, X = Relation  # noqa: E741
-LETTERS = {"s": S, "c": C, "i": I, "x": X}
-
-
-class Letters:
-    """Reads the label off a passage's id."""
-
-    identity = "letters"
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        return Labelled(
-            tuple(
-                Judgement(
-                    claim=claims[0],
-                    document=document.id,
-                    relation=LETTERS[document.id[0]],
-                    probabilities={S: 0.1, C: 0.1, I: 0.1} | {LETTERS[document.id[0]]: 0.8}
-                    if document.id[0] != "x"
-                    else None,
-                    snippet=document.text if document.id[0] in "sc" else None,
-                    snippet_found=True,
-                    source="letters",
-                )
-                for document in documents
-            ),
-            (),
-        )
 
 
 def found(*ids: str) -> list[Retrieved]:
@@ -57,7 +31,7 @@ def found(*ids: str) -> list[Retrieved]:
 
 async def test_one_side_gives_a_stance_without_dispute() -> None:
     answer = await conrag(
-        "It is so.", found("s1", "s2", "i1"), labeller=Letters(), settings=ConragSettings()
+        "It is so.", found("s1", "s2", "i1"), labeller=KnownLabels(), settings=ConragSettings()
     )
     assert (answer.stance, answer.kappa, answer.conflict) == (Stance.SUPPORT, 0, None)
     assert answer.support == 1.6
@@ -66,7 +40,7 @@ async def test_one_side_gives_a_stance_without_dispute() -> None:
 
 async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
     answer = await conrag(
-        "It is so.", found("s1", "c1", "i1", "s2", "c2"), labeller=Letters(),
+        "It is so.", found("s1", "c1", "i1", "s2", "c2"), labeller=KnownLabels(),
         settings=ConragSettings(),
     )  # fmt: skip
     assert (answer.kappa, answer.disputed, answer.status) == (1, True, "disputed")
@@ -78,7 +52,9 @@ async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
 
 
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
-    answer = await conrag("So.", found("x1", "s1"), labeller=Letters(), settings=ConragSettings())
+    answer = await conrag(
+        "So.", found("x1", "s1"), labeller=KnownLabels(), settings=ConragSettings()
+    )
     assert (answer.support, answer.refute) == (0.8, 0)
     assert [each.relation for each in answer.evidence] == [S]
     assert answer.unreadable == ("x1",)
@@ -88,21 +64,21 @@ async def test_an_unreadable_label_counts_on_neither_side() -> None:
 async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> None:
     ids = [*(f"i{n}" for n in range(7)), "s1"]
     settings = ConragSettings(packet=PacketSettings(size=3))
-    answer = await conrag("So.", found(*ids), labeller=Letters(), settings=settings)
+    answer = await conrag("So.", found(*ids), labeller=KnownLabels(), settings=settings)
     assert answer.stance is Stance.SUPPORT
     assert [sentence.about for sentence in answer.sentences] == ["support", "support"]
     assert len(answer.evidence) == 3
 
 
 async def test_nothing_retrieved_is_insufficient_evidence() -> None:
-    answer = await conrag("So.", [], labeller=Letters(), settings=ConragSettings())
+    answer = await conrag("So.", [], labeller=KnownLabels(), settings=ConragSettings())
     assert (answer.status, answer.evidence) == ("insufficient evidence", ())
     assert [sentence.about for sentence in answer.sentences] == ["none"]
 
 
 async def test_only_the_first_k_are_used() -> None:
     settings = ConragSettings(depth=2)
-    answer = await conrag("So.", found("s1", "s2", "c1"), labeller=Letters(), settings=settings)
+    answer = await conrag("So.", found("s1", "s2", "c1"), labeller=KnownLabels(), settings=settings)
     assert answer.refute == 0
 
 
@@ -121,7 +97,7 @@ async def written(tmp_path: Path, conflict: str, *ids: str) -> Answer:
             return await conrag(
                 "It is so.",
                 found(*ids),
-                labeller=Letters(),
+                labeller=KnownLabels(),
                 settings=ConragSettings(),
                 generator=generator(client),
             )

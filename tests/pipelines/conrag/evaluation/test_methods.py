@@ -1,0 +1,183 @@
+"""Baselines and ablations on passages whose labels are known."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conrag.evaluation.evaluate import ALL_METHODS
+from pipelines.conrag.evaluation.methods import Given, most_relevant, without_tags
+from pipelines.conrag.evaluation.outcome import Outcome
+from pipelines.conrag.packet import PacketSettings
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tagged import Tagged
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+
+S, C, I, X = Relation  # noqa: E741
+SETTINGS = ConragSettings()
+WORDS = [
+    "amber",
+    "birch",
+    "cedar",
+    "delta",
+    "ember",
+    "fjord",
+    "grove",
+    "heath",
+    "inlet",
+    "jetty",
+    "knoll",
+    "ledge",
+]
+
+
+def passage(name: str, relevance: float, confidence: float = 0.8) -> Tagged:
+    relation = {"s": S, "c": C, "i": I}[name[0]]
+    number = int(name[1:])
+    text = f"The {WORDS[number % 12]} stands by the {WORDS[(number + 5) % 12]} {name}."
+    return Tagged(Document(id=name, text=text), relevance, relation, confidence)
+
+
+def claim_with(
+    *names: str, together: Relation = S, truth: dict[str, Relation] | None = None
+) -> Given:
+    tagged = tuple(passage(name, 1 - n / 100) for n, name in enumerate(names))
+    known = {each.id: each.relation for each in tagged} if truth is None else truth
+    return Given("The amber stands.", tagged, together, together, known)
+
+
+def outcome(method: str, given: Given, settings: ConragSettings = SETTINGS) -> Outcome:
+    return ALL_METHODS[method](given, settings)
+
+
+def test_relrag_takes_the_stance_of_the_joined_text_and_cites_all_of_it() -> None:
+    found = outcome("RelRAG", claim_with("s1", "c2", "i3", together=C))
+    assert found.stance is Stance.REFUTE
+    assert found.cited == ("s1", "c2", "i3")
+    assert {each.about for each in found.statements} == {"refute"}
+
+
+@pytest.mark.parametrize("together", [I, X])
+def test_relrag_without_a_stance_says_nothing(together: Relation) -> None:
+    found = outcome("RelRAG", claim_with("s1", together=together))
+    assert found.stance is Stance.NOT_ENOUGH_INFO
+    assert [each.about for each in found.statements] == ["none"]
+
+
+def test_nli_rag_counts_votes_and_not_confidences() -> None:
+    tagged = (passage("s1", 1.0, 0.99), passage("c2", 0.9, 0.4), passage("c3", 0.8, 0.4))
+    found = outcome("NLI-RAG", Given("It is so.", tagged, I, I, {}))
+    assert found.stance is Stance.REFUTE
+    assert found.cited == ("c2", "c3")
+
+
+def test_nli_rag_has_no_stance_for_equal_votes() -> None:
+    assert outcome("NLI-RAG", claim_with("s1", "c2")).stance is Stance.NOT_ENOUGH_INFO
+
+
+def test_nli_rag_may_vote_by_passages_that_it_cannot_show() -> None:
+    packet = ConragSettings(packet=PacketSettings(size=2))
+    found = outcome("NLI-RAG", claim_with("c1", "i2", "s3", "s4"), packet)
+    assert found.stance is Stance.SUPPORT
+    assert found.statements[0].cites == ()
+
+
+def test_citerag_never_abstains_where_a_side_is_ahead_by_a_hair() -> None:
+    tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
+    given = Given("The amber stands.", tagged, I, I, {})
+    assert outcome("CiteRAG", given).stance is Stance.SUPPORT
+    assert outcome("ConRAG", given).stance is Stance.NOT_ENOUGH_INFO
+
+
+def test_citerag_cites_by_words_whatever_the_passage_says() -> None:
+    found = outcome("CiteRAG", claim_with("s1", "i2", "i3"))
+    assert all(each.cites for each in found.statements)
+    assert "i2" in found.cited
+
+
+def test_conrag_shows_both_sides_of_a_balance_and_takes_none() -> None:
+    found = outcome("ConRAG", claim_with("s1", "i2", "c3", "i4"))
+    assert found.stance is Stance.NOT_ENOUGH_INFO
+    assert {"support", "refute", "conflict"} <= {each.about for each in found.statements}
+
+
+def test_oracle_reads_the_truth_and_not_the_tags() -> None:
+    found = outcome("Oracle", claim_with("s1", "s2", "i3", truth={"i3": C}))
+    assert found.stance is Stance.REFUTE
+    assert found.cited == ("i3",)
+
+
+def test_without_tagging_nobody_asks_what_single_passages_say() -> None:
+    tags = claim_with("s1", "c2", "i3", together=S)
+    others = claim_with("i1", "i2", "s3", together=S)
+    given = [
+        Given(each.claim, tuple(passage(f"i{n}", 1 - n / 100) for n in (1, 2, 3)), S, S, {})
+        for each in (tags, others)
+    ]
+    first, second = (outcome("w/o conflict tagging", each) for each in given)
+    assert first == second
+    assert first.stance is Stance.SUPPORT
+
+
+def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
+    alike = tuple(
+        Tagged(Document(id=f"s{n}", text=f"The amber stands by the fjord, says {n}."), 1 - n / 9,
+               S, 0.8)
+        for n in range(6)
+    )  # fmt: skip
+    given = Given("The amber stands.", alike, S, S, {})
+    assert len(outcome("ConRAG", given).packet) == SETTINGS.packet.per_cluster
+    assert len(outcome("w/o evidence clustering", given).packet) == len(alike)
+
+
+def test_without_the_uncertainty_policy_a_side_is_taken_and_the_other_hidden() -> None:
+    tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
+    found = outcome("w/o uncertainty policy", Given("It is so.", tagged, I, I, {}))
+    assert found.stance is Stance.SUPPORT
+    assert {each.about for each in found.statements} == {"support"}
+    assert set(found.packet) == {"s1", "c2"}
+
+
+def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> None:
+    given = claim_with("s1", "i2", "c3", "i4")
+    ours, loose = outcome("ConRAG", given), outcome("w/o citation binding", given)
+    assert (ours.stance, ours.packet) == (loose.stance, loose.packet)
+    assert [each.text for each in ours.statements] == [each.text for each in loose.statements]
+    assert ours.cited != loose.cited
+
+
+NAMES = st.lists(
+    st.tuples(st.sampled_from("sci"), st.integers(0, 40)).map(lambda pair: f"{pair[0]}{pair[1]}"),
+    unique_by=lambda name: name[1:],
+    max_size=14,
+)
+
+
+@given(NAMES, st.sampled_from(Relation), st.sampled_from(sorted(ALL_METHODS)))
+def test_every_method_keeps_to_its_budget_and_to_its_packet(
+    names: list[str], together: Relation, method: str
+) -> None:
+    found = outcome(method, claim_with(*names, together=together))
+    assert len(found.packet) <= SETTINGS.packet.size
+    assert set(found.packet) <= set(names)
+    assert set(found.cited) <= set(found.packet)
+    assert found.statements
+
+
+@given(NAMES)
+def test_no_method_depends_on_the_order_of_the_passages(names: list[str]) -> None:
+    given = claim_with(*names)
+    turned = Given(given.claim, given.tagged[::-1], S, S, given.truth)
+    for name in ("RelRAG", "NLI-RAG", "ConRAG", "Oracle"):
+        assert outcome(name, given) == outcome(name, turned)
+    assert most_relevant(given.tagged, SETTINGS) == most_relevant(turned.tagged, SETTINGS)
+    assert without_tags(given.tagged, SETTINGS) == without_tags(turned.tagged, SETTINGS)
+
+
+def test_passages_weighted_by_relevance_count_by_it() -> None:
+    tagged = (passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9))
+    given = Given("It is so.", tagged, I, I, {})
+    weighted = ConragSettings(weights="relevance")
+    assert outcome("ConRAG", given).stance is Stance.REFUTE
+    assert outcome("ConRAG", given, weighted).stance is Stance.SUPPORT

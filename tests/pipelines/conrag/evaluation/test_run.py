@@ -1,0 +1,283 @@
+"""An evaluation over a data set: files, resuming, tables, page."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from commands import contents
+from known_labels import KnownLabels
+
+from pipelines.conrag.evaluation import datasets, page, tables
+from pipelines.conrag.evaluation import run as evaluation
+from pipelines.conrag.evaluation.errors import CATEGORIES, category
+from pipelines.conrag.evaluation.evaluate import ALL_METHODS, evaluate
+from pipelines.conrag.evaluation.queries import Query
+from pipelines.conrag.evaluation.result import ClaimResult
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.stance import Stance
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.labeller import PairError
+from pipelines.retrieval.index import Retrieved
+from pipelines.runs.folder import RunFolder
+
+S, C, I, X = Relation  # noqa: E741
+PASSAGES = {
+    "s1": "The bridge at Rowle was opened in 1932.",
+    "s2": "In 1932 the mayor opened it to traffic.",
+    "c1": "The bridge was not opened before 1936.",
+    "i1": "Ferries cross the river at Rowle.",
+    "x1": "The bridge is of stone.",
+}
+
+
+def query(name: str, *ids: str, stance: Stance | None, disputed: bool | None = None) -> Query:
+    passages = tuple(Document(id=each, text=PASSAGES[each]) for each in ids)
+    sides = {each: {"s": S, "c": C}[each[0]] for each in ids if each[0] in "sc"}
+    return Query(
+        id=name,
+        source="own",
+        claim="The bridge was opened in 1932.",
+        passages=passages,
+        stance=stance,
+        disputed=disputed,
+        evidence=(frozenset(sides),) if sides else (),
+        relations=sides,
+    )
+
+
+QUERIES = [
+    query("one", "s1", "s2", "i1", stance=Stance.SUPPORT, disputed=False),
+    query("two", "s1", "c1", "i1", stance=Stance.NOT_ENOUGH_INFO, disputed=True),
+    query("three", "c1", "i1", "x1", stance=Stance.SUPPORT, disputed=False),
+    query("four", "i1", stance=None),
+]
+NEVER = "It is never judged."
+
+
+class Labels(KnownLabels):
+    """Refuses one claim."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        if NEVER in claims:
+            raise PairError("the claim is too long")
+        return await super().__call__(claims, documents)
+
+
+def found(each: Query, k: int) -> list[Retrieved]:
+    return [Retrieved(passage, 1 - n / 10, 1.0) for n, passage in enumerate(each.passages[:k])]
+
+
+def evaluated(
+    folder: Path, queries: list[Query], labels: KnownLabels | None = None, **options: object
+) -> list[ClaimResult]:
+    run = RunFolder(folder)
+    folder.mkdir(exist_ok=True)
+    run.begin("conrag.claims", {"data": {"name": "own", "sha256": "0" * 64}}, {})
+    return asyncio.run(
+        evaluation.run(
+            queries,
+            found,
+            labels or Labels(),
+            ConragSettings(),
+            run,
+            dataset="claims",
+            **options,  # type: ignore[arg-type]
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
+    return evaluated(tmp_path_factory.mktemp("run"), QUERIES)
+
+
+async def test_a_claim_has_an_outcome_of_every_method() -> None:
+    labels = KnownLabels()
+    result = await evaluate(QUERIES[1], found(QUERIES[1], 20), labels, ConragSettings())
+    assert list(result.outcomes) == list(ALL_METHODS)
+    assert (result.kappa, result.disputed) == (1, True)
+    assert result.truth == {"s1": S, "c1": C}
+    # The passages, and the two packets that are read as one text; here they differ, as all
+    # passages are of one cluster and without tags no more than two of them are shown.
+    assert len(labels.asked) == len(QUERIES[1].passages) + 2
+
+
+async def test_packets_that_are_the_same_are_read_once() -> None:
+    labels = KnownLabels()
+    await evaluate(QUERIES[3], found(QUERIES[3], 20), labels, ConragSettings())
+    assert len(labels.asked) == 1 + 1
+
+
+async def test_unreadable_labels_are_kept_and_counted_and_on_no_side() -> None:
+    result = await evaluate(QUERIES[2], found(QUERIES[2], 20), KnownLabels(), ConragSettings())
+    assert result.tags["x1"] is X
+    assert "x1" not in result.outcomes["RelRAG"].packet
+
+
+async def test_a_claim_without_passages_has_no_stance() -> None:
+    nothing = query("none", stance=Stance.NOT_ENOUGH_INFO)
+    result = await evaluate(nothing, [], KnownLabels(), ConragSettings())
+    assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
+
+
+def test_a_run_that_is_cut_short_goes_on_and_leaves_the_same_files(tmp_path: Path) -> None:
+    evaluated(tmp_path / "whole", QUERIES)
+    evaluated(tmp_path / "parts", QUERIES[:2])
+    log = tmp_path / "parts" / "conrag.claims.jsonl"
+    log.write_bytes(log.read_bytes()[:-40])  # a line cut by a kill
+    labels = Labels()
+    evaluated(tmp_path / "parts", QUERIES, labels)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    assert len(labels.asked) < 14, "what was done is not done again"
+
+
+def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Path) -> None:
+    bad = Query("bad", "own", NEVER, QUERIES[0].passages, Stance.SUPPORT, None, (), {})
+    with pytest.raises(InputError, match=r"'bad': the claim is too long"):
+        evaluated(tmp_path, [QUERIES[0], bad])
+    results = evaluated(tmp_path, [QUERIES[0], bad], on_failure="skip")
+    assert [each.status for each in results] == ["answered", "failed"]
+    (table,) = [each for each in tables.all_tables({"own": results})
+                if each.name == "conrag_failures"]  # fmt: skip
+    assert table.rows == (("own", "bad", "failed", "the claim is too long"),)
+
+
+def test_tables_have_every_method_and_the_papers_figures(results: list[ClaimResult]) -> None:
+    made = {each.name: each for each in tables.all_tables({"own": results})}
+    stance = made["conrag_stance"]
+    assert [row[1] for row in stance.rows] == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
+    assert len(stance.quoted) == 10
+    ours = dict(zip([column.key for column in stance.columns], stance.rows[3], strict=True))
+    # "three" has only a refuting passage and a supporting gold stance; "four" has none.
+    assert (ours["accuracy"].value, ours["accuracy"].n) == (2 / 3, 3)  # type: ignore[union-attr]
+    assert ours["contradiction_rate"].value == 0  # type: ignore[union-attr]
+    bins = made["conrag_conflict_bins"]
+    assert [row[-1] for row in bins.rows] == [3, 0, 1]
+    auc = made["conrag_conflict_auc"]
+    assert [row[2].value for row in auc.rows[:1]] == [1]  # type: ignore[union-attr]
+    paired = made["conrag_paired"]
+    assert len(paired.rows) == len(ALL_METHODS) - 1
+
+
+def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
+    body = str(page.section({"own": results}, tables.all_tables({"own": results})).body)
+    for said in ("Stance accuracy, own", "Claims by conflict score", "w/o citation binding",
+                 "Wrong stances by category"):  # fmt: skip
+        assert said in body
+
+
+def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
+    assert sum(page.score_counts(results).values()) == len(results)
+    assert sum(len(tables.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
+
+
+def error(claim: str, stance: Stance, *passages: tuple[str, str, Relation, Relation | None]) -> str:
+    gold = frozenset(name for name, *_, truth in passages if truth in (S, C))
+    result = ClaimResult.model_validate(
+        {
+            "id": "e",
+            "claim": claim,
+            "status": "answered",
+            "stance": stance,
+            "disputed": None,
+            "evidence": [gold] if gold else [],
+            "passages": [
+                {"id": name, "title": None, "text": text, "relevance": 1, "tag": tag,
+                 "confidence": 0.9, "truth": truth}
+                for name, text, tag, truth in passages
+            ],
+            "outcomes": {
+                "ConRAG": {
+                    "stance": "SUPPORT",
+                    "packet": [name for name, *_ in passages],
+                    "statements": [{"text": "So.", "about": "support",
+                                    "cites": [name for name, *_ in passages]}],
+                }
+            },
+        }
+    )  # fmt: skip
+    name = category(result, "ConRAG")
+    assert name in CATEGORIES
+    return name
+
+
+def test_categories_of_errors_by_hand() -> None:
+    refute, nothing = Stance.REFUTE, Stance.NOT_ENOUGH_INFO
+    claim = "The Rowle bridge was opened in 1932."
+    assert error(claim, nothing, ("a", "It is of stone.", S, None)) == "evidence sparsity"
+    turned = ("a", "The Rowle bridge was never opened in 1932.", S, C)
+    assert error(claim, refute, turned) == "negation or quantifier"
+    later = ("a", "The Rowle bridge was opened in 1936.", S, C)
+    assert error(claim, refute, later) == "temporal mismatch"
+    hops = [("a", claim, C, C), ("b", claim, C, C)]
+    assert error(claim, refute, *hops) == "multi-hop evidence"
+    right = ("a", claim, C, C)
+    other = ("b", "The Aldham bridge was opened in 1932.", S, None)
+    assert error(claim, refute, right, other) == "entity disambiguation"
+    same = ("b", "The Rowle bridge, opened in 1932, is of stone.", S, None)
+    assert error(claim, refute, right, same) == "citation leakage"
+    assert error(claim, refute, right) == "none of these"
+
+
+def test_a_right_stance_has_no_category(results: list[ClaimResult]) -> None:
+    named = [category(each, "ConRAG") for each in results]
+    assert named[:2] == [None, None]
+    assert named[3] is None, "there is no gold stance"
+
+
+def claims_file(folder: Path) -> Path:
+    example = {
+        "id": "bridge",
+        "source": "mine",
+        "claim": "The bridge was opened in 1932.",
+        "documents": [{"id": "a", "text": "Opened 1932."}, {"id": "b", "text": "Opened 1936."}],
+        "relations": ["SUPPORTS", "CONTRADICTS"],
+        "conflict": True,
+    }
+    quiet = example | {"id": "toll", "relations": ["IRRELEVANT", "CONTRADICTS"], "conflict": False}
+    path = folder / "claims.jsonl"
+    path.write_text(f"{json.dumps(example)}\n{json.dumps(quiet)}\n")
+    return path
+
+
+def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_path: Path) -> None:
+    data = datasets.read("claims", claims_file(tmp_path))
+    assert [each.stance for each in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
+    assert [each.disputed for each in data.queries] == [True, False]
+    ids = [passage.id for passage in datasets.corpus_of(data)]
+    assert len(set(ids)) == 4, "documents of two claims are two passages"
+
+
+def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) -> None:
+    data = datasets.read("claims", claims_file(tmp_path))
+    counts: dict[evaluation.Scope, int] = {"own": 2, "all": 4}
+    for among, count in counts.items():
+        find = evaluation.search(
+            data,
+            tmp_path / among,
+            method="bm25",
+            among=among,
+            embedder=None,
+        )
+        retrieved = find(data.queries[0], 20)
+        assert {each.passage.id for each in retrieved} <= {
+            each.id for each in datasets.corpus_of(data)
+        }
+        opened = [each for each in retrieved if "1932" in each.passage.text]
+        assert len(opened) == count / 2
+
+
+def test_what_a_data_set_needs_and_does_not_need_is_said(tmp_path: Path) -> None:
+    path = claims_file(tmp_path)
+    with pytest.raises(InputError, match=r"needs its passages; name corpus\.jsonl with --corpus"):
+        datasets.read("scifact", path)
+    with pytest.raises(InputError, match="--corpus has no effect with --dataset claims"):
+        datasets.read("claims", path, corpus=path)
+    with pytest.raises(InputError, match=r"no claim in the (train|test) half"):
+        # Both claims are one text, so one of the halves is empty.
+        assert datasets.read("claims", path, part="train")
+        assert datasets.read("claims", path, part="test")
