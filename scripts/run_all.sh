@@ -9,19 +9,20 @@ usage() {
 scripts/run_all.sh [--data FILE|DIR] [--out DIR] [--profile NAME] [--limit N] [...]
 
   --data FILE|DIR   JSONL of responses and documents; or a folder with conflictscore.jsonl and, if
-                    conflicts are to be detected too, conflict-detection.jsonl
-                    (default: bundled samples of both)
+                    conflicts are to be detected and ConRAG is to be compared too,
+                    conflict-detection.jsonl (default: bundled samples of both)
   --out DIR         run folder with report.html and tables/ (default: results)
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
   --limit N         only the first N records
 
-ConflictScore is judged by the language model of the profile, Conflict Detection by the tagger that
-comes with contested. Killed anywhere, the same command goes on from there. Further options go to
-`contested run conflictscore`; see its --help. Settings for the installation: scripts/environment.sh.
+ConflictScore is judged by the language model of the profile, Conflict Detection and ConRAG by the
+tagger that comes with contested. Killed anywhere, the same command goes on from there. Further
+options go to `contested run conflictscore`; see its --help. Settings for the installation:
+scripts/environment.sh.
 HELP
 }
 
-profile="" models_dir=() arguments=() shared=() detection=(--labeller nli)
+profile="" models_dir=() arguments=() shared=() claims=(--labeller nli)
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -38,12 +39,12 @@ while [ $# -gt 0 ]; do
         shared+=("$1" "$2")
       elif [ -d "$2" ]; then
         arguments+=(--data "$2/conflictscore.jsonl")
-        detection=()
+        claims=()
         [ -f "$2/conflict-detection.jsonl" ] &&
-          detection=(--labeller nli --data "$2/conflict-detection.jsonl")
+          claims=(--labeller nli --data "$2/conflict-detection.jsonl")
       else
         arguments+=(--data "$2")
-        detection=()
+        claims=()
       fi
       shift 2
       ;;
@@ -61,6 +62,7 @@ if [ "$profile" = cpu-small ]; then
     ${models_dir[@]+"${models_dir[@]}"}
 fi
 contested run conflictscore ${shared[@]+"${shared[@]}"} ${arguments[@]+"${arguments[@]}"}
-if [ ${#detection[@]} -gt 0 ]; then
-  contested run conflict-detection ${shared[@]+"${shared[@]}"} "${detection[@]}"
+if [ ${#claims[@]} -gt 0 ]; then
+  contested run conflict-detection ${shared[@]+"${shared[@]}"} "${claims[@]}"
+  contested run conrag ${shared[@]+"${shared[@]}"} "${claims[@]}"
 fi

@@ -156,7 +156,7 @@ def run_conrag(
         own = sum(min(depth, len(query.passages)) for query in queries)
         pairs = own if among == "own" else depth * len(queries)
         print(
-            f"{len(queries):,} claims from {claims.file} ({part} half), "
+            f"{len(queries):,} claims from {claims.file}{'' if part == 'all' else f', {part} half'}, "
             f"{len(corpus_of(claims)):,} passages\n"
             f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
         )

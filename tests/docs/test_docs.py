@@ -206,6 +206,39 @@ class Place:
         )
 
 
+RELEASES = {
+    "climate-fever.jsonl": {
+        "claim_id": "0",
+        "claim": "The ice of the Aldham glacier grows.",
+        "claim_label": "DISPUTED",
+        "evidences": [
+            {"evidence_id": f"Aldham:{n}", "evidence_label": label, "article": "Aldham",
+             "evidence": text, "entropy": 0.0, "votes": []}
+            for n, (label, text) in enumerate(
+                [("SUPPORTS", "In 1936 the glacier's ice grew."),
+                 ("REFUTES", "The glacier has lost a third of its ice.")]
+            )
+        ],
+    },
+    "fool-me-twice.jsonl": {
+        "id": "f1",
+        "text": "The watermill was built in 1902.",
+        "label": "SUPPORTS",
+        "wikipedia_page": "Mill",
+        "gold_evidence": [{"text": "The watermill dates from 1902.", "section_header": ""}],
+        "retrieved_evidence": [{"text": "It is of stone.", "section_header": ""}],
+    },
+    "wice.jsonl": {
+        "label": "supported",
+        "supporting_sentences": [[1]],
+        "claim": "The watermill was built in 1902.",
+        "evidence": ["Mill", "The watermill dates from 1902.", "It is of stone."],
+        "meta": {"id": "dev1", "claim_title": "Mill"},
+    },
+}  # fmt: skip
+"""A claim in the format of each release; all are in the test half."""
+
+
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
@@ -236,6 +269,7 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
+    texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

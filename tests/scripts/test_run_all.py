@@ -42,10 +42,11 @@ def test_options_with_and_without_an_equals_sign(form: str, tmp_path: Path) -> N
     }
 
 
-def test_by_default_both_pipelines_run(tmp_path: Path) -> None:
-    prepared, scored, detected = commands(tmp_path, "--limit=2", "--models-dir=m")
+def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
+    prepared, scored, detected, compared = commands(tmp_path, "--limit=2", "--models-dir=m")
     assert prepared[:2] == ["models", "import-gguf"]
     assert prepared[-2:] == ["--models-dir", "m"]
     assert scored == ["run", "conflictscore", "--limit", "2", "--models-dir", "m"]
     assert detected[:2] == ["run", "conflict-detection"]
     assert detected[-2:] == ["--labeller", "nli"]
+    assert compared == ["run", "conrag", *detected[2:]]
