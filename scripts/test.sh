@@ -13,4 +13,5 @@ lint-imports --no-cache
 if [ $# -gt 0 ]; then
   exec pytest "$@"
 fi
-exec pytest
+# Two at a time, a file's tests together: many of them wait for a process or a server.
+exec pytest -n 2 --dist loadfile

@@ -16,7 +16,7 @@ from pipelines.cli.score import client_of, spent
 from pipelines.cli.tagging import counted
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.evaluation import run as evaluation
-from pipelines.conrag.evaluation.datasets import HALVED, Dataset, corpus_of, read
+from pipelines.conrag.evaluation.datasets import HALVED, Dataset, corpus_of, digest_of, read
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data import jsonl
 from pipelines.data.released import Part
@@ -30,7 +30,7 @@ from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED
 
 def run_conrag(
     dataset: Annotated[
-        Literal["claims", "fool-me-twice", "climate-fever", "wice", "scifact", "fever"],
+        Literal["claims", "fool-me-twice", "climate-fever", "wice", "scifact", "fever", "ragtruth"],
         typer.Option(
             help="What the file is: a released data set, or `claims` in the format of "
             "docs/conflict-detection.md."
@@ -42,7 +42,10 @@ def run_conrag(
     ] = None,
     corpus: Annotated[
         Path | None,
-        typer.Option(help="Of scifact, its corpus.jsonl; of fever, the folder wiki-pages."),
+        typer.Option(
+            help="Of scifact, its corpus.jsonl; of fever, the folder wiki-pages; of ragtruth, "
+            "source_info.jsonl."
+        ),
     ] = None,
     half: Annotated[
         Part | None,
@@ -155,8 +158,9 @@ def run_conrag(
     if dry_run:
         own = sum(min(depth, len(query.passages)) for query in queries)
         pairs = own if among == "own" else depth * len(queries)
+        of_half = "" if part == "all" else f", {part} half"
         print(
-            f"{len(queries):,} claims from {claims.file}{'' if part == 'all' else f', {part} half'}, "
+            f"{len(queries):,} claims from {claims.file}{of_half}, "
             f"{len(corpus_of(claims)):,} passages\n"
             f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
         )
@@ -262,6 +266,6 @@ def config(
         "method": find.method,
         "among": find.among,
         "model": find.index.about.model,
-        "passages": len(find.index),
+        "passages": digest_of(corpus_of(claims)),
     }
     return about

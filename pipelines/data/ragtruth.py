@@ -26,6 +26,9 @@ SpanType = Literal[
 CONFLICTS: frozenset[SpanType] = frozenset({"Evident Conflict", "Subtle Conflict"})
 """The types of spans that contradict the source; the others only lack support in it."""
 
+SourceName = Annotated[Text, Field(max_length=150)]
+"""Ids of passages, which have 200 characters at most, are made of it."""
+
 _PASSAGE = re.compile(r"^passage \d+:", re.IGNORECASE | re.MULTILINE)
 
 
@@ -67,7 +70,7 @@ class Response(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: Text
-    source_id: Text
+    source_id: SourceName
     response: str
     labels: tuple[HallucinatedSpan, ...]
     split: Literal["train", "test"]
@@ -96,7 +99,7 @@ class Source(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    source_id: Text
+    source_id: SourceName
     task_type: Literal["QA", "Summary", "Data2txt"]
     source_info: str | dict[str, Any]
 

@@ -1,7 +1,7 @@
 """The data sets by name: which files each needs, and its claims as queries."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -13,11 +13,12 @@ from pipelines.conrag.evaluation.queries import (
     from_climate_fever,
     from_fever,
     from_fool_me_twice,
+    from_ragtruth,
     from_scifact,
     from_wice,
     scifact_passages,
 )
-from pipelines.data import climate_fever, fever, fool_me_twice, scifact, wice
+from pipelines.data import climate_fever, fever, fool_me_twice, ragtruth, scifact, wice
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
@@ -64,6 +65,10 @@ def _scifact(path: Path, corpus: Path) -> Read:
     return from_scifact(scifact.read(path), abstracts), scifact_passages(abstracts)
 
 
+def _ragtruth(path: Path, corpus: Path) -> Read:
+    return from_ragtruth(ragtruth.read(path), ragtruth.read_sources(corpus)), None
+
+
 ALONE: Mapping[str, Callable[[Path], list[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
@@ -72,8 +77,19 @@ ALONE: Mapping[str, Callable[[Path], list[Query]]] = {
 }
 """Data sets whose claims bring their passages."""
 
-WITH_CORPUS: Mapping[str, Callable[[Path, Path], Read]] = {"scifact": _scifact, "fever": _fever}
+WITH_CORPUS: Mapping[str, Callable[[Path, Path], Read]] = {
+    "scifact": _scifact,
+    "fever": _fever,
+    "ragtruth": _ragtruth,
+}
 """Data sets whose passages lie in files of their own."""
+
+CORPUS = {
+    "scifact": "corpus.jsonl",
+    "fever": "the folder wiki-pages",
+    "ragtruth": "source_info.jsonl",
+}
+"""What those files are called."""
 
 NAMES = (*ALONE, *WITH_CORPUS)
 
@@ -87,23 +103,32 @@ def read(name: str, path: Path, *, corpus: Path | None = None, part: Part = "all
     Args:
         name: One of `NAMES`; "claims" is the unified format of docs/conflict-detection.md.
         path: The file of claims.
-        corpus: SciFact's corpus.jsonl, or the folder of FEVER's wiki-pages.
+        corpus: SciFact's corpus.jsonl, the folder of FEVER's wiki-pages, or RAGTruth's
+            source_info.jsonl.
         part: Which half, by the claims' text. It is for sets of which a half is trained on.
 
     Raises:
         InputError: A file cannot be read or is of another format, a corpus is missing or has no
-            effect, or there is no claim in this half.
+            effect, or there is no claim, or none in this half.
     """
     passages = None
     if name in WITH_CORPUS:
         if corpus is None:
-            what = "the folder wiki-pages" if name == "fever" else "corpus.jsonl"
-            raise InputError(f"--dataset {name} needs its passages; name {what} with --corpus")
+            raise InputError(
+                f"--dataset {name} needs its passages; name {CORPUS[name]} with --corpus"
+            )
         queries, passages = WITH_CORPUS[name](path, corpus)
     else:
         if corpus is not None:
             raise InputError(f"--corpus has no effect with --dataset {name}; leave it away")
         queries = ALONE[name](path)
+    if not queries:
+        raise InputError(f"{path} has no claim that can be checked; name another file")
+    seen: set[str] = set()
+    for query in queries:
+        if query.id in seen:
+            raise InputError(f"{path}: the id '{query.id}' stands twice; make ids distinct")
+        seen.add(query.id)
     chosen = in_part(queries, part, lambda query: query.claim)
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
@@ -126,3 +151,11 @@ def corpus_of(dataset: Dataset) -> list[Document]:
         for passage in query.passages:
             found.setdefault(passage.id, passage)
     return list(found.values())
+
+
+def digest_of(passages: Sequence[Document]) -> str:
+    """SHA-256 over passages, as hex: what claims are checked by, whatever files it came from."""
+    digest = hashlib.sha256()
+    for passage in passages:
+        digest.update(passage.model_dump_json().encode("utf-8"))
+    return digest.hexdigest()

@@ -79,7 +79,7 @@ def error_table(results: Mapping[str, Sequence[ClaimResult]], method: str = "Con
     """
     rows: list[Row] = []
     for dataset, own in results.items():
-        counts = Counter(category(each, method) for each in own)
+        counts = Counter(category(each, method) for each in own if each.response is None)
         del counts[None]
         rows += [
             (dataset, name, "this run, by rules", proportion(counts[name], counts.total()),
@@ -108,6 +108,8 @@ def error_table(results: Mapping[str, Sequence[ClaimResult]], method: str = "Con
         notes=(
             "Rules look at words and numbers and do not understand; the paper's shares were found "
             "by reading. conrag_errors_to_sort.csv has every error, with a column to fill in.",
+            "The rules go by the labels of passages, which sentences of responses (ragtruth) do "
+            "not have; those are only there to be sorted.",
         ),
     )
 
@@ -126,8 +128,9 @@ def errors_to_sort(results: Mapping[str, Sequence[ClaimResult]], method: str = "
                 stance = each.outcomes[method].stance.value
                 gold = each.stance.value if each.stance else ""
                 passages = "\n".join(_said(passage) for passage in each.passages)
+                by_rules = name if each.response is None else ""
                 rows.append((dataset, each.id, each.claim, gold, stance, each.kappa, passages,
-                             name, ""))  # fmt: skip
+                             by_rules, ""))  # fmt: skip
     return Table(
         name="conrag_errors_to_sort",
         title="Wrong stances to sort",

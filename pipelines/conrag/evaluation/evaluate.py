@@ -9,6 +9,7 @@ from pipelines.conrag.evaluation.methods import (
     METHODS,
     Given,
     Method,
+    Reading,
     most_relevant,
     without_tags,
 )
@@ -18,7 +19,7 @@ from pipelines.conrag.pipeline import tag
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tagged import Tagged, expected_mass
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.index import Retrieved
 
@@ -56,6 +57,7 @@ async def evaluate(
         stance=query.stance,
         disputed=query.disputed,
         evidence=query.evidence,
+        response=query.response,
         passages=tuple(
             Passage(
                 id=each.id,
@@ -80,16 +82,21 @@ async def evaluate(
 
 async def _read_together(
     claim: str, packets: Sequence[Sequence[Tagged]], labeller: Labeller
-) -> list[Relation]:
+) -> list[Reading]:
     """What the labeller says of each packet, read as one text; nothing, of an empty one."""
     texts = ["\n\n".join(each.passage.as_read() for each in packet) for packet in packets]
     # Equal packets are one document, so that a language model is not asked twice.
     wanted = {text: Document(id=f"packet {n}", text=text) for n, text in enumerate(texts) if text}
     if not wanted:
-        return [Relation.IRRELEVANT] * len(packets)
+        return [_NOTHING] * len(packets)
     labelled = await labeller([claim], list(wanted.values()))
-    relation_of = {
-        text: judgement.relation
-        for text, judgement in zip(wanted, labelled.judgements, strict=True)
-    }
-    return [relation_of.get(text, Relation.IRRELEVANT) for text in texts]
+    readings = dict(zip(wanted, map(_reading, labelled.judgements), strict=True))
+    return [readings.get(text, _NOTHING) for text in texts]
+
+
+_NOTHING = Reading(Relation.IRRELEVANT, 0.0)
+
+
+def _reading(judgement: Judgement) -> Reading:
+    given = judgement.probabilities or {judgement.relation: 1.0}
+    return Reading(judgement.relation, given.get(Relation.SUPPORTS, 0.0))

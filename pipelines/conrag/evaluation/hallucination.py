@@ -1,261 +1,197 @@
 """How well hallucinations are found in responses (ConRAG, Tables II and VI, on RAGTruth).
 
 Each sentence of a response is a claim that is checked against the passages of the response's
-source. What comes of that, a flag and a score for each sentence, is compared with the spans that
-people marked.
+source. A method flags it where its stance is not that it is supported; what it flags is compared
+with the spans that people marked.
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from typing import get_args
 
-from nli.windows import Span, sentences
-from pipelines.data.ragtruth import Response, Source, SpanType
-from pipelines.data.records import Document
+from pydantic import BaseModel, ConfigDict, Field
+
+from nli.windows import Span
+from pipelines.conrag.stance import Stance
 from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.estimate import Estimate, check_confidence
 from pipelines.metrics.f1 import f1
-from pipelines.retrieval.chunks import passages
+from pipelines.metrics.proportion import proportion
 
-ALL_SPANS: frozenset[SpanType] = frozenset(get_args(SpanType))
-"""Whatever the source does not bear out, as RAGTruth's own evaluation counts."""
-
-_WORD = re.compile(r"\S+")
+_TOKEN = re.compile(r"\S+")
 
 
-@dataclass(frozen=True)
-class CheckedResponse:
-    """A response, its sentences, what to check them against, and what is wrong with it.
+class ResponseSentence(BaseModel):
+    """Where a claim stands, if it is a sentence of a response.
 
     Attributes:
-        id: Its name.
-        source: Name of its source. Responses to one source are not independent.
-        text: The response.
-        sentences: Where its sentences stand, in order; none in a response that is blank.
-        passages: The source, in passages; their ids are unique among all sources.
-        hallucinated: The characters that people marked; spans may overlap.
+        response: Id of the response.
+        source: Id of what it was written from. Responses to one source are not independent.
+        tokens: Tokens of the sentence.
+        hallucinated: Those of them that people marked.
     """
 
-    id: str
+    model_config = ConfigDict(frozen=True)
+
+    response: str
     source: str
-    text: str
-    sentences: tuple[Span, ...]
-    passages: tuple[Document, ...]
-    hallucinated: tuple[Span, ...]
-
-    @property
-    def claims(self) -> tuple[str, ...]:
-        """The sentences themselves, each on one line."""
-        return tuple(" ".join(self.text[slice(*span)].split()) for span in self.sentences)
-
-    @property
-    def is_hallucinated(self) -> bool:
-        """The gold label of the whole: whether anything in it is marked."""
-        return bool(self.hallucinated)
-
-    @property
-    def oracle_flags(self) -> tuple[bool, ...]:
-        """Which sentences touch a mark: what a checker of sentences that errs nowhere flags."""
-        return tuple(_touches(span, self.hallucinated) for span in self.sentences)
-
-
-def from_ragtruth(
-    responses: Iterable[Response],
-    sources: Mapping[str, Source],
-    *,
-    types: Collection[SpanType] = ALL_SPANS,
-) -> list[CheckedResponse]:
-    """Responses with their sources cut into passages, in the order given.
-
-    Left out are responses that the release calls faulty as a whole, as its own evaluation does, and
-    those whose source is missing or no prose: a table (Data2txt) has no passages.
-
-    Args:
-        responses: Of one split.
-        sources: Source id -> source.
-        types: What counts as hallucinated; `pipelines.data.ragtruth.CONFLICTS` for contradictions
-            alone.
-    """
-    cut: dict[str, tuple[Document, ...]] = {}
-    found = []
-    for response in responses:
-        name = response.source_id
-        if response.quality != "good" or name not in sources:
-            continue
-        if name not in cut:
-            cut[name] = _passages(sources[name])
-        if cut[name]:
-            found.append(
-                CheckedResponse(
-                    id=response.id,
-                    source=name,
-                    text=response.response,
-                    sentences=tuple(sentences(response.response)),
-                    passages=cut[name],
-                    hallucinated=tuple(
-                        Span(each.start, each.end)
-                        for each in response.labels
-                        if each.label_type in types
-                    ),
-                )
-            )
-    return found
+    tokens: int = Field(ge=0)
+    hallucinated: int = Field(ge=0)
 
 
 @dataclass(frozen=True)
-class TokenCounts:
-    """Tokens of one or of many responses, by what was said of them.
+class Checked:
+    """A sentence of a response, and what a method says of it.
 
     Attributes:
-        true_positives: Flagged, and marked by people.
-        false_positives: Flagged, and not marked.
-        false_negatives: Marked, and not flagged.
+        sentence: The sentence.
+        gold: What the marks say of it: supported where it has none, refuted where one of them
+            contradicts the source, else that there is not enough information.
+        stance: What the method says.
+        support: How far the method holds it to be supported, in [0, 1].
     """
 
-    true_positives: int
-    false_positives: int
-    false_negatives: int
+    sentence: ResponseSentence
+    gold: Stance
+    stance: Stance
+    support: float
 
     @property
-    def precision(self) -> float | None:
-        """Flagged tokens that are marked, in [0, 1]; None where none is flagged."""
-        flagged = self.true_positives + self.false_positives
-        return self.true_positives / flagged if flagged else None
-
-    @property
-    def recall(self) -> float | None:
-        """Marked tokens that are flagged, in [0, 1]; None where none is marked."""
-        marked = self.true_positives + self.false_negatives
-        return self.true_positives / marked if marked else None
-
-    @property
-    def f1(self) -> float | None:
-        """In [0, 1]; None where no token is either flagged or marked."""
-        return f1(self.true_positives, self.false_positives, self.false_negatives)
+    def flagged(self) -> bool:
+        """Whether the method calls the sentence hallucinated, as a whole."""
+        return self.stance is not Stance.SUPPORT
 
 
-def tokens(text: str) -> tuple[Span, ...]:
-    """The tokens of a text: its words, as white space separates them, with their punctuation."""
-    return tuple(Span(*match.span()) for match in _WORD.finditer(text))
+def tokens(text: str, within: Span) -> tuple[Span, ...]:
+    """The tokens of a part of a text: words between white space, with their punctuation."""
+    return tuple(Span(*match.span()) for match in _TOKEN.finditer(text, *within))
 
 
-def token_counts(text: str, flagged: Sequence[Span], marked: Sequence[Span]) -> TokenCounts:
-    """Count the tokens that are flagged and those that are marked.
-
-    A token is either as soon as one of its characters is.
-
-    Args:
-        text: A response.
-        flagged: What a method calls hallucinated, in characters; spans may overlap.
-        marked: What people do.
-    """
-    said = [(_touches(token, flagged), _touches(token, marked)) for token in tokens(text)]
-    return TokenCounts(
-        true_positives=said.count((True, True)),
-        false_positives=said.count((True, False)),
-        false_negatives=said.count((False, True)),
+def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
+    """How many parts of a text have a character in one of the marks, which may overlap."""
+    return sum(
+        any(part.start < mark.end and mark.start < part.end for mark in marks) for part in parts
     )
 
 
-def flagged_token_counts(response: CheckedResponse, flags: Sequence[bool]) -> TokenCounts:
-    """The tokens of a response whose flagged sentences are called hallucinated as a whole.
+@dataclass
+class _Counts:
+    """Tokens that are flagged and marked, only flagged, and only marked."""
 
-    Args:
-        response: The response.
-        flags: For each of its sentences, whether it is.
+    found: int = 0
+    false: int = 0
+    missed: int = 0
 
-    Raises:
-        ValueError: There are not as many flags as sentences.
-    """
-    _check_length(response, flags, "flags")
-    flagged = tuple(compress(response.sentences, flags))
-    return token_counts(response.text, flagged, response.hallucinated)
+    def add(self, checked: Checked) -> None:
+        marked = checked.sentence.hallucinated
+        if checked.flagged:
+            self.found += marked
+            self.false += checked.sentence.tokens - marked
+        else:
+            self.missed += marked
 
 
-def token_f1(counts: Iterable[TokenCounts]) -> float | None:
+def token_f1(
+    checked: Sequence[Checked],
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1_000,
+    seed: int = 0,
+) -> Estimate | None:
     """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
 
-    Tokens of all responses are counted before F1 is taken (micro-average): most responses have
-    none that is hallucinated, and by themselves no F1. One response's own is `TokenCounts.f1`.
+    A flagged sentence has all its tokens flagged. Tokens of all responses are counted before F1 is
+    taken (micro-average): most responses have none that is hallucinated, and by themselves no F1.
+
+    The interval is of the percentile bootstrap over sources; resamples without an F1 are passed
+    over. At 0 and at 1 it would have a width of 0, however few the sources: there, and for a single
+    source, the value comes without one.
 
     Args:
-        counts: One for each response.
+        checked: Sentences of responses.
+        confidence: Level of the interval, in (0, 1).
+        resamples: Bootstrap samples.
+        seed: Decides the resamples: equal seeds give equal intervals.
 
     Returns:
-        A value in [0, 1]; None where no token is either flagged or marked.
+        A value in [0, 1], of as many observations as tokens; None where no token is either flagged
+        or marked.
+
+    Raises:
+        ValueError: The level is outside (0, 1).
     """
-    found = list(counts)
-    return f1(
-        sum(each.true_positives for each in found),
-        sum(each.false_positives for each in found),
-        sum(each.false_negatives for each in found),
-    )
+    check_confidence(confidence)
+    by_source: dict[str, _Counts] = defaultdict(_Counts)
+    for each in checked:
+        by_source[each.sentence.source].add(each)
+    counts = [(own.found, own.false, own.missed) for own in by_source.values()]
+    value = f1(*(sum(row[column] for row in counts) for column in range(3)))
+    if value is None:
+        return None
+    n = sum(each.sentence.tokens for each in checked)
+    if len(counts) == 1 or value in (0, 1):
+        return Estimate(value, None, None, n, confidence)
+
+    import numpy as np  # noqa: PLC0415  (--help need not pay for it)
+
+    rng, even = np.random.default_rng(seed), np.full(len(counts), 1 / len(counts))
+    # How often each source is drawn, times its counts: (resamples, 3).
+    drawn = np.array([rng.multinomial(len(counts), even) @ counts for _ in range(resamples)])
+    drawn = drawn[drawn.sum(axis=1) > 0]
+    found = 2 * drawn[:, 0] / (2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2])
+    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
+    return Estimate(value, min(float(low), value), max(float(high), value), n, confidence)
 
 
 def response_score(sentence_scores: Iterable[float]) -> float:
     """The hallucination score of a response: the largest of its sentences.
 
     Args:
-        sentence_scores: In [0, 1], higher for what is more likely hallucinated.
-
-    Returns:
-        A value in [0, 1]; 0 for a response without a sentence, which claims nothing.
+        sentence_scores: In [0, 1], higher for what is more likely hallucinated; at least one.
     """
-    return max(sentence_scores, default=0.0)
+    return max(sentence_scores)
 
 
-def passage_auc(
-    responses: Sequence[CheckedResponse],
-    sentence_scores: Sequence[Sequence[float]],
-    *,
-    confidence: float = 0.95,
-) -> Estimate | None:
+def passage_auc(checked: Sequence[Checked], *, confidence: float = 0.95) -> Estimate | None:
     """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
 
-    The paper does not say what its passages are; here they are whole responses. The interval is
+    The paper does not say what its passages are; here they are whole responses. A sentence scores
+    1 - support. A response is hallucinated where one of its sentences has a mark. The interval is
     clustered by source.
 
     Args:
-        responses: With marks and without.
-        sentence_scores: For each response, the scores of its sentences.
+        checked: Sentences of responses.
         confidence: Level of the interval, in (0, 1).
 
     Returns:
-        A value in [0, 1]; None where all responses are hallucinated, or none is.
+        A value in [0, 1], of as many observations as responses; None where all responses are
+        hallucinated, or none is.
 
     Raises:
-        ValueError: There are not as many scores as sentences or responses, a score is not finite,
-            or the level is outside (0, 1).
+        ValueError: The level is outside (0, 1).
     """
-    if len(responses) != len(sentence_scores):
-        raise ValueError(f"{len(responses)} responses, but scores of {len(sentence_scores)}")
-    for response, scores in zip(responses, sentence_scores, strict=True):
-        _check_length(response, scores, "scores")
+    responses: dict[str, list[Checked]] = defaultdict(list)
+    for each in checked:
+        responses[each.sentence.response].append(each)
     return roc_auc(
-        [response_score(scores) for scores in sentence_scores],
-        [response.is_hallucinated for response in responses],
-        [response.source for response in responses],
+        [response_score(1 - each.support for each in own) for own in responses.values()],
+        [any(each.gold is not Stance.SUPPORT for each in own) for own in responses.values()],
+        [own[0].sentence.source for own in responses.values()],
         confidence=confidence,
     )
 
 
-def _passages(source: Source) -> tuple[Document, ...]:
-    return tuple(
-        part
-        for number, text in enumerate(source.passages(), start=1)
-        for part in passages(Document(id=f"{source.source_id}:{number}", text=text))
-    )
+def accepted_contradictions(checked: Iterable[Checked]) -> Estimate | None:
+    """Share of accepted sentences that contradict the source (ConRAG, Table VI, "Contrad. rate").
 
+    The paper counts statements that a method generates. Nothing is generated here: a method's
+    statements are the sentences that it lets pass as supported, and one of them contradicts the
+    source where a mark of people says that it does, whatever the method's answer shows.
 
-def _touches(span: Span, others: Iterable[Span]) -> bool:
-    return any(span.start < other.end and other.start < span.end for other in others)
-
-
-def _check_length(response: CheckedResponse, values: Sequence[object], what: str) -> None:
-    if len(values) != len(response.sentences):
-        raise ValueError(
-            f"{len(response.sentences)} sentences in response '{response.id}', "
-            f"but {len(values)} {what}"
-        )
+    Returns:
+        A value in [0, 1] with the Wilson interval; None where no sentence is accepted.
+    """
+    accepted = [each for each in checked if not each.flagged]
+    return proportion(sum(each.gold is Stance.REFUTE for each in accepted), len(accepted))

@@ -34,6 +34,20 @@ STANCE_OF = {
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What the tagger says of several passages that it reads as one text.
+
+    Attributes:
+        relation: Its label; irrelevant where there is nothing to read.
+        support: Its probability that the claim is supported, in [0, 1]; where it gives labels
+            alone, 1 for that one and 0 for the others.
+    """
+
+    relation: Relation
+    support: float
+
+
+@dataclass(frozen=True)
 class Given:
     """What every method starts from.
 
@@ -47,12 +61,30 @@ class Given:
 
     claim: str
     tagged: tuple[Tagged, ...]
-    read_together: Relation
-    read_without_tags: Relation
+    read_together: Reading
+    read_without_tags: Reading
     truth: Mapping[str, Relation]
 
 
 Method = Callable[[Given, ConragSettings], Outcome]
+
+
+def support_share(support: float, refute: float) -> float:
+    """How far a method holds a claim to be supported, from what it has for and against it.
+
+    Each method weighs what its stance rests on: NLI-RAG votes, CiteRAG the confidences of its
+    packet, ConRAG, Oracle and the other ablations U_sup and U_ref. RelRAG and ConRAG without tags
+    have a single label, of the joined text, and take the tagger's probability of support
+    (`Reading.support`) in place of a share.
+
+    Args:
+        support: What speaks for it, at least 0.
+        refute: What speaks against it, at least 0.
+
+    Returns:
+        support / (support + refute), in [0, 1]; 0 without evidence, which supports nothing.
+    """
+    return support / (support + refute) if support > 0 else 0.0
 
 
 def most_relevant(tagged: Sequence[Tagged], settings: ConragSettings) -> list[Tagged]:
@@ -74,7 +106,7 @@ def relrag(given: Given, settings: ConragSettings) -> Outcome:
     known, so the verdict cites them all, and the most relevant ones are quoted for it.
     """
     packet = most_relevant(given.tagged, settings)
-    return _one_narrative(STANCE_OF[given.read_together], packet, packet)
+    return _read_as_one(given.read_together, packet)
 
 
 def nli_rag(given: Given, settings: ConragSettings) -> Outcome:
@@ -88,7 +120,7 @@ def nli_rag(given: Given, settings: ConragSettings) -> Outcome:
     stance = delta_rule(*votes, delta=0)
     packet = most_relevant(given.tagged, settings)
     side = [each for each in packet if STANCE_OF[each.relation] is stance]
-    return _one_narrative(stance, packet, side)
+    return _one_narrative(stance, packet, side, support_share(*votes))
 
 
 def citerag(given: Given, settings: ConragSettings) -> Outcome:
@@ -98,8 +130,9 @@ def citerag(given: Given, settings: ConragSettings) -> Outcome:
     sentence cites the passages that have most words in common with it, whatever they say.
     """
     packet = most_relevant(given.tagged, settings)
-    stance = delta_rule(*(evidence_mass(packet, side) for side in _SIDES), delta=0)
-    outcome = _one_narrative(stance, packet, packet)
+    masses = [evidence_mass(packet, side) for side in _SIDES]
+    stance = delta_rule(*masses, delta=0)
+    outcome = _one_narrative(stance, packet, packet, support_share(*masses))
     return _cited_by_words(given.claim, outcome, packet)
 
 
@@ -131,7 +164,7 @@ def without_tagging(given: Given, settings: ConragSettings) -> Outcome:
     The packet is then read as one text, as in RelRAG.
     """
     packet = without_tags(given.tagged, settings)
-    return _one_narrative(STANCE_OF[given.read_without_tags], packet, packet)
+    return _read_as_one(given.read_without_tags, packet)
 
 
 def without_clustering(given: Given, settings: ConragSettings) -> Outcome:
@@ -196,10 +229,17 @@ def _answered(found: Analysis) -> Outcome:
             )
             for each in template.write(found.decided, found.table)
         ),
+        support=support_share(found.decided.support, found.decided.refute),
     )
 
 
-def _one_narrative(stance: Stance, packet: Sequence[Tagged], grounds: Sequence[Tagged]) -> Outcome:
+def _read_as_one(reading: Reading, packet: Sequence[Tagged]) -> Outcome:
+    return _one_narrative(STANCE_OF[reading.relation], packet, packet, reading.support)
+
+
+def _one_narrative(
+    stance: Stance, packet: Sequence[Tagged], grounds: Sequence[Tagged], support: float
+) -> Outcome:
     """A verdict, and the most relevant of its grounds quoted; without a stance, nothing to say."""
     statements = [Statement(text=template.NOTHING_FOUND, about="none")]
     if stance in template.VERDICT:
@@ -211,7 +251,10 @@ def _one_narrative(stance: Stance, packet: Sequence[Tagged], grounds: Sequence[T
         ]
         statements = [verdict, *quoted]
     return Outcome(
-        stance=stance, packet=tuple(each.id for each in packet), statements=tuple(statements)
+        stance=stance,
+        packet=tuple(each.id for each in packet),
+        statements=tuple(statements),
+        support=support,
     )
 
 

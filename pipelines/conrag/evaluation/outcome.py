@@ -36,6 +36,8 @@ class Outcome(BaseModel):
         stance: The label of the claim.
         packet: Ids of the k' passages that the answer was written from.
         statements: The answer.
+        support: How far the method holds the claim to be supported, in [0, 1]; see
+            `pipelines.conrag.evaluation.methods.support_share`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -43,6 +45,7 @@ class Outcome(BaseModel):
     stance: Stance
     packet: tuple[str, ...]
     statements: tuple[Statement, ...]
+    support: float = 0.0  # older results do not have it, and need it for nothing
 
     @property
     def cited(self) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pipelines.conrag.evaluation import tables
+from pipelines.conrag.evaluation.hallucination import passage_auc, token_f1
 from pipelines.conrag.evaluation.methods import METHODS
 from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.report.curves import STYLE as CURVE_STYLE
@@ -20,11 +21,14 @@ FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 SMALLEST_BIN = 5
 """Claims that a point of a figure must have behind it."""
 
+_BY_DATA = (("citations", "Citations"), ("hallucination", "Hallucinations"))
+"""Tables that not every data set has, and what they are called in the contents."""
+
 _HERE = Path(__file__).parent
 
 
 def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table]) -> Section:
-    """Tables IV, V, VII, VIII and IX of this run, and Figures 2, 3 and 6.
+    """Tables IV to IX of this run, and Figures 2, 3, 5 and 6.
 
     Args:
         results: Data set -> its results.
@@ -38,7 +42,10 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
         anchor=ANCHOR,
         accuracies=[
             dots(
-                [(method, tables.stance_accuracy(own, method)) for method in METHODS],
+                [
+                    (method, tables.stance_accuracy(own, method))
+                    for method in tables.shown_methods(own)
+                ],
                 f"Stance accuracy, {name}",
             )
             for name, own in done.items()
@@ -60,8 +67,18 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
                 "contradiction rate",
             )
             for name, own in done.items()
+            if not tables.of_responses(own)
         ],
-        tables={name: html(table) for name, table in named.items() if table.rows},
+        hallucinations=[
+            dots(
+                [(method, figure(tables.checked(own, method))) for method in METHODS],
+                f"{called}, {name}",
+            )
+            for name, own in done.items()
+            if tables.of_responses(own)
+            for called, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc))
+        ],
+        tables={name: html(table) if table.rows else "" for name, table in named.items()},
     )
     return Section(
         anchor=ANCHOR,
@@ -70,7 +87,7 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
         contents=(
             (f"{ANCHOR}-stance", "Stance and evidence"),
             (f"{ANCHOR}-conflict", "Conflict score"),
-            (f"{ANCHOR}-citations", "Citations"),
+            *((f"{ANCHOR}-{name}", title) for name, title in _BY_DATA if named[name].rows),
             (f"{ANCHOR}-ablations", "Ablations"),
             (f"{ANCHOR}-errors", "Errors"),
             (f"{ANCHOR}-failures", "Failures and truncations"),

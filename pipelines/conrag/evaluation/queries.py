@@ -4,15 +4,20 @@ import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from nli.windows import Span, sentences
+from pipelines.conrag.evaluation.hallucination import ResponseSentence, tokens, touched
 from pipelines.conrag.stance import Stance
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fever import FeverClaim, page_key, page_title
 from pipelines.data.fool_me_twice import GameClaim
+from pipelines.data.ragtruth import CONFLICTS, Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.data.wice import CitedClaim
+from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation
+from pipelines.retrieval.chunks import passages
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,7 @@ class Query:
         evidence: Alternative sets of passage ids, each enough by itself; none where there is no
             evidence to find.
         relations: Passage id -> what it says of the claim, as far as the data say.
+        response: Where the claim stands, if it is a sentence of a response.
     """
 
     id: str
@@ -39,6 +45,7 @@ class Query:
     disputed: bool | None
     evidence: tuple[frozenset[str], ...]
     relations: Mapping[str, Relation]
+    response: ResponseSentence | None = None
 
 
 LONGEST_PAGE = 180
@@ -283,6 +290,81 @@ def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
         pages: As `pipelines.data.fever.read_wikipedia` gives them.
     """
     return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
+
+
+def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> list[Query]:
+    """The sentences of each response, and its source in passages.
+
+    A sentence is supported where people marked no word of it, refuted where one of its marks
+    contradicts the source, and else without enough information. Which passage says so is not known.
+
+    Left out are responses that the release calls faulty as a whole, as its own evaluation does,
+    those whose source is no prose, a table (Data2txt), and those that are blank.
+
+    Args:
+        responses: Of one file.
+        sources: Source id -> source.
+
+    Raises:
+        InputError: A response has no source.
+    """
+    cut: dict[str, tuple[Document, ...]] = {}
+    found = []
+    for response in responses:
+        name = response.source_id
+        if response.quality != "good":
+            continue
+        if name not in sources:
+            raise InputError(
+                f"response '{response.id}' was written from source '{name}', which is not among "
+                "the sources; name the source_info.jsonl of the same release"
+            )
+        if name not in cut:
+            cut[name] = _source_passages(sources[name])
+        if cut[name]:
+            found += _sentences(response, cut[name])
+    return found
+
+
+def _sentences(response: Response, source: tuple[Document, ...]) -> list[Query]:
+    marks = [Span(label.start, label.end) for label in response.labels]
+    conflicts = [
+        mark
+        for mark, label in zip(marks, response.labels, strict=True)
+        if label.label_type in CONFLICTS
+    ]
+    made = []
+    for number, span in enumerate(sentences(response.response), start=1):
+        words = tokens(response.response, span)
+        hallucinated = touched(words, marks)
+        stance = Stance.NOT_ENOUGH_INFO if hallucinated else Stance.SUPPORT
+        made.append(
+            Query(
+                id=f"{response.id}:{number}",
+                source="ragtruth",
+                claim=" ".join(response.response[slice(*span)].split()),
+                passages=source,
+                stance=Stance.REFUTE if touched(words, conflicts) else stance,
+                disputed=None,
+                evidence=(),
+                relations={},
+                response=ResponseSentence(
+                    response=response.id,
+                    source=response.source_id,
+                    tokens=len(words),
+                    hallucinated=hallucinated,
+                ),
+            )
+        )
+    return made
+
+
+def _source_passages(source: Source) -> tuple[Document, ...]:
+    return tuple(
+        part
+        for number, text in enumerate(source.passages(), start=1)
+        for part in passages(Document(id=f"{source.source_id}:{number}", text=text))
+    )
 
 
 def _page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:

@@ -2,8 +2,9 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, field_serializer
 
+from pipelines.conrag.evaluation.hallucination import ResponseSentence
 from pipelines.conrag.evaluation.outcome import Outcome
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation, Truncation
@@ -47,6 +48,7 @@ class ClaimResult(BaseModel):
         kappa_expected: The same over expected numbers of passages.
         outcomes: Method -> what it makes of the claim.
         truncations: Passages of which the labeller read a part.
+        response: Where the claim stands, if it is a sentence of a response.
         error: One line for "failed".
     """
 
@@ -64,7 +66,13 @@ class ClaimResult(BaseModel):
     kappa_expected: float = 0.0
     outcomes: dict[str, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
+    response: ResponseSentence | None = None
     error: str | None = None
+
+    @field_serializer("evidence", when_used="json")
+    def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
+        # A set has no order of its own: a line that is read and written again must stay as it is.
+        return [sorted(units) for units in evidence]
 
     @property
     def truth(self) -> dict[str, Relation]:

@@ -149,6 +149,7 @@ async def run(
             status="failed",
             stance=query.stance,
             disputed=query.disputed,
+            response=query.response,
             error=reason,
         )
 

@@ -4,6 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from pipelines.conrag.evaluation import paper
 from pipelines.conrag.evaluation.errors import error_table, errors_to_sort
+from pipelines.conrag.evaluation.hallucination import (
+    Checked,
+    accepted_contradictions,
+    passage_auc,
+    token_f1,
+)
 from pipelines.conrag.evaluation.measures import (
     citation_leakage,
     citation_worth,
@@ -28,6 +34,7 @@ Results = Mapping[str, Sequence[ClaimResult]]
 """Data set -> its results."""
 
 OURS = "ConRAG"
+ORACLE = "Oracle"
 HERE = "this run"
 
 BINS = (("low (0–0.2)", 0.0, 0.2), ("medium (0.2–0.5)", 0.2, 0.5), ("high (0.5–1.0)", 0.5, 1.0))
@@ -43,6 +50,10 @@ CONTRADICTION = (
     "A statement that takes a side contradicts the packet where a passage of it really takes the "
     "other, as far as the data say, and the answer does not show that passage as being against it. "
     "'Whatever is shown' counts it even then."
+)
+RESPONSES = (
+    "Sentences of responses (ragtruth) have a gold stance and no gold labels of passages: there is "
+    "nothing to count contradictions by, and no Oracle. conrag_hallucination has what is known."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
@@ -62,6 +73,7 @@ def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
     return [
         stances(done),
         citations(done),
+        hallucinations(done),
         ablations(done),
         conflict_bins(done),
         conflict_auc(done),
@@ -96,7 +108,7 @@ def stances(results: Results) -> Table:
             len(own),
         )
         for dataset, own in results.items()
-        for method in METHODS
+        for method in shown_methods(own)
     ]
     quoted: list[Row] = [
         (dataset, method, "paper, Table IV", Estimate(accuracy, low, high, 1), None, f1, rate,
@@ -128,6 +140,7 @@ def stances(results: Results) -> Table:
             "Evidence is what the answer cites. Its F1 is the mean over claims that have gold "
             "evidence, each against the best of its gold sets.",
             CONTRADICTION,
+            RESPONSES,
             "A claim without a gold stance is in no accuracy.",
             "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
             "language model; they stand here for orientation.",
@@ -139,6 +152,8 @@ def citations(results: Results) -> Table:
     """Table V: citation precision and recall, and the share of citations that leak."""
     rows: list[Row] = []
     for dataset, own in results.items():
+        if of_responses(own):
+            continue
         for method in (*METHODS, *ABLATIONS):
             worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
             leaked = [citation_leakage(each.outcomes[method], each.tags) for each in own]
@@ -184,6 +199,68 @@ def citations(results: Results) -> Table:
     )
 
 
+def hallucinations(results: Results) -> Table:
+    """Table VI: how well hallucinated sentences of responses are found, and what passes."""
+    rows: list[Row] = []
+    for dataset, own in results.items():
+        if not of_responses(own):
+            continue
+        for method in METHODS:
+            found = checked(own, method)
+            rows.append(
+                (
+                    dataset,
+                    method,
+                    HERE,
+                    token_f1(found),
+                    passage_auc(found),
+                    accepted_contradictions(found),
+                    proportion(sum(each.flagged for each in found), len(found)),
+                    len(found),
+                    len({each.sentence.response for each in found}),
+                )
+            )
+    quoted: list[Row] = [
+        ("RAGTruth", method, "paper, Table VI", *figures, None, None, None)
+        for method, *figures in paper.TABLE_VI
+    ]
+    return Table(
+        name="conrag_hallucination",
+        title="Hallucinations",
+        caption="Every sentence of a response is checked against what the response was written "
+        "from.",
+        columns=(
+            Column("dataset", "Data"),
+            Column("method", "Method"),
+            Column("figures", "Figures"),
+            Column("token_f1", "Token F1", interval=True),
+            Column("passage_auc", "Passage AUC", interval=True),
+            Column("contradiction_rate", "Contradiction rate", interval=True),
+            Column("flagged", "Flags", interval=True),
+            Column("sentences", "Sentences"),
+            Column("responses", "Responses"),
+        ),
+        rows=tuple(rows),
+        quoted=tuple(quoted),
+        notes=(
+            "A sentence is flagged as a whole, where the stance on it is not that it is supported. "
+            "Tokens are words between white space, those of all responses together.",
+            "Passage AUC: the probability that a response with a hallucination scores higher than "
+            "one without. A sentence scores 1 − support, in [0, 1]: how far the method does not "
+            "hold it to be supported; a response scores as its worst sentence. The paper does not "
+            "say what its passages are.",
+            "Contradiction rate: the share of the sentences that pass as supported in which people "
+            "marked a contradiction of the source. The paper counts statements that are generated; "
+            "nothing is generated here.",
+            "Oracle flags the sentences that people marked something in: no sentence escapes it, "
+            "so its AUC is 1 and its rate 0; its F1 is below 1 as it flags whole sentences.",
+            "Responses count by those of their sentences that were checked.",
+            "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
+            "clustered by source, else Wilson's, which takes sentences as independent.",
+        ),
+    )
+
+
 def ablations(results: Results) -> Table:
     """Table VII: ConRAG with one of its parts taken away."""
     rows: list[Row] = [
@@ -195,7 +272,7 @@ def ablations(results: Results) -> Table:
             _evidence_f1(own, method),
             contradiction_rate(own, method),
             _coverage(own, method),
-            *_precision_recall(own, method),
+            *((None, None) if of_responses(own) else _precision_recall(own, method)),
         )
         for dataset, own in results.items()
         for method in (OURS, *ABLATIONS)
@@ -220,7 +297,7 @@ def ablations(results: Results) -> Table:
         ),
         rows=tuple(rows),
         quoted=tuple(quoted),
-        notes=(CONTRADICTION, CITATIONS),
+        notes=(CONTRADICTION, RESPONSES, CITATIONS),
     )
 
 
@@ -264,7 +341,7 @@ def conflict_bins(results: Results) -> Table:
         ),
         rows=tuple(rows),
         quoted=tuple(quoted),
-        notes=(CONTRADICTION,),
+        notes=(CONTRADICTION, RESPONSES),
     )
 
 
@@ -302,7 +379,7 @@ def paired(results: Results) -> Table:
     """ConRAG against every other method, claim by claim."""
     rows: list[Row] = []
     for dataset, own in results.items():
-        for method in (*METHODS, *ABLATIONS):
+        for method in (*shown_methods(own), *ABLATIONS):
             if method == OURS:
                 continue
             ours, others = _right(own, OURS), _right(own, method)
@@ -336,6 +413,7 @@ def paired(results: Results) -> Table:
             "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
             "Contradictions per claim: the share of an answer's statements that contradict its "
             "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            RESPONSES,
         ),
     )
 
@@ -369,6 +447,29 @@ def failures(results: Results, shown: int) -> Table:
     )
 
 
+def of_responses(own: Sequence[ClaimResult]) -> bool:
+    """Whether the claims of a data set are sentences of responses; then no passage has a label."""
+    return any(each.response is not None for each in own)
+
+
+def shown_methods(own: Sequence[ClaimResult]) -> list[str]:
+    """The methods of Table IV; without Oracle where no passage has a label that it could know."""
+    return [method for method in METHODS if not (method == ORACLE and of_responses(own))]
+
+
+def checked(own: Sequence[ClaimResult], method: str) -> list[Checked]:
+    """The sentences of responses, with what a method says of each; Oracle says what people do."""
+    found = []
+    for each in own:
+        if each.response is not None and each.stance is not None:
+            outcome = each.outcomes[method]
+            stance, support = outcome.stance, outcome.support
+            if method == ORACLE:
+                stance, support = each.stance, float(each.stance is Stance.SUPPORT)
+            found.append(Checked(each.response, each.stance, stance, support))
+    return found
+
+
 def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Share of claims with the gold stance (Table II), among those that have one."""
     right = _right(own, method)
@@ -378,7 +479,12 @@ def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
 def contradiction_rate(
     own: Sequence[ClaimResult], method: str, *, disclosure: bool = True
 ) -> Estimate | None:
-    """Share of all statements on a side that contradict their packet (Table II)."""
+    """Share of all statements on a side that contradict their packet (Table II).
+
+    None where no passage has a label: then nothing would ever contradict it.
+    """
+    if of_responses(own):
+        return None
     counts = [
         contradictions(each.outcomes[method], each.truth, disclosure=disclosure) for each in own
     ]
@@ -402,6 +508,9 @@ def _right(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
 
 
 def _rates(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    """Claim -> contradictions per statement; no claim where no passage has a label."""
+    if of_responses(own):
+        return {}
     return {each.id: contradictions(each.outcomes[method], each.truth).share for each in own}
 
 

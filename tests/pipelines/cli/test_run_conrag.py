@@ -25,6 +25,40 @@ WATER = {
     "gold_evidence": [{"text": "The watermill dates from 1902."}],
     "retrieved_evidence": [{"text": "It is of stone."}],
 }
+RESPONSE = {
+    "id": "1",
+    "source_id": "s1",
+    "model": "some-model",
+    "temperature": 0.7,
+    "labels": [
+        {
+            "start": 25,
+            "end": 29,
+            "text": "1936",
+            "meta": "EVIDENT CONFLICT\nOriginal: 1932\nGenerated: 1936",
+            "label_type": "Evident Conflict",
+            "implicit_true": False,
+            "due_to_null": False,
+        }
+    ],
+    "split": "test",
+    "quality": "good",
+    "response": "The bridge was opened in 1936. The mayor opened it.",
+}
+FAITHFUL = RESPONSE | {"id": "2", "labels": [], "response": "The mayor opened the bridge in 1932."}
+FAULTY = RESPONSE | {"id": "3", "quality": "truncated"}
+SOURCE = {
+    "source_id": "s1",
+    "task_type": "QA",
+    "source": "MARCO",
+    "source_info": {
+        "question": "when was the bridge opened",
+        "passages": "passage 1:The bridge was opened by the mayor in 1932.\n\n"
+        "passage 2:Ferries cross the river, too.\n\n",
+    },
+    "prompt": "Answer.",
+}
+RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "source_info.jsonl"]
 
 
 @pytest.fixture
@@ -38,6 +72,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
     Path("claims.jsonl").write_text(json.dumps(EXAMPLE) + "\n")
     Path("fm2.jsonl").write_text(json.dumps(WATER) + "\n")
+    responses = [RESPONSE, FAITHFUL, FAULTY]
+    Path("response.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in responses))
+    Path("source_info.jsonl").write_text(json.dumps(SOURCE) + "\n")
+    Path("others.jsonl").write_text(json.dumps(SOURCE | {"source_id": "s2"}) + "\n")
+    Path("faulty.jsonl").write_text(json.dumps(FAULTY) + "\n")
     return tmp_path
 
 
@@ -49,7 +88,8 @@ def test_the_bundled_claims_by_the_shipped_tagger(contested: Contested, folder: 
     rows = [row for row in table(out, "conrag_stance") if row["figures"] == "this run"]
     assert [row["method"] for row in rows] == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
     assert {row["claims"] for row in rows} == {4}
-    assert rows[-1]["accuracy"] == 1, "the rule is right where every tag is"
+    # Where every tag is right the rule is, but for a dispute of two passages against one.
+    assert rows[-1]["accuracy"] == 0.75
     page = (out / "report.html").read_text()
     assert "ConRAG, claims" in page
     assert "contested-nli" in page
@@ -72,6 +112,30 @@ def test_two_data_sets_in_one_folder_stand_in_one_table(contested: Contested, fo
     assert "holds a run with another conrag" in contested.refused(*again, "--delta", "0.2")
 
 
+def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:
+    contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
+    out = folder / "out"
+    lines = (out / "conrag.ragtruth.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == ["1:1", "1:2", "2:1"]
+    rows = table(out, "conrag_hallucination")
+    ours = {row["method"]: row for row in rows if row["figures"] == "this run"}
+    assert list(ours) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
+    assert (ours["ConRAG"]["sentences"], ours["ConRAG"]["responses"]) == (3, 2)
+    # One of the six words of the first sentence is marked.
+    assert ours["Oracle"]["token_f1"] == pytest.approx(2 / (2 + 5))
+    assert [row["token_f1"] for row in rows if row["figures"] == "paper, Table VI"] == [
+        0.397, 0.464, 0.466, 0.556, 0.611,
+    ]  # fmt: skip
+    assert table(out, "conrag_citations")[0]["figures"] == "paper, Table V"
+    report = (out / "report.html").read_text()
+    assert "Token F1, ragtruth" in report
+    assert "Passage AUC, ragtruth" in report
+    before = contents(out)
+    contested.done("run", "conrag", *RAGTRUTH, "--method", "bm25", "--out", "out")
+    contested.done("report", "out")
+    assert contents(out) == before
+
+
 def test_a_dry_run_reads_the_data_and_nothing_else(contested: Contested, folder: Path) -> None:
     told = contested.done("run", "conrag", "--data", "claims.jsonl", "--dry-run", "--out", "out")
     assert told.out == (
@@ -86,6 +150,19 @@ def test_a_dry_run_reads_the_data_and_nothing_else(contested: Contested, folder:
     [
         ("--dataset wice", "--dataset wice needs its file; name it with --data"),
         ("--dataset scifact --data claims.jsonl", "needs its passages; name corpus.jsonl"),
+        ("--dataset ragtruth --data response.jsonl", "needs its passages; name source_info.jsonl"),
+        (
+            "--dataset ragtruth --data response.jsonl --corpus others.jsonl",
+            "response '1' was written from source 's1', which is not among the sources",
+        ),
+        (
+            "--dataset ragtruth --data response.jsonl --corpus claims.jsonl",
+            "claims.jsonl:1: the field 'source_id' is missing",
+        ),
+        (
+            "--dataset ragtruth --data faulty.jsonl --corpus source_info.jsonl",
+            "faulty.jsonl has no claim that can be checked",
+        ),
         ("--data claims.jsonl --corpus claims.jsonl", "--corpus has no effect"),
         ("--data none.jsonl", "none.jsonl does not exist"),
         ("--data fm2.jsonl", "fm2.jsonl:1: the field 'source' is missing"),

@@ -1,11 +1,19 @@
 """Baselines and ablations on passages whose labels are known."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conrag.evaluation.evaluate import ALL_METHODS
-from pipelines.conrag.evaluation.methods import Given, most_relevant, without_tags
+from pipelines.conrag.evaluation.methods import (
+    Given,
+    Reading,
+    most_relevant,
+    support_share,
+    without_tags,
+)
 from pipelines.conrag.evaluation.outcome import Outcome
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
@@ -16,6 +24,7 @@ from pipelines.evidence.judgement import Relation
 
 S, C, I, X = Relation  # noqa: E741
 SETTINGS = ConragSettings()
+NEITHER = Reading(I, 0.1)
 WORDS = [
     "amber",
     "birch",
@@ -44,7 +53,8 @@ def claim_with(
 ) -> Given:
     tagged = tuple(passage(name, 1 - n / 100) for n, name in enumerate(names))
     known = {each.id: each.relation for each in tagged} if truth is None else truth
-    return Given("The amber stands.", tagged, together, together, known)
+    reading = Reading(together, {S: 0.7, C: 0.2}.get(together, 0.1))
+    return Given("The amber stands.", tagged, reading, reading, known)
 
 
 def outcome(method: str, given: Given, settings: ConragSettings = SETTINGS) -> Outcome:
@@ -67,7 +77,7 @@ def test_relrag_without_a_stance_says_nothing(together: Relation) -> None:
 
 def test_nli_rag_counts_votes_and_not_confidences() -> None:
     tagged = (passage("s1", 1.0, 0.99), passage("c2", 0.9, 0.4), passage("c3", 0.8, 0.4))
-    found = outcome("NLI-RAG", Given("It is so.", tagged, I, I, {}))
+    found = outcome("NLI-RAG", Given("It is so.", tagged, NEITHER, NEITHER, {}))
     assert found.stance is Stance.REFUTE
     assert found.cited == ("c2", "c3")
 
@@ -85,7 +95,7 @@ def test_nli_rag_may_vote_by_passages_that_it_cannot_show() -> None:
 
 def test_citerag_never_abstains_where_a_side_is_ahead_by_a_hair() -> None:
     tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
-    given = Given("The amber stands.", tagged, I, I, {})
+    given = Given("The amber stands.", tagged, NEITHER, NEITHER, {})
     assert outcome("CiteRAG", given).stance is Stance.SUPPORT
     assert outcome("ConRAG", given).stance is Stance.NOT_ENOUGH_INFO
 
@@ -112,7 +122,7 @@ def test_without_tagging_nobody_asks_what_single_passages_say() -> None:
     tags = claim_with("s1", "c2", "i3", together=S)
     others = claim_with("i1", "i2", "s3", together=S)
     given = [
-        Given(each.claim, tuple(passage(f"i{n}", 1 - n / 100) for n in (1, 2, 3)), S, S, {})
+        replace(each, tagged=tuple(passage(f"i{n}", 1 - n / 100) for n in (1, 2, 3)), truth={})
         for each in (tags, others)
     ]
     first, second = (outcome("w/o conflict tagging", each) for each in given)
@@ -126,14 +136,14 @@ def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
                S, 0.8)
         for n in range(6)
     )  # fmt: skip
-    given = Given("The amber stands.", alike, S, S, {})
+    given = Given("The amber stands.", alike, NEITHER, NEITHER, {})
     assert len(outcome("ConRAG", given).packet) == SETTINGS.packet.per_cluster
     assert len(outcome("w/o evidence clustering", given).packet) == len(alike)
 
 
 def test_without_the_uncertainty_policy_a_side_is_taken_and_the_other_hidden() -> None:
     tagged = (passage("s1", 1.0, 0.80), passage("c2", 0.9, 0.79))
-    found = outcome("w/o uncertainty policy", Given("It is so.", tagged, I, I, {}))
+    found = outcome("w/o uncertainty policy", Given("It is so.", tagged, NEITHER, NEITHER, {}))
     assert found.stance is Stance.SUPPORT
     assert {each.about for each in found.statements} == {"support"}
     assert set(found.packet) == {"s1", "c2"}
@@ -145,6 +155,42 @@ def test_without_binding_the_answer_is_the_same_and_its_citations_are_not() -> N
     assert (ours.stance, ours.packet) == (loose.stance, loose.packet)
     assert [each.text for each in ours.statements] == [each.text for each in loose.statements]
     assert ours.cited != loose.cited
+
+
+def test_how_far_a_claim_is_held_to_be_supported_worked_by_hand() -> None:
+    # Votes: one of three. Of the packet, the two most relevant, 0.9 of 0.9 + 0.3; of everything,
+    # 0.9 of 0.9 + 0.3 + 0.6. The joined text is supporting with 0.7, whatever the passages say.
+    tagged = (passage("s1", 1.0, 0.9), passage("c2", 0.9, 0.3), passage("c3", 0.8, 0.6))
+    truth = {"c2": S, "c3": C}
+    given = Given("It is so.", tagged, Reading(S, 0.7), Reading(C, 0.2), truth)
+    small = ConragSettings(packet=PacketSettings(size=2))
+    assert {name: outcome(name, given, small).support for name in ALL_METHODS} == pytest.approx(
+        {
+            "RelRAG": 0.7,
+            "NLI-RAG": 1 / 3,
+            "CiteRAG": 0.9 / 1.2,
+            "ConRAG": 0.9 / 1.8,
+            "Oracle": 1 / 2,
+            "w/o conflict tagging": 0.2,
+            "w/o evidence clustering": 0.9 / 1.8,
+            "w/o uncertainty policy": 0.9 / 1.8,
+            "w/o citation binding": 0.9 / 1.8,
+        }
+    )
+
+
+@pytest.mark.parametrize("method", sorted(set(ALL_METHODS) - {"RelRAG", "w/o conflict tagging"}))
+def test_without_evidence_nothing_is_supported(method: str) -> None:
+    assert outcome(method, claim_with("i1", "i2")).support == 0
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_a_share_of_support_and_its_opposite(support: float, refute: float) -> None:
+    share = support_share(support, refute)
+    assert 0 <= share <= 1
+    if support + refute > 0:
+        assert share + support_share(refute, support) == pytest.approx(1)
+    assert (share > 0.5) <= (support > refute)
 
 
 NAMES = st.lists(
@@ -163,12 +209,13 @@ def test_every_method_keeps_to_its_budget_and_to_its_packet(
     assert set(found.packet) <= set(names)
     assert set(found.cited) <= set(found.packet)
     assert found.statements
+    assert 0 <= found.support <= 1
 
 
 @given(NAMES)
 def test_no_method_depends_on_the_order_of_the_passages(names: list[str]) -> None:
     given = claim_with(*names)
-    turned = Given(given.claim, given.tagged[::-1], S, S, given.truth)
+    turned = replace(given, tagged=given.tagged[::-1])
     for name in ("RelRAG", "NLI-RAG", "ConRAG", "Oracle"):
         assert outcome(name, given) == outcome(name, turned)
     assert most_relevant(given.tagged, SETTINGS) == most_relevant(turned.tagged, SETTINGS)
@@ -177,7 +224,7 @@ def test_no_method_depends_on_the_order_of_the_passages(names: list[str]) -> Non
 
 def test_passages_weighted_by_relevance_count_by_it() -> None:
     tagged = (passage("s1", 1.0, 0.6), passage("c2", 0.2, 0.9))
-    given = Given("It is so.", tagged, I, I, {})
+    given = Given("It is so.", tagged, NEITHER, NEITHER, {})
     weighted = ConragSettings(weights="relevance")
     assert outcome("ConRAG", given).stance is Stance.REFUTE
     assert outcome("ConRAG", given, weighted).stance is Stance.SUPPORT

@@ -3,18 +3,27 @@
 import json
 from pathlib import Path
 from random import Random
+from typing import Any
 
+import pytest
+
+from nli.windows import Span
+from pipelines.conrag.evaluation.hallucination import ResponseSentence
 from pipelines.conrag.evaluation.queries import (
     fever_passages,
     from_climate_fever,
     from_fever,
     from_fool_me_twice,
+    from_ragtruth,
     from_scifact,
     from_wice,
 )
 from pipelines.conrag.stance import Stance
 from pipelines.data import climate_fever, fever, fool_me_twice, wice
+from pipelines.data.ragtruth import Response, Source
+from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
+from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation
 
 
@@ -129,6 +138,103 @@ def test_titles_that_are_longer_than_ids_are_told_apart() -> None:
     assert all(len(name) < 200 for name in names)
     (query,) = from_fever([fever_claim(1, "SUPPORTS", [(long, 12)])], {long: {12: "Two."}})
     assert query.evidence == (frozenset({names[1]}),)
+
+
+TEXT = "It was built in 1936. It is grey. Nobody lives there."
+"""Three sentences, of five, three and three tokens."""
+
+
+def response(number: int, *labels: tuple[str, str], **fields: Any) -> Response:
+    spans = []
+    for part, kind in labels:
+        start = TEXT.index(part)
+        spans.append({"start": start, "end": start + len(part), "label_type": kind})
+    own = {"id": str(number), "source_id": "s1", "response": TEXT, "split": "test"}
+    return Response.model_validate(own | {"labels": spans} | fields)
+
+
+def source(name: str, task: str, info: Any) -> Source:
+    return Source.model_validate({"source_id": name, "task_type": task, "source_info": info})
+
+
+SOURCES = {
+    "s1": source(
+        "s1",
+        "QA",
+        {"question": "when", "passages": "passage 1:Built in 1932.\n\npassage 2:It is\ngrey."},
+    ),
+    "s2": source("s2", "Summary", "The mill is old. " * 100),
+    "s3": source("s3", "Data2txt", {"name": "Cafe"}),
+}
+
+
+def test_the_sentences_of_a_response_are_claims_against_the_passages_of_its_source() -> None:
+    one, two, three = from_ragtruth(
+        [response(7, ("1936", "Evident Conflict"), ("Nobody lives", "Subtle Baseless Info"))],
+        SOURCES,
+    )
+    assert [each.claim for each in (one, two, three)] == [
+        "It was built in 1936.",
+        "It is grey.",
+        "Nobody lives there.",
+    ]
+    assert [each.id for each in (one, two, three)] == ["7:1", "7:2", "7:3"]
+    assert [each.stance for each in (one, two, three)] == [
+        Stance.REFUTE,
+        Stance.SUPPORT,
+        Stance.NOT_ENOUGH_INFO,
+    ]
+    assert one.passages == (
+        Document(id="s1:1", text="Built in 1932."),
+        Document(id="s1:2", text="It is\ngrey."),
+    )
+    assert [each.response for each in (one, two, three)] == [
+        ResponseSentence(response="7", source="s1", tokens=tokens, hallucinated=marked)
+        for tokens, marked in ((5, 1), (3, 0), (3, 2))
+    ]
+    for each in (one, two, three):
+        assert (each.source, each.disputed, each.evidence, each.relations) == (
+            "ragtruth", None, (), {},
+        )  # fmt: skip
+
+
+def test_a_mark_that_contradicts_counts_before_one_that_goes_beyond() -> None:
+    both = [("It was built", "Evident Baseless Info"), ("1936", "Subtle Conflict")]
+    first, *_ = from_ragtruth([response(1, *both)], SOURCES)
+    assert first.stance is Stance.REFUTE
+    assert first.response is not None
+    assert first.response.hallucinated == 4
+
+
+def test_a_mark_over_two_sentences_is_in_both_and_one_of_a_space_in_none() -> None:
+    across = response(1, ("1936. It", "Evident Conflict"))
+    first, second, third = from_ragtruth([across], SOURCES)
+    assert [each.stance for each in (first, second, third)] == [
+        Stance.REFUTE, Stance.REFUTE, Stance.SUPPORT,
+    ]  # fmt: skip
+    gap = Span(TEXT.index(" It is"), TEXT.index("It is"))
+    label = {"start": gap.start, "end": gap.end, "label_type": "Evident Conflict"}
+    assert {each.stance for each in from_ragtruth([response(1, labels=[label])], SOURCES)} == {
+        Stance.SUPPORT
+    }
+
+
+def test_a_long_source_is_cut_into_passages() -> None:
+    first, *_ = from_ragtruth([response(1, source_id="s2")], SOURCES)
+    assert len(first.passages) > 3
+    assert {each.id.partition("#")[0] for each in first.passages} == {"s2:1"}
+
+
+def test_which_responses_are_left_out() -> None:
+    responses = [
+        response(1),
+        response(2, quality="truncated", source_id="s9"),
+        response(3, source_id="s3"),
+        response(4, response=" \n", labels=[]),
+    ]
+    assert {each.id.partition(":")[0] for each in from_ragtruth(responses, SOURCES)} == {"1"}
+    with pytest.raises(InputError, match="response '5' was written from source 's9'"):
+        from_ragtruth([response(5, source_id="s9")], SOURCES)
 
 
 def test_the_real_sets(released_data: Path) -> None:

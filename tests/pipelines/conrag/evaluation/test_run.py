@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ from pipelines.conrag.evaluation import datasets, page, tables
 from pipelines.conrag.evaluation import run as evaluation
 from pipelines.conrag.evaluation.errors import CATEGORIES, category
 from pipelines.conrag.evaluation.evaluate import ALL_METHODS, evaluate
+from pipelines.conrag.evaluation.hallucination import ResponseSentence
+from pipelines.conrag.evaluation.methods import METHODS
 from pipelines.conrag.evaluation.queries import Query
 from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
@@ -21,6 +24,7 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Labelled, Relation
 from pipelines.evidence.labeller import PairError
+from pipelines.metrics.estimate import Estimate
 from pipelines.retrieval.index import Retrieved
 from pipelines.runs.folder import RunFolder
 
@@ -106,6 +110,15 @@ async def test_a_claim_has_an_outcome_of_every_method() -> None:
     assert len(labels.asked) == len(QUERIES[1].passages) + 2
 
 
+async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:
+    # The joined text has no known letter, so it is irrelevant with 0.8, and supporting with 0.1.
+    for probability, support in ((0.8, 0.1), (None, 0.0)):
+        labels = KnownLabels(probability=probability)
+        result = await evaluate(QUERIES[0], found(QUERIES[0], 20), labels, ConragSettings())
+        assert result.outcomes["RelRAG"].support == pytest.approx(support)
+        assert result.outcomes["ConRAG"].support == 1
+
+
 async def test_packets_that_are_the_same_are_read_once() -> None:
     labels = KnownLabels()
     await evaluate(QUERIES[3], found(QUERIES[3], 20), labels, ConragSettings())
@@ -173,6 +186,128 @@ def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
 def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
     assert sum(page.score_counts(results).values()) == len(results)
     assert sum(len(tables.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
+
+
+def sentences_of_responses() -> list[Query]:
+    """Two responses to two sources: the first has a contradiction and what nobody said, in turn."""
+    first = [
+        query("1:1", "c1", "i1", stance=Stance.REFUTE),
+        query("1:2", "s1", "i1", stance=Stance.NOT_ENOUGH_INFO),
+        query("1:3", "s1", "s2", stance=Stance.REFUTE),
+    ]
+    second = [query("2:1", "s1", stance=Stance.SUPPORT), query("2:2", "i1", stance=Stance.SUPPORT)]
+    marked = [2, 1, 4, 0, 0]
+    return [
+        replace(
+            each,
+            evidence=(),
+            relations={},
+            response=ResponseSentence(
+                response=each.id[0], source=f"s{each.id[0]}", tokens=5, hallucinated=count
+            ),
+        )
+        for each, count in zip([*first, *second], marked, strict=True)
+    ]
+
+
+def test_hallucinations_are_counted_from_the_results_alone(tmp_path: Path) -> None:
+    evaluated(tmp_path, sentences_of_responses())
+    kept = evaluation.results(RunFolder(tmp_path))["claims"]
+    made = {each.name: each for each in tables.all_tables({"ragtruth": kept})}
+    table = made["conrag_hallucination"]
+    assert [row[1] for row in table.rows] == [row[1] for row in table.quoted] == list(METHODS)
+    keys = [column.key for column in table.columns]
+    rows = {row[1]: dict(zip(keys, row, strict=True)) for row in table.rows}
+    # ConRAG flags 1:1 (a refuting passage) and 2:2 (none with a side). Of their tokens 2 are marked
+    # and 3 + 5 are not; 1 + 4 marked tokens lie in what it accepts: 2 * 2 / (2 * 2 + 8 + 5).
+    # Each response has a sentence of score 1. It accepts 1:2, 1:3 and 2:1, and 1:3 contradicts.
+    assert values(rows["ConRAG"]) == pytest.approx([4 / 17, 0.5, 1 / 3, 2 / 5])
+    # Oracle flags the first three: 7 marked of 15 tokens.
+    assert values(rows["Oracle"]) == pytest.approx([14 / 22, 1, 0, 3 / 5])
+    assert (rows["ConRAG"]["sentences"], rows["ConRAG"]["responses"]) == (5, 2)
+
+
+def values(row: Mapping[str, object]) -> list[float]:
+    keys = ("token_f1", "passage_auc", "contradiction_rate", "flagged")
+    found = [row[key] for key in keys]
+    assert all(isinstance(each, Estimate) for each in found)
+    return [each.value for each in found if isinstance(each, Estimate)]
+
+
+def test_what_needs_labels_of_passages_is_not_said_of_responses(
+    tmp_path: Path, results: list[ClaimResult]
+) -> None:
+    responses = evaluated(tmp_path, sentences_of_responses())
+    both = {"own": results, "ragtruth": responses}
+    made = {each.name: each for each in tables.all_tables(both)}
+    assert {row[0] for row in made["conrag_citations"].rows} == {"own"}
+    assert {row[0] for row in made["conrag_errors"].rows} == {"own"}
+    assert {row[0] for row in made["conrag_hallucination"].rows} == {"ragtruth"}
+    for name in ("conrag_stance", "conrag_paired"):
+        methods = [row[1] for row in made[name].rows if row[0] == "ragtruth"]
+        assert "RelRAG" in methods
+        assert "Oracle" not in methods
+    for name in ("conrag_stance", "conrag_ablations", "conrag_conflict_bins", "conrag_paired"):
+        places = [n for n, column in enumerate(made[name].columns) if "contradiction" in column.key]
+        for row in made[name].rows:
+            assert row[0] == "own" or {row[place] for place in places} == {None}
+    to_sort = [row for row in made["conrag_errors_to_sort"].rows if row[0] == "ragtruth"]
+    assert [(row[1], row[-2]) for row in to_sort] == [("1:2", ""), ("1:3", ""), ("2:2", "")]
+
+
+def test_the_page_of_responses_alone_has_figure_5_and_no_citations(tmp_path: Path) -> None:
+    responses = {"ragtruth": evaluated(tmp_path, sentences_of_responses())}
+    made = page.section(responses, tables.all_tables(responses))
+    body = str(made.body)
+    for said in ("Token F1, ragtruth", "Passage AUC, ragtruth", "paper, Table VI"):
+        assert said in body
+    assert "Contradiction rate by conflict score" not in body
+    assert [title for _, title in made.contents if title in ("Citations", "Hallucinations")] == [
+        "Hallucinations"
+    ]
+
+
+def test_the_page_of_claims_has_no_hallucinations(results: list[ClaimResult]) -> None:
+    made = page.section({"own": results}, tables.all_tables({"own": results}))
+    assert "Passage AUC" not in str(made.body)
+    assert "Citations" in dict(made.contents).values()
+
+
+def test_a_page_without_disputes_errors_and_failures(tmp_path: Path) -> None:
+    quiet = {"own": evaluated(tmp_path, [query("one", "s1", stance=Stance.SUPPORT)])}
+    body = str(page.section(quiet, tables.all_tables(quiet)).body)
+    assert "every stance that is known was found" in body
+    assert "every claim was judged" in body
+    assert "Does it find disputed claims?" not in body
+
+
+def test_evidence_is_written_in_one_order() -> None:
+    names = [f"s{number}" for number in range(40)]
+    result = ClaimResult.model_validate(
+        {"id": "a", "claim": "So.", "status": "answered", "stance": None, "disputed": None,
+         "evidence": [names[::-1]]}
+    )  # fmt: skip
+    assert json.loads(result.model_dump_json())["evidence"] == [sorted(names)]
+
+
+def test_results_without_the_fields_of_responses_are_read(results: list[ClaimResult]) -> None:
+    line = json.loads(results[0].model_dump_json())
+    del line["response"]
+    for outcome in line["outcomes"].values():
+        del outcome["support"]
+    old = ClaimResult.model_validate(line)
+    assert tables.stances({"own": [old]}) == tables.stances({"own": results[:1]})
+
+
+def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> None:
+    bad, *others = sentences_of_responses()
+    bad = replace(bad, claim=NEVER)
+    first, *_ = done = evaluated(tmp_path, [bad, *others], on_failure="skip")
+    assert (first.status, first.response) == ("failed", bad.response)
+    (table,) = [
+        each for each in tables.all_tables({"r": done}) if each.name == "conrag_hallucination"
+    ]
+    assert {row[-2] for row in table.rows} == {4}
 
 
 def error(claim: str, stance: Stance, *passages: tuple[str, str, Relation, Relation | None]) -> str:
