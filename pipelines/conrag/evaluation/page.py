@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pipelines.conrag.evaluation import tables
+from pipelines.conrag.evaluation import figures
 from pipelines.conrag.evaluation.hallucination import passage_auc, token_f1
 from pipelines.conrag.evaluation.methods import METHODS
 from pipelines.conrag.evaluation.result import ClaimResult
@@ -34,7 +34,7 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
         results: Data set -> its results.
         made: The tables of these results, from `tables.all_tables`.
     """
-    done = tables.answered(results)
+    done = figures.answered(results)
     named = {table.name.removeprefix("conrag_"): table for table in made}
     body = fragment(
         _HERE,
@@ -43,8 +43,8 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
         accuracies=[
             dots(
                 [
-                    (method, tables.stance_accuracy(own, method))
-                    for method in tables.shown_methods(own)
+                    (method, figures.stance_accuracy(own, method))
+                    for method in figures.shown_methods(own)
                 ],
                 f"Stance accuracy, {name}",
             )
@@ -60,22 +60,22 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
             curve(
                 [
                     (method, rate_by_score(own, method))
-                    for method in ("RelRAG", "NLI-RAG", tables.OURS)
+                    for method in ("RelRAG", "NLI-RAG", figures.OURS)
                 ],
                 f"Contradiction rate by conflict score, {name}",
                 "conflict score",
                 "contradiction rate",
             )
             for name, own in done.items()
-            if not tables.of_responses(own)
+            if not figures.of_responses(own)
         ],
         hallucinations=[
             dots(
-                [(method, figure(tables.checked(own, method))) for method in METHODS],
+                [(method, figure(figures.checked(own, method))) for method in METHODS],
                 f"{called}, {name}",
             )
             for name, own in done.items()
-            if tables.of_responses(own)
+            if figures.of_responses(own)
             for called, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc))
         ],
         tables={name: html(table) if table.rows else "" for name, table in named.items()},
@@ -99,7 +99,7 @@ def section(results: Mapping[str, Sequence[ClaimResult]], made: Sequence[Table])
 def score_counts(own: Sequence[ClaimResult]) -> dict[str, int]:
     """Claims in each fifth of the conflict score (Figure 2)."""
     return {
-        f"score-{n}": len(tables.in_bin(own, low, high)) for n, (low, high) in enumerate(FIFTHS)
+        f"score-{n}": len(figures.in_bin(own, low, high)) for n, (low, high) in enumerate(FIFTHS)
     }
 
 
@@ -107,8 +107,8 @@ def rate_by_score(own: Sequence[ClaimResult], method: str) -> list[tuple[float, 
     """(middle of a fifth, contradiction rate in it) where enough claims are (Figure 6)."""
     points = []
     for low, high in FIFTHS:
-        inside = tables.in_bin(own, low, high)
-        rate = tables.contradiction_rate(inside, method)
+        inside = figures.in_bin(own, low, high)
+        rate = figures.contradiction_rate(inside, method)
         if rate is not None and len(inside) >= SMALLEST_BIN:
             points.append(((low + high) / 2, rate.value))
     return points

@@ -1,40 +1,43 @@
 """The tables of an evaluation, in the layout of the paper's Tables IV, V, VII and VIII."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from pipelines.conrag.evaluation import paper
 from pipelines.conrag.evaluation.errors import error_table, errors_to_sort
+from pipelines.conrag.evaluation.figures import (
+    OURS,
+    Results,
+    answered,
+    checked,
+    citation_figures,
+    contradiction_rate,
+    contradictions_per_claim,
+    coverage,
+    in_bin,
+    leakage,
+    mean_evidence_f1,
+    of_responses,
+    right_stances,
+    shown_methods,
+    stance_accuracy,
+    stance_macro_f1,
+)
 from pipelines.conrag.evaluation.hallucination import (
-    Checked,
     accepted_contradictions,
     passage_auc,
     token_f1,
 )
-from pipelines.conrag.evaluation.measures import (
-    citation_leakage,
-    citation_worth,
-    contradictions,
-)
 from pipelines.conrag.evaluation.methods import ABLATIONS, METHODS
 from pipelines.conrag.evaluation.result import ClaimResult
-from pipelines.conrag.stance import Stance
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.evidence_f1 import evidence_f1
-from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.mcnemar import mcnemar
-from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.sign_flip import sign_flip
 from pipelines.report.table import Column, Row, Table
 from pipelines.report.text import one_line
 
-Results = Mapping[str, Sequence[ClaimResult]]
-"""Data set -> its results."""
-
-OURS = "ConRAG"
-ORACLE = "Oracle"
 HERE = "this run"
 
 BINS = (("low (0–0.2)", 0.0, 0.2), ("medium (0.2–0.5)", 0.2, 0.5), ("high (0.5–1.0)", 0.5, 1.0))
@@ -84,14 +87,6 @@ def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
     ]
 
 
-def answered(results: Results) -> dict[str, list[ClaimResult]]:
-    """The results that are not failures; data sets without any are left out."""
-    done = {
-        name: [each for each in own if each.status == "answered"] for name, own in results.items()
-    }
-    return {name: own for name, own in done.items() if own}
-
-
 def stances(results: Results) -> Table:
     """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
     rows: list[Row] = [
@@ -100,11 +95,11 @@ def stances(results: Results) -> Table:
             method,
             HERE,
             stance_accuracy(own, method),
-            _macro_f1(own, method),
-            _evidence_f1(own, method),
+            stance_macro_f1(own, method),
+            mean_evidence_f1(own, method),
             contradiction_rate(own, method),
             contradiction_rate(own, method, disclosure=False),
-            _coverage(own, method),
+            coverage(own, method),
             len(own),
         )
         for dataset, own in results.items()
@@ -155,18 +150,17 @@ def citations(results: Results) -> Table:
         if of_responses(own):
             continue
         for method in (*METHODS, *ABLATIONS):
-            worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
-            leaked = [citation_leakage(each.outcomes[method], each.tags) for each in own]
+            precision, recall, statements = citation_figures(own, method)
             rows.append(
                 (
                     dataset,
                     method,
                     HERE,
-                    proportion(sum(w.needed for w in worth), sum(w.citations for w in worth)),
-                    proportion(sum(w.supported for w in worth), sum(w.sentences for w in worth)),
-                    proportion(sum(one for one, _ in leaked), sum(every for _, every in leaked)),
+                    precision,
+                    recall,
+                    leakage(own, method),
                     contradiction_rate(own, method),
-                    sum(w.sentences for w in worth),
+                    statements,
                 )
             )
     quoted: list[Row] = [
@@ -269,10 +263,10 @@ def ablations(results: Results) -> Table:
             method,
             HERE,
             stance_accuracy(own, method),
-            _evidence_f1(own, method),
+            mean_evidence_f1(own, method),
             contradiction_rate(own, method),
-            _coverage(own, method),
-            *((None, None) if of_responses(own) else _precision_recall(own, method)),
+            coverage(own, method),
+            *((None, None) if of_responses(own) else citation_figures(own, method)[:2]),
         )
         for dataset, own in results.items()
         for method in (OURS, *ABLATIONS)
@@ -382,8 +376,11 @@ def paired(results: Results) -> Table:
         for method in (*shown_methods(own), *ABLATIONS):
             if method == OURS:
                 continue
-            ours, others = _right(own, OURS), _right(own, method)
-            rate, other_rate = _rates(own, OURS), _rates(own, method)
+            ours, others = right_stances(own, OURS), right_stances(own, method)
+            rate, other_rate = (
+                contradictions_per_claim(own, OURS),
+                contradictions_per_claim(own, method),
+            )
             rows.append(
                 (
                     dataset,
@@ -444,97 +441,4 @@ def failures(results: Results, shown: int) -> Table:
         ),
         rows=tuple(rows[:shown]),
         notes=(f"{len(rows) - shown:,} more stand in the results.",) if len(rows) > shown else (),
-    )
-
-
-def of_responses(own: Sequence[ClaimResult]) -> bool:
-    """Whether the claims of a data set are sentences of responses; then no passage has a label."""
-    return any(each.response is not None for each in own)
-
-
-def shown_methods(own: Sequence[ClaimResult]) -> list[str]:
-    """The methods of Table IV; without Oracle where no passage has a label that it could know."""
-    return [method for method in METHODS if not (method == ORACLE and of_responses(own))]
-
-
-def checked(own: Sequence[ClaimResult], method: str) -> list[Checked]:
-    """The sentences of responses, with what a method says of each; Oracle says what people do."""
-    found = []
-    for each in own:
-        if each.response is not None and each.stance is not None:
-            outcome = each.outcomes[method]
-            stance, support = outcome.stance, outcome.support
-            if method == ORACLE:
-                stance, support = each.stance, float(each.stance is Stance.SUPPORT)
-            found.append(Checked(each.response, each.stance, stance, support))
-    return found
-
-
-def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of claims with the gold stance (Table II), among those that have one."""
-    right = _right(own, method)
-    return proportion(sum(value == 1 for value in right.values()), len(right))
-
-
-def contradiction_rate(
-    own: Sequence[ClaimResult], method: str, *, disclosure: bool = True
-) -> Estimate | None:
-    """Share of all statements on a side that contradict their packet (Table II).
-
-    None where no passage has a label: then nothing would ever contradict it.
-    """
-    if of_responses(own):
-        return None
-    counts = [
-        contradictions(each.outcomes[method], each.truth, disclosure=disclosure) for each in own
-    ]
-    return proportion(
-        sum(each.contradicting for each in counts), sum(each.statements for each in counts)
-    )
-
-
-def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
-    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
-    return [each for each in own if low <= each.kappa < high or each.kappa == high == 1]
-
-
-def _right(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
-    """Claim -> 1 where the stance is right, else 0; claims without a gold stance are left out."""
-    return {
-        each.id: float(each.outcomes[method].stance is each.stance)
-        for each in own
-        if each.stance is not None
-    }
-
-
-def _rates(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
-    """Claim -> contradictions per statement; no claim where no passage has a label."""
-    if of_responses(own):
-        return {}
-    return {each.id: contradictions(each.outcomes[method], each.truth).share for each in own}
-
-
-def _macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    known = [each for each in own if each.stance is not None]
-    gold = [each.stance for each in known]
-    return macro_f1(gold, [each.outcomes[method].stance for each in known], list(Stance))
-
-
-def _evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    scores = [evidence_f1(each.outcomes[method].cited, each.evidence) for each in own]
-    return mean([score for score in scores if score is not None], bounds=(0, 1))
-
-
-def _coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    sides = sum(each.outcomes[method].stance is not Stance.NOT_ENOUGH_INFO for each in own)
-    return proportion(sides, len(own))
-
-
-def _precision_recall(
-    own: Sequence[ClaimResult], method: str
-) -> tuple[Estimate | None, Estimate | None]:
-    worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
-    return (
-        proportion(sum(w.needed for w in worth), sum(w.citations for w in worth)),
-        proportion(sum(w.supported for w in worth), sum(w.sentences for w in worth)),
     )

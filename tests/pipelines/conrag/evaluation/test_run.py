@@ -10,7 +10,7 @@ import pytest
 from commands import contents
 from known_labels import KnownLabels
 
-from pipelines.conrag.evaluation import datasets, page, tables
+from pipelines.conrag.evaluation import datasets, figures, page, tables
 from pipelines.conrag.evaluation import run as evaluation
 from pipelines.conrag.evaluation.errors import CATEGORIES, category
 from pipelines.conrag.evaluation.evaluate import ALL_METHODS, evaluate
@@ -185,7 +185,7 @@ def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
 
 def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
     assert sum(page.score_counts(results).values()) == len(results)
-    assert sum(len(tables.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
+    assert sum(len(figures.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
 
 
 def sentences_of_responses() -> list[Query]:

@@ -1,0 +1,140 @@
+"""What the results of a data set come to, method by method (ConRAG, Table II).
+
+Every figure is over claims that were answered; None says that there is nothing to count.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from pipelines.conrag.evaluation.hallucination import Checked
+from pipelines.conrag.evaluation.measures import (
+    citation_leakage,
+    citation_worth,
+    contradictions,
+)
+from pipelines.conrag.evaluation.methods import METHODS
+from pipelines.conrag.evaluation.result import ClaimResult
+from pipelines.conrag.stance import Stance
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.evidence_f1 import evidence_f1
+from pipelines.metrics.f1 import macro_f1
+from pipelines.metrics.mean import mean
+from pipelines.metrics.proportion import proportion
+
+Results = Mapping[str, Sequence[ClaimResult]]
+"""Data set -> its results."""
+
+OURS = "ConRAG"
+ORACLE = "Oracle"
+
+
+def answered(results: Results) -> dict[str, list[ClaimResult]]:
+    """The results that are not failures; data sets without any are left out."""
+    done = {
+        name: [each for each in own if each.status == "answered"] for name, own in results.items()
+    }
+    return {name: own for name, own in done.items() if own}
+
+
+def of_responses(own: Sequence[ClaimResult]) -> bool:
+    """Whether the claims of a data set are sentences of responses; then no passage has a label."""
+    return any(each.response is not None for each in own)
+
+
+def shown_methods(own: Sequence[ClaimResult]) -> list[str]:
+    """The methods of Table IV; without Oracle where no passage has a label that it could know."""
+    return [method for method in METHODS if not (method == ORACLE and of_responses(own))]
+
+
+def checked(own: Sequence[ClaimResult], method: str) -> list[Checked]:
+    """The sentences of responses, with what a method says of each; Oracle says what people do."""
+    found = []
+    for each in own:
+        if each.response is not None and each.stance is not None:
+            outcome = each.outcomes[method]
+            stance, support = outcome.stance, outcome.support
+            if method == ORACLE:
+                stance, support = each.stance, float(each.stance is Stance.SUPPORT)
+            found.append(Checked(each.response, each.stance, stance, support))
+    return found
+
+
+def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of claims with the gold stance (Table II), among those that have one."""
+    right = right_stances(own, method)
+    return proportion(sum(value == 1 for value in right.values()), len(right))
+
+
+def contradiction_rate(
+    own: Sequence[ClaimResult], method: str, *, disclosure: bool = True
+) -> Estimate | None:
+    """Share of all statements on a side that contradict their packet (Table II).
+
+    None where no passage has a label: then nothing would ever contradict it.
+    """
+    if of_responses(own):
+        return None
+    counts = [
+        contradictions(each.outcomes[method], each.truth, disclosure=disclosure) for each in own
+    ]
+    return proportion(
+        sum(each.contradicting for each in counts), sum(each.statements for each in counts)
+    )
+
+
+def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
+    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
+    return [each for each in own if low <= each.kappa < high or each.kappa == high == 1]
+
+
+def right_stances(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    """Claim -> 1 where the stance is right, else 0; claims without a gold stance are left out."""
+    return {
+        each.id: float(each.outcomes[method].stance is each.stance)
+        for each in own
+        if each.stance is not None
+    }
+
+
+def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    """Claim -> contradictions per statement; no claim where no passage has a label."""
+    if of_responses(own):
+        return {}
+    return {each.id: contradictions(each.outcomes[method], each.truth).share for each in own}
+
+
+def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
+    known = [each for each in own if each.stance is not None]
+    gold = [each.stance for each in known]
+    return macro_f1(gold, [each.outcomes[method].stance for each in known], list(Stance))
+
+
+def mean_evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Mean over claims with gold evidence of the F1 of what is cited (Table II)."""
+    scores = [evidence_f1(each.outcomes[method].cited, each.evidence) for each in own]
+    return mean([score for score in scores if score is not None], bounds=(0, 1))
+
+
+def coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of claims on which a side is taken."""
+    sides = sum(each.outcomes[method].stance is not Stance.NOT_ENOUGH_INFO for each in own)
+    return proportion(sides, len(own))
+
+
+def citation_figures(
+    own: Sequence[ClaimResult], method: str
+) -> tuple[Estimate | None, Estimate | None, int]:
+    """Citation precision and recall over all statements of all answers, and their number."""
+    worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
+    statements = sum(each.sentences for each in worth)
+    return (
+        proportion(sum(each.needed for each in worth), sum(each.citations for each in worth)),
+        proportion(sum(each.supported for each in worth), statements),
+        statements,
+    )
+
+
+def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of all citations that are of passages which the tagger calls irrelevant."""
+    counts = [citation_leakage(each.outcomes[method], each.tags) for each in own]
+    return proportion(sum(one for one, _ in counts), sum(every for _, every in counts))
