@@ -2,12 +2,28 @@
 
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    model_validator,
+)
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A string with at least one character that is not white space."""
 
 Identifier = Annotated[Text, StringConstraints(max_length=200)]
+
+
+def _whole(value: object) -> object:
+    """A string without lone surrogates, which nothing can be written with: "?" in their place."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+Label = Annotated[str, BeforeValidator(_whole)]
+"""A string that may be empty."""
 
 
 class Document(BaseModel):
@@ -25,9 +41,9 @@ class Document(BaseModel):
 
     id: Identifier
     text: Text
-    title: str | None = None
-    url: str | None = None
-    date: str | None = None
+    title: Label | None = None
+    url: Label | None = None
+    date: Label | None = None
 
     def as_read(self) -> str:
         """The document as a model reads it: its title, where it has one, and its text."""

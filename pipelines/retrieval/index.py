@@ -315,8 +315,7 @@ def _write(
             line: dict[str, Any] = passage.model_dump(exclude_none=True)
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     np.save(files / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)
-    # As they are written: titles may hold lone surrogates, which embedding models refuse.
-    texts = [passage.as_read().encode("utf-8", "replace").decode() for passage in passages]
+    texts = [passage.as_read() for passage in passages]
     write_bm25(texts, files / "bm25")
     if embedder is not None:
         write_embeddings(texts, embedder, files / "embeddings.npy", on_progress)
