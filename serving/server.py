@@ -230,13 +230,16 @@ class LocalServer:
         self._say("starting")
         deadline = time.monotonic() + self.options.start_timeout_s
         while True:
-            for stage in progress.news():
+            ready = await self._answers()
+            for (
+                stage
+            ) in progress.news():  # after asking: what came before the answer is not left out
                 self._say(stage)
+            if ready:
+                break
             if process.returncode is not None:
                 reason = explain(self.log_path, self._log_offset, process.returncode)
                 raise ServingError(f"the server of {self.model.name} did not start: {reason}")
-            if await self._answers():
-                break
             if time.monotonic() > deadline:
                 reason = explain(self.log_path, self._log_offset, None)
                 raise ServingError(
