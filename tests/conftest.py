@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 from scripted import KEY, Scripted
 
 from serving.endpoint import Endpoint
@@ -16,6 +17,11 @@ from serving.profile import load
 from serving.server import LocalServer
 
 go_offline()
+
+# How long an example takes depends on what else the machine does; a test that hangs meets the
+# timeout of pyproject.toml.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 
 @pytest.fixture

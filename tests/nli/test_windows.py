@@ -2,7 +2,7 @@ import time
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nli.windows import Span, sentences, windows
@@ -58,7 +58,6 @@ def test_sentences_cover_the_text_without_overlap(text: str) -> None:
         assert text[slice(*span)] == text[slice(*span)].strip() != ""
 
 
-@settings(deadline=None)  # a busy machine may take its time
 @given(texts, st.integers(1, 30), st.integers(0, 3), st.sampled_from([words, characters]))
 def test_windows_cover_the_text_within_the_budget(
     text: str, budget: int, overlap: int, length_of: object

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.metrics.auc import roc_auc
@@ -150,7 +150,6 @@ def test_values_and_intervals_stay_in_range(
         assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
 
 
-@settings(deadline=None)  # the first example imports scikit-learn
 @given(examples)
 def test_auc_equals_sklearn(items: list[tuple[int, bool]]) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")

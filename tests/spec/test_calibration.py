@@ -4,7 +4,7 @@ from math import exp, log
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -61,7 +61,6 @@ def test_temperature_keeps_the_order_of_a_row(rows: list[list[float]], temperatu
         assert after[top] == after.max()
 
 
-@settings(deadline=None)  # a busy machine may take its time
 @given(logits.flatmap(labelled))
 def test_no_other_temperature_is_likelier(data: tuple[list[list[float]], list[Label]]) -> None:
     rows, gold = data
@@ -99,7 +98,6 @@ def test_equal_probabilities_get_their_mean() -> None:
     )
 
 
-@settings(deadline=None)  # a busy machine may take its time
 @given(logits.flatmap(labelled), st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_isotonic_lines_rise_and_rows_sum_to_one(
     data: tuple[list[list[float]], list[Label]], raw: list[float]

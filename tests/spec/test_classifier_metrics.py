@@ -135,7 +135,7 @@ def test_macro_f1_interval_covers_the_truth_as_often_as_it_says() -> None:
     assert 0.82 < covered / 200 < 0.97
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(pairs)
 def test_macro_f1_equals_sklearn_and_ignores_order(both: list[tuple[str, str]]) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")

@@ -170,7 +170,7 @@ SEEN = st.lists(
 
 
 @given(SEEN)
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
     tmp_path_factory: pytest.TempPathFactory,
     seen: list[tuple[list[str], list[Document]]],
