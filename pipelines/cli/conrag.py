@@ -16,7 +16,7 @@ from pipelines.cli.score import client_of, spent
 from pipelines.cli.tagging import counted
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.evaluation import run as evaluation
-from pipelines.conrag.evaluation.datasets import HALVED, Dataset, corpus_of, digest_of, read
+from pipelines.conrag.evaluation.datasets import HALVED, Dataset, digest_of, read
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data import jsonl
 from pipelines.data.released import Part
@@ -161,7 +161,7 @@ def run_conrag(
         of_half = "" if part == "all" else f", {part} half"
         print(
             f"{len(queries):,} claims from {claims.file}{of_half}, "
-            f"{len(corpus_of(claims)):,} passages\n"
+            f"{len(claims.corpus):,} passages\n"
             f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
         )
         return
@@ -225,7 +225,7 @@ def _search(
         raise InputError(f"--method {method} needs an embedding model; name one with --embedder")
     by = method or ("hybrid" if path else "bm25")
     with counted("passages") as moved:
-        done, total = 0, len(corpus_of(claims))
+        done, total = 0, len(claims.corpus)
 
         def on_progress(more: int) -> None:
             nonlocal done
@@ -266,6 +266,6 @@ def config(
         "method": find.method,
         "among": find.among,
         "model": find.index.about.model,
-        "passages": digest_of(corpus_of(claims)),
+        "passages": digest_of(claims.corpus),
     }
     return about

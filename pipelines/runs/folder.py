@@ -85,6 +85,25 @@ class RunFolder:
         found: dict[str, Any] = about
         return found
 
+    def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
+        """The runs of a pipeline that has several in one folder, in order of their beginning.
+
+        Args:
+            pipeline: "conrag", of which "conrag.wice" is a run.
+
+        Returns:
+            What stands after the pipeline's name and a dot -> the entry in `run.json`.
+
+        Raises:
+            InputError: `run.json` is damaged.
+        """
+        entries: dict[str, dict[str, Any]] = self.about().get("pipelines", {})
+        return {
+            name.removeprefix(f"{pipeline}."): entry
+            for name, entry in entries.items()
+            if name.startswith(f"{pipeline}.")
+        }
+
     def begin(self, pipeline: str, config: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
         """Enter a pipeline's configuration, or check that the folder was begun with the same.
 

@@ -36,12 +36,7 @@ def labellers(folder: RunFolder) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: `run.json` is damaged.
     """
-    pipelines: dict[str, dict[str, Any]] = folder.about().get("pipelines", {})
-    return {
-        name.removeprefix(f"{NAME}."): entry
-        for name, entry in pipelines.items()
-        if name.startswith(f"{NAME}.")
-    }
+    return folder.entries(NAME)
 
 
 def begin(

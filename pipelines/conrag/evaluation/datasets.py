@@ -36,7 +36,7 @@ class Dataset:
         digest: SHA-256 of its bytes.
         part: Which half of the claims.
         queries: The claims, in the file's order.
-        corpus: Passages that all claims share; None where each has its own alone.
+        corpus: Its passages, each id once: those of files of their own, or those of the claims.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Dataset:
     digest: str
     part: Part
     queries: tuple[Query, ...]
-    corpus: tuple[Document, ...] | None = None
+    corpus: tuple[Document, ...]
 
 
 Read = tuple[list[Query], list[Document] | None]
@@ -138,16 +138,14 @@ def read(name: str, path: Path, *, corpus: Path | None = None, part: Part = "all
         hashlib.sha256(read_bytes(path)).hexdigest(),
         part,
         tuple(chosen),
-        tuple(passages) if passages is not None else None,
+        tuple(passages if passages is not None else _passages_of(chosen)),
     )
 
 
-def corpus_of(dataset: Dataset) -> list[Document]:
-    """All passages of a data set, each id once, in a fixed order."""
-    if dataset.corpus is not None:
-        return list(dataset.corpus)
+def _passages_of(queries: Sequence[Query]) -> list[Document]:
+    """The passages of all claims, each id once, in a fixed order."""
     found: dict[str, Document] = {}
-    for query in dataset.queries:
+    for query in queries:
         for passage in query.passages:
             found.setdefault(passage.id, passage)
     return list(found.values())

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from pipelines.conrag.evaluation.datasets import Dataset, corpus_of
+from pipelines.conrag.evaluation.datasets import Dataset
 from pipelines.conrag.evaluation.evaluate import evaluate
 from pipelines.conrag.evaluation.queries import Query
 from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.conrag.settings import ConragSettings
 from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.dense import Embedder
-from pipelines.retrieval.index import Index, Method, Retrieved, build
+from pipelines.retrieval.index import ABOUT, Index, Method, Retrieved, build
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
@@ -64,12 +64,7 @@ def datasets(folder: RunFolder) -> dict[str, dict[str, Any]]:
     Raises:
         InputError: `run.json` is damaged.
     """
-    pipelines: dict[str, dict[str, Any]] = folder.about().get("pipelines", {})
-    return {
-        name.removeprefix(f"{NAME}."): entry
-        for name, entry in pipelines.items()
-        if name.startswith(f"{NAME}.")
-    }
+    return folder.entries(NAME)
 
 
 def search(
@@ -94,10 +89,11 @@ def search(
     Raises:
         InputError: There is no passage, or the index cannot be written or read.
     """
-    passages = corpus_of(dataset)
-    made = (folder / "index.json").exists()
-    index = Index(folder, embedder) if made else build(passages, folder, embedder, on_progress)
-    positions = {passage.id: position for position, passage in enumerate(passages)}
+    made = (folder / ABOUT).exists()
+    index = (
+        Index(folder, embedder) if made else build(dataset.corpus, folder, embedder, on_progress)
+    )
+    positions = {passage.id: position for position, passage in enumerate(dataset.corpus)}
     return Search(index, positions, method, among)
 
 

@@ -383,7 +383,7 @@ def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_pat
     data = datasets.read("claims", claims_file(tmp_path))
     assert [each.stance for each in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
     assert [each.disputed for each in data.queries] == [True, False]
-    ids = [passage.id for passage in datasets.corpus_of(data)]
+    ids = [passage.id for passage in data.corpus]
     assert len(set(ids)) == 4, "documents of two claims are two passages"
 
 
@@ -399,9 +399,7 @@ def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) ->
             embedder=None,
         )
         retrieved = find(data.queries[0], 20)
-        assert {each.passage.id for each in retrieved} <= {
-            each.id for each in datasets.corpus_of(data)
-        }
+        assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
         opened = [each for each in retrieved if "1932" in each.passage.text]
         assert len(opened) == count / 2
 
