@@ -18,6 +18,7 @@ HERE = Path(__file__).parent
 _EXAMPLES: dict[str, object] = {
     "k": 3,
     "documents": ["text"],
+    "claims": ["text"],
     "evidence": [{"number": 1, "relation": "SUPPORTS", "cluster": "S1", "text": "text"}],
 }
 """Values of the variables that are not strings, to try a template with."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -29,7 +29,11 @@ from pipelines.runs.provenance import provenance
 
 def ask(
     query: Annotated[
-        str, typer.Argument(help="A claim, or a question that can be answered by yes or no.")
+        str,
+        typer.Argument(
+            help="A claim or a question. Questions of yes or no are put as claims; others need "
+            "--generator llm."
+        ),
     ],
     index: Annotated[Path, typer.Option(help="The index, from `contested index build`.")] = Path(
         "index"
@@ -42,11 +46,12 @@ def ask(
     per_cluster: conrag_options.PerCluster = DEFAULTS.packet.per_cluster,
     delta: conrag_options.Delta = DEFAULTS.delta,
     generator: Annotated[
-        Literal["template", "llm"],
+        conrag_options.Writer,
         typer.Option(help="Who writes the answer: a template that quotes, or a language model."),
     ] = "template",
     margin: conrag_options.MarginOf = DEFAULTS.margin,
     weights: conrag_options.WeightsBy = DEFAULTS.weights,
+    sources: conrag_options.Sources = DEFAULTS.policy.sources,
     html: Annotated[
         Path | None, typer.Option(help="Write the answer as a page that opens without a network.")
     ] = None,
@@ -74,11 +79,19 @@ def ask(
         contested ask "The Vinland Map is a genuine fifteenth-century map."
 
         contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
+
+        contested ask "When did the last mammoths die?" --generator llm
     """
     from pipelines.retrieval.dense import Embedder as Model  # noqa: PLC0415  (numpy)
     from pipelines.retrieval.index import Index  # noqa: PLC0415
 
-    claim = as_claim(query)
+    text = one_line_of(query)
+    claim = as_claim(text)
+    if claim is None and generator != "llm":
+        raise InputError(
+            f"'{text}' cannot be put as a claim; have a language model answer it first with "
+            "--generator llm, or write the claim that passages are to support or refute"
+        )
     if html is not None and html.is_dir():
         raise InputError(f"--html {html} is a folder; name a file for the page")
     chosen = options.settings(
@@ -91,22 +104,21 @@ def ask(
         on_overflow=on_overflow,
     )
     writes = generator == "llm"
-    of_the_model: dict[str, object] = {
-        "--endpoint": endpoint,
-        "--model": model,
-        "--strict": strict,
-        "--prompts": prompts,
-    }
-    options.refuse_idle(
+    conrag_options.refuse_idle(
         chosen,
-        {
+        writes=writes,
+        tagging={
             "--evidence": evidence,
             "--on-overflow": on_overflow == "cut",
             "--tagger": tagger,
             "--risk": risk,
-        }
-        | ({} if writes else of_the_model),
-        called=f"--labeller {chosen.labeller}",
+        },
+        model={
+            "--endpoint": endpoint,
+            "--model": model,
+            "--strict": strict,
+            "--prompts": prompts,
+        },
     )
     settings = conrag_options.settings(
         depth=depth,
@@ -116,10 +128,11 @@ def ask(
         delta=delta,
         margin=margin,
         weights=weights,
+        sources=sources,
     )
     found = Index(index, Model(embedder) if embedder else None)
     by = method or ("hybrid" if found.about.model else "bm25")
-    retrieved = found.search(claim, k=depth, method=by)
+    retrieved = found.search(claim or text, k=depth, method=by)
     source = options.source(
         "judge" if chosen.asks_model else "generator",
         profile=profile,
@@ -141,11 +154,12 @@ def ask(
                     writer = written_by(client, prompts) if writes and client else None
                     status.update("reading the passages")
                     answer = await conrag(
-                        claim,
+                        claim or text,
                         retrieved,
                         labeller=scorer.labeller,
                         settings=settings,
                         generator=writer,
+                        question=claim is None,
                     )
                     return answer, models_used(scorer, writer), spent(scorer)
 
@@ -163,26 +177,27 @@ def ask(
         STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
 
 
-def as_claim(query: str) -> str:
-    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
+def one_line_of(query: str) -> str:
+    """A query without superfluous white space.
 
     Raises:
-        InputError: It is empty, not UTF-8, or a question of another kind.
+        InputError: It is empty, or not UTF-8.
     """
     text = " ".join(query.split())
     if text.encode("utf-8", "replace").decode() != text:
         raise InputError("the query is not UTF-8; set the terminal to UTF-8")
     if not text:
         raise InputError("the query is empty; give a claim, or a question")
-    if not text.endswith("?"):
-        return text
-    claim = affirmed(text)
-    if claim is None:
-        raise InputError(
-            f"'{text}' cannot be put as a claim; write the claim that passages are to support or "
-            "refute"
-        )
-    return claim
+    return text
+
+
+def as_claim(text: str) -> str | None:
+    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
+
+    Returns:
+        None of other questions, which need an answer before passages can be for or against it.
+    """
+    return affirmed(text) if text.endswith("?") else text
 
 
 def models_used(scorer: conflictscore.Scorer, writer: Generator | None) -> list[ModelUsed]:
@@ -215,6 +230,8 @@ def show(answer: Answer, console: Console) -> None:
     badge = " [reverse] disputed [/reverse]" if answer.disputed else ""
     status = "" if answer.status == "disputed" else f" [bold]{escape(answer.status)}[/bold]"
     console.print(f"[italic]{plain(answer.query)}[/italic]")
+    if answer.first_answer:
+        console.print(f"[dim]for and against: {plain(' '.join(answer.first_answer))}[/dim]")
     console.print(
         f"{status}{badge}  conflict score {answer.kappa:.2f}, for it {answer.support:.2f}, "
         f"against it {answer.refute:.2f}\n".lstrip()

@@ -16,7 +16,11 @@ from pipelines.cli.score import client_of, spent
 from pipelines.cli.tagging import counted
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.evaluation import run as evaluation
-from pipelines.conrag.evaluation.datasets import HALVED, Dataset, digest_of, read
+from pipelines.conrag.evaluation.datasets import ALCE, HALVED, Dataset, digest_of, read
+from pipelines.conrag.evaluation.plain import plain_writer
+from pipelines.conrag.evaluation.run import Find
+from pipelines.conrag.evaluation.written import Writers
+from pipelines.conrag.generator import generator as generator_of
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data import jsonl
 from pipelines.data.released import Part
@@ -30,10 +34,19 @@ from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED
 
 def run_conrag(
     dataset: Annotated[
-        Literal["claims", "fool-me-twice", "climate-fever", "wice", "scifact", "fever", "ragtruth"],
+        Literal[
+            "claims",
+            "fool-me-twice",
+            "climate-fever",
+            "wice",
+            "scifact",
+            "fever",
+            "ragtruth",
+            "alce",
+        ],
         typer.Option(
             help="What the file is: a released data set, or `claims` in the format of "
-            "docs/conflict-detection.md."
+            "docs/conflict-detection.md. Those of `alce` are questions, the others claims."
         ),
     ] = "claims",
     data: Annotated[
@@ -80,6 +93,14 @@ def run_conrag(
     delta: conrag_options.Delta = DEFAULTS.delta,
     margin: conrag_options.MarginOf = DEFAULTS.margin,
     weights: conrag_options.WeightsBy = DEFAULTS.weights,
+    sources: conrag_options.Sources = DEFAULTS.policy.sources,
+    generator: Annotated[
+        conrag_options.Writer | None,
+        typer.Option(
+            help="Who writes every method's answers: a template that quotes, or a language model.",
+            show_default="template; llm of alce",
+        ),
+    ] = None,
     labeller: conrag_options.Labeller = None,
     tagger: options.Tagger = None,
     risk: options.Risk = None,
@@ -96,18 +117,21 @@ def run_conrag(
     """Compare ConRAG with its baselines and ablations, claim by claim.
 
     Every method gets the same passages with the same tags, and writes with the same template; so no
-    language model is needed unless `--labeller` names one. Leaves in the run folder:
-    `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the paper's
-    Tables IV to IX, and `report.html`. Run it again with another data set and the same folder to
-    have both in one table.
+    language model is needed unless `--labeller` or `--generator` asks for one. Leaves in the run
+    folder: `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the
+    paper's Tables IV to IX, and `report.html`. Run it again with another data set and the same
+    folder to have both in one table.
 
     Examples:
         contested run conrag --out results-conrag
 
         contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+
+        contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
     """
     if data is None and dataset != "claims":
         raise InputError(f"--dataset {dataset} needs its file; name it with --data")
+    called = "questions" if dataset == ALCE else "claims"
     part = half or ("test" if dataset in HALVED else "all")
     claims = read(dataset, data or SAMPLES, corpus=corpus, part=part)
     chosen = options.settings(
@@ -119,21 +143,35 @@ def run_conrag(
         unevidenced="zero",
         on_overflow=on_overflow,
     )
-    options.refuse_idle(
+    writes = (generator or ("llm" if dataset == ALCE else "template")) == "llm"
+    if dataset == ALCE and not writes:
+        raise InputError(
+            "--dataset alce has questions, which a language model answers; leave "
+            "--generator template away"
+        )
+    conrag_options.refuse_idle(
         chosen,
-        {
+        writes=writes,
+        tagging={
             "--tagger": tagger,
             "--risk": risk,
             "--evidence": evidence,
+            "--on-overflow": on_overflow == "cut",
+        },
+        model={
             "--model": model,
             "--endpoint": endpoint,
             "--strict": strict,
             "--prompts": prompts,
             "--concurrency": concurrency,
-            "--on-overflow": on_overflow == "cut",
         },
-        called=f"--labeller {chosen.labeller}",
     )
+    for option, value in {"--method": method, "--embedder": embedder, "--among": among}.items():
+        if dataset == ALCE and value not in (None, "own"):
+            raise InputError(
+                f"{option} has no effect with --dataset alce, whose passages come ranked; leave it "
+                "away"
+            )
     if method == "bm25" and embedder is not None:
         raise InputError("--embedder has no effect with --method bm25; leave one of them away")
     settings = conrag_options.settings(
@@ -144,10 +182,11 @@ def run_conrag(
         delta=delta,
         margin=margin,
         weights=weights,
+        sources=sources,
     )
     queries = claims.queries[:limit]
     source = options.source(
-        "judge",
+        "judge" if chosen.asks_model else "generator",
         profile=profile,
         model=model,
         models_dir=models_dir,
@@ -160,27 +199,31 @@ def run_conrag(
         pairs = own if among == "own" else depth * len(queries)
         of_half = "" if part == "all" else f", {part} half"
         print(
-            f"{len(queries):,} claims from {claims.file}{of_half}, "
+            f"{len(queries):,} {called} from {claims.file}{of_half}, "
             f"{len(claims.corpus):,} passages\n"
             f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
+            + ("\n5 answers each, written by a language model" if writes else "")
         )
         return
     folder = RunFolder(out)
 
-    async def run(shown: Shown, find: evaluation.Search) -> str:
+    async def run(shown: Shown, find: Find) -> str:
         with JudgementStore(default_store(cache)) as store:
             async with client_of(
-                source if chosen.asks_model else None,
+                source if chosen.asks_model or writes else None,
                 cache=cache,
                 logs=folder.logs,
                 concurrency=concurrency,
                 on_status=shown.status,
             ) as client:
                 scorer = conflictscore.prepare(chosen, client, prompts, tagger=judge, store=store)
+                writers = None
+                if writes and client is not None:
+                    writers = Writers(generator_of(client, prompts), plain_writer(client, prompts))
                 entry = evaluation.entry_name(claims.name)
                 folder.begin(
                     entry,
-                    config(claims, find, settings, scorer),
+                    config(claims, find, settings, scorer, writers),
                     provenance() | {"profile": source.profile.name},
                 )
                 await evaluation.run(
@@ -190,8 +233,9 @@ def run_conrag(
                     settings,
                     folder,
                     dataset=claims.name,
+                    writers=writers,
                     on_failure=on_error,
-                    in_flight=IN_FLIGHT if scorer.llm is not None else IN_FLIGHT_UNSERVED,
+                    in_flight=IN_FLIGHT if client is not None else IN_FLIGHT_UNSERVED,
                     on_start=shown.begin,
                     on_result=lambda _: shown.advance(scorer.usage),
                 )
@@ -202,8 +246,10 @@ def run_conrag(
                 return spent(scorer)
 
     with folder.locked():
-        find = _search(claims, folder, method, among, embedder)
-        with progress("claims", len(queries)) as shown:
+        find: Find = evaluation.as_given
+        if dataset != ALCE:
+            find = _search(claims, folder, method, among, embedder)
+        with progress(called, len(queries)) as shown:
             cost = asyncio.run(run(shown, find))
         STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
         publish(folder)
@@ -244,9 +290,10 @@ def _search(
 
 def config(
     claims: Dataset,
-    find: evaluation.Search,
+    find: Find,
     settings: ConragSettings,
     scorer: conflictscore.Scorer,
+    writers: Writers | None,
 ) -> dict[str, Any]:
     """Everything that decides a result, for `run.json`.
 
@@ -255,17 +302,25 @@ def config(
         find: How passages are found.
         settings: The parameters of ConRAG.
         scorer: Who tags, and how.
+        writers: The language model that writes, if one does.
     """
     about = conflictscore.config(jsonl.Dataset(claims.file, claims.digest, ()), scorer)
+    about.pop("splitter", None)
     chosen = about["settings"]
     about["settings"] = {key: chosen[key] for key in ("labeller", "risk", "evidence", "cut")}
     about["labeller"] = {"identity": scorer.labeller.identity}
     about["conrag"] = settings.model_dump()
     about["half"] = claims.part
-    about["retrieval"] = {
-        "method": find.method,
-        "among": find.among,
-        "model": find.index.about.model,
-        "passages": digest_of(claims.corpus),
-    }
+    about["retrieval"] = {"passages": digest_of(claims.corpus)}
+    if isinstance(find, evaluation.Search):
+        about["retrieval"] |= {
+            "method": find.method,
+            "among": find.among,
+            "model": find.index.about.model,
+        }
+    else:
+        about["retrieval"] |= {"method": "the release's ranking", "among": "own", "model": None}
+    if writers is not None:
+        about["writer"] = conflictscore.model_of(writers.bound.client)
+        about["prompts"] |= {prompt.name: prompt.digest for prompt in writers.prompts}
     return about

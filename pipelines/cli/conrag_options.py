@@ -1,12 +1,15 @@
 """Options of ConRAG that `ask` and `run conrag` share."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import typer
 
+from pipelines.cli import options
 from pipelines.cli.options import METRIC_PANEL
-from pipelines.conflictscore.settings import Judge
+from pipelines.conflictscore.settings import Judge, Settings
 from pipelines.conrag.packet import PacketSettings
+from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.settings import ConragSettings, Margin, Weights
 from pipelines.evidence.llm import Mode
 
@@ -75,6 +78,17 @@ WeightsBy = Annotated[
         rich_help_panel=PACKET_PANEL,
     ),
 ]
+Sources = Annotated[
+    int,
+    typer.Option(
+        "--sources",
+        min=1,
+        help="Independent sources (sites, or documents) that a sentence must cite to count as "
+        "cited.",
+        rich_help_panel=PACKET_PANEL,
+    ),
+]
+Writer = Literal["template", "llm"]
 
 Labeller = Annotated[
     Judge | None,
@@ -97,6 +111,28 @@ Evidence = Annotated[
 ]
 
 
+def refuse_idle(
+    chosen: Settings,
+    *,
+    writes: bool,
+    tagging: Mapping[str, object],
+    model: Mapping[str, object],
+) -> None:
+    """Refuse options without effect, as `options.refuse_idle`.
+
+    Args:
+        chosen: Who tags.
+        writes: Whether a language model writes, which needs the options of the model.
+        tagging: Options that say how passages are tagged, by name.
+        model: Options that say which language model is asked, and how.
+
+    Raises:
+        InputError: One has no effect.
+    """
+    given = dict(tagging) | ({} if writes else dict(model))
+    options.refuse_idle(chosen, given, called=f"--labeller {chosen.labeller}")
+
+
 def settings(
     *,
     depth: int,
@@ -106,6 +142,7 @@ def settings(
     delta: float,
     margin: Margin,
     weights: Weights,
+    sources: int,
 ) -> ConragSettings:
     """The parameters of ConRAG that the options name."""
     return ConragSettings(
@@ -114,4 +151,5 @@ def settings(
         delta=delta,
         margin=margin,
         weights=weights,
+        policy=CitationPolicy(sources=sources),
     )

@@ -47,7 +47,7 @@ def made_with(config: Mapping[str, Any]) -> str:
     """One sentence under every table: which bytes of which models and data it was made from."""
     data = config["data"]
     models = [config["tagger"]] if "cascade" in config else []
-    models = [*models, config["model"]]
+    models = [*models, config["model"], *([config["writer"]] if "writer" in config else [])]
     named = " and ".join(
         f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
     )

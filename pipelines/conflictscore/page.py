@@ -149,7 +149,8 @@ def models_used(config: Mapping[str, Any]) -> list[ModelUsed]:
     if "cascade" in config:
         used = [("judge where it is sure", tagger), ("judge of the rest", model)]
     else:
-        used = [("judge", model), *([("splits responses", splitter)] if splitter else [])]
+        used = [("judge", model), ("splits responses", splitter)]
+    used.append(("writes answers", config.get("writer")))
     return [ModelUsed(role, one["name"], one["digest"]) for role, one in used if one]
 
 

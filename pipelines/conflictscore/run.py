@@ -219,7 +219,7 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
     `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and
     `splitter` where a model splits responses and judges nothing.
     """
-    model = _model(scorer.client) if scorer.client else None
+    model = model_of(scorer.client) if scorer.client else None
     about: dict[str, Any] = {
         "data": {"name": data.name, "sha256": data.digest},
         "settings": scorer.settings.model_dump(),
@@ -300,7 +300,8 @@ async def run(
     )
 
 
-def _model(client: Client) -> dict[str, Any]:
+def model_of(client: Client) -> dict[str, Any]:
+    """A language model as `run.json` names it."""
     model = client.model
     return {
         "name": model.name,

@@ -63,6 +63,7 @@ class Answer(BaseModel):
 
     Attributes:
         query: The question or claim.
+        first_answer: Of a question, the statements that passages were tagged by; of a claim, none.
         stance: By the delta rule.
         model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
             where a template wrote.
@@ -84,6 +85,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     query: str
+    first_answer: tuple[str, ...] = ()
     stance: Stance
     model_stance: Stance | None = None
     status: str

@@ -18,6 +18,7 @@ from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.stance import Stance
 from pipelines.prompts import Prompt
 from serving.client import Client, Sampling
+from serving.replies import Structured
 
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192
@@ -32,8 +33,15 @@ class SentenceReply(BaseModel):
     cites: Annotated[list[int], Field(max_length=8)]
 
 
+class QuestionReply(BaseModel):
+    """The JSON reply to a question."""
+
+    conflict: Annotated[str, Field(max_length=400)]
+    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+
+
 class AnswerReply(BaseModel):
-    """The JSON reply (ConRAG, section 2, citation binding)."""
+    """The JSON reply to a claim (ConRAG, section 2, citation binding)."""
 
     stance: Stance
     conflict: Annotated[str, Field(max_length=400)]
@@ -46,12 +54,16 @@ class Generator:
 
     Attributes:
         client: The model.
-        answer: Prompt for a whole answer.
+        answer: Prompt for a whole answer to a claim.
+        question: The same to a question.
+        first_answer: Prompt for what a question seems to have for an answer.
         repair: Prompt for one sentence.
     """
 
     client: Client
     answer: Prompt
+    question: Prompt
+    first_answer: Prompt
     repair: Prompt
 
 
@@ -61,7 +73,7 @@ class Written:
 
     Attributes:
         sentences: With what is wrong with their citations; empty where the reply was unreadable.
-        stance: What the model takes the stance to be; None likewise.
+        stance: What the model takes the stance to be; None likewise, and of questions.
         conflict: Its conflict statement; None where it names none.
         problem: Why there is no answer, in one line.
         raw: The unreadable reply.
@@ -83,21 +95,30 @@ def generator(client: Client, overrides: Path | None = None) -> Generator:
     shared = {"query", "evidence"}
     return Generator(
         client,
-        prompts.load("conrag/answer", shared, overrides),
-        prompts.load("conrag/repair", shared | {"sentence", "problem"}, overrides),
+        answer=prompts.load("conrag/answer", shared, overrides),
+        question=prompts.load("conrag/question", shared | {"claims"}, overrides),
+        first_answer=prompts.load("conrag/first_answer", shared, overrides),
+        repair=prompts.load("conrag/repair", shared | {"sentence", "problem"}, overrides),
     )
 
 
 async def write(
-    query: str, table: Sequence[Evidence], policy: CitationPolicy, by: Generator
+    query: str,
+    table: Sequence[Evidence],
+    policy: CitationPolicy,
+    by: Generator,
+    *,
+    first_answer: Sequence[str] | None = None,
 ) -> Written:
     """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
 
     Args:
-        query: The claim.
+        query: A claim or a question.
         table: The evidence, at least one passage.
         policy: What a sentence must cite.
         by: Who writes.
+        first_answer: Of a question, the statements that the relations in the table are to; None of
+            a claim.
 
     Raises:
         RequestError: The evidence does not fit the model's context.
@@ -112,8 +133,14 @@ async def write(
         }
         for each in table
     ]
-    messages = by.answer.messages(query=query, evidence=shown)
-    reply = await by.client.structured(messages, AnswerReply, Sampling(max_tokens=REPLY_TOKENS))
+    reply: Structured[AnswerReply] | Structured[QuestionReply]
+    sampling = Sampling(max_tokens=REPLY_TOKENS)
+    if first_answer is not None:
+        messages = by.question.messages(query=query, claims=list(first_answer), evidence=shown)
+        reply = await by.client.structured(messages, QuestionReply, sampling)
+    else:
+        messages = by.answer.messages(query=query, evidence=shown)
+        reply = await by.client.structured(messages, AnswerReply, sampling)
     if reply.value is None:
         return Written((), problem=f"answer: {reply.problem}", raw=reply.raw)
 
@@ -134,7 +161,8 @@ async def write(
         return first if second.problems else second.model_copy(update={"repaired": True})
 
     sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
-    return Written(tuple(sentences), reply.value.stance, unmarked(reply.value.conflict) or None)
+    stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
+    return Written(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
 
 
 def _checked(

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import analyse
-from pipelines.conrag.answer import Answer
+from pipelines.conrag.answer import Answer, AnswerSentence
 from pipelines.conrag.generator import Generator, Written, write
 from pipelines.conrag.graph import Similarity, word_cosine
 from pipelines.conrag.policies import SIDE, problems
+from pipelines.conrag.question import FirstAnswer, first_answer
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tagged import Tagged
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
@@ -23,50 +24,67 @@ async def conrag(
     settings: ConragSettings,
     topical: Similarity = word_cosine,
     generator: Generator | None = None,
+    question: bool = False,
 ) -> Answer:
     """Structure the evidence, decide, and answer (ConRAG, section 2, pseudocode).
 
     Args:
-        query: A claim.
+        query: A claim, or a question.
         retrieved: Passages, the best first; at most `depth` of them are used.
         labeller: Tags them.
         settings: Every parameter.
         topical: Topical similarity of passages.
         generator: The language model that writes; None takes the template. Without evidence for
             either side there is nothing to write from, and the template says so.
+        question: Whether the query is a question; see `pipelines.conrag.question`. That asks for
+            a generator.
 
     Raises:
         PairError: The claim or a passage cannot be judged.
         RequestError, ServingError: As of the labeller and the generator.
+        ValueError: A question, and no generator.
     """
-    everything, truncations = await tag(query, retrieved[: settings.depth], labeller)
+    found = retrieved[: settings.depth]
+    first = FirstAnswer((query,))
+    if question:
+        if generator is None:
+            raise ValueError("a question needs a generator, which answers it first")
+        shown = [each.passage for each in found[: settings.packet.size]]
+        first = await first_answer(query, shown, generator)
+    everything, truncations = await tag(first.claims, found, labeller)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
-    found = analyse(tagged, settings, topical=topical)
-    disagreement = template.conflict_statement(found.table)
-    if generator is not None and any(each.relation in SIDE.values() for each in found.table):
-        written = await write(query, found.table, settings.policy, generator)
-    else:
+    analysed = analyse(tagged, settings, topical=topical)
+    table, decided = analysed.table, analysed.decided
+    disagreement = template.conflict_statement(table)
+    statements = first.claims if question else None
+    if first.problem:
+        written = Written((), problem=first.problem, raw=first.raw)
+    elif generator is None:
         written = Written(
             tuple(
-                sentence.model_copy(
-                    update={"problems": problems(sentence, found.table, settings.policy)}
-                )
-                for sentence in template.write(found.decided, found.table)
+                sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
+                for sentence in template.write(decided, table)
             ),
         )
+    elif any(each.relation in SIDE.values() for each in table):
+        written = await write(query, table, settings.policy, generator, first_answer=statements)
+    else:
+        nothing = template.NO_ANSWER if question else template.NOTHING_FOUND
+        written = Written((AnswerSentence(text=nothing, about="none"),))
     return Answer(
         query=query,
-        stance=found.decided.stance,
+        first_answer=statements or (),
+        stance=decided.stance,
         model_stance=written.stance,
-        status=found.decided.status,
-        kappa=found.kappa,
-        disputed=found.decided.disputed,
-        support=found.decided.support,
-        refute=found.decided.refute,
-        evidence=found.table,
-        clusters=found.clusters,
+        status=decided.status,
+        kappa=analysed.kappa,
+        disputed=decided.disputed,
+        support=decided.support,
+        refute=decided.refute,
+        evidence=table,
+        clusters=analysed.clusters,
         edges=tuple(
-            (one, other, data["weight"]) for one, other, data in found.graph.edges(data=True)
+            (one, other, data["weight"]) for one, other, data in analysed.graph.edges(data=True)
         ),
         # Whether passages disagree is read off the table, never off what a model writes.
         conflict=(written.conflict or disagreement) if disagreement else None,
@@ -79,33 +97,51 @@ async def conrag(
 
 
 async def tag(
-    query: str, retrieved: Sequence[Retrieved], labeller: Labeller
+    claims: Sequence[str], retrieved: Sequence[Retrieved], labeller: Labeller
 ) -> tuple[list[Tagged], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
     Args:
-        query: A claim, the hypothesis; passages are premises.
+        claims: The hypotheses; passages are premises. Several are parts of one answer; without
+            any, no passage says anything of it.
         retrieved: The passages.
         labeller: Asked once, for all of them.
 
     Returns:
         One per passage, `INVALID` where its label could not be read; and what was read in part.
     """
-    if not retrieved:
-        return [], ()
-    labelled = await labeller([query], [each.passage for each in retrieved])
-    tagged = [
-        Tagged(
-            each.passage,
-            each.relevance,
-            judgement.relation,
-            confidence(judgement),
-            rationale=judgement.snippet if judgement.snippet_found else None,
-            probabilities=judgement.probabilities,
+    if not retrieved or not claims:
+        return [
+            Tagged(each.passage, each.relevance, Relation.IRRELEVANT, 0) for each in retrieved
+        ], ()
+    labelled = await labeller(claims, [each.passage for each in retrieved])
+    tagged = []
+    for place, each in enumerate(retrieved):
+        judgement = deciding(labelled.judgements[place :: len(retrieved)])
+        tagged.append(
+            Tagged(
+                each.passage,
+                each.relevance,
+                judgement.relation,
+                confidence(judgement),
+                rationale=judgement.snippet if judgement.snippet_found else None,
+                probabilities=judgement.probabilities,
+            )
         )
-        for each, judgement in zip(retrieved, labelled.judgements, strict=True)
-    ]
     return tagged, labelled.truncations
+
+
+def deciding(judgements: Sequence[Judgement]) -> Judgement:
+    """What a passage says of an answer in several parts: the judgement that decides.
+
+    A passage that supports one part supports the answer, whatever it says of the others; else one
+    that contradicts a part contradicts it. Of several, the surest decides.
+
+    Args:
+        judgements: At least one, of one passage by different claims.
+    """
+    order = (Relation.INVALID, Relation.IRRELEVANT, Relation.CONTRADICTS, Relation.SUPPORTS)
+    return max(judgements, key=lambda each: (order.index(each.relation), confidence(each)))
 
 
 def confidence(judgement: Judgement) -> float:

@@ -24,6 +24,7 @@ VERDICT: dict[Stance, tuple[About, str]] = {
     Stance.REFUTE: ("refute", "The evidence speaks against it."),
 }
 NOTHING_FOUND = "No passage found says whether this is so."
+NO_ANSWER = "No passage found answers this."
 DISAGREE = "The passages disagree: some support it, others contradict it."
 WANTED = "A source that is independent of these would be needed to settle it."
 

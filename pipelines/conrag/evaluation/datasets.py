@@ -9,6 +9,7 @@ from random import Random
 from pipelines.conrag.evaluation.queries import (
     Query,
     fever_passages,
+    from_alce,
     from_claims,
     from_climate_fever,
     from_fever,
@@ -18,7 +19,7 @@ from pipelines.conrag.evaluation.queries import (
     from_wice,
     scifact_passages,
 )
-from pipelines.data import climate_fever, fever, fool_me_twice, ragtruth, scifact, wice
+from pipelines.data import alce, climate_fever, fever, fool_me_twice, ragtruth, scifact, wice
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
@@ -28,7 +29,7 @@ from pipelines.evidence import examples
 
 @dataclass(frozen=True)
 class Dataset:
-    """Claims to be checked, and what they are checked by.
+    """Claims to be checked or questions to be answered, and what by.
 
     Attributes:
         name: "climate-fever".
@@ -69,11 +70,15 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
     return from_ragtruth(ragtruth.read(path), ragtruth.read_sources(corpus)), None
 
 
+ALCE = "alce"
+"""The data set of questions: each brings its passages, ranked."""
+
 ALONE: Mapping[str, Callable[[Path], list[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
     "wice": lambda path: from_wice(wice.read(path)),
+    ALCE: lambda path: from_alce(alce.read(path)),
 }
 """Data sets whose claims bring their passages."""
 
@@ -133,7 +138,7 @@ def read(name: str, path: Path, *, corpus: Path | None = None, part: Part = "all
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
     return Dataset(
-        name,
+        chosen[0].source if name == ALCE else name,  # its three tasks are data sets of their own
         path.name,
         hashlib.sha256(read_bytes(path)).hexdigest(),
         part,

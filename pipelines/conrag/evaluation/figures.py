@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from pipelines.conrag.evaluation.hallucination import Checked
 from pipelines.conrag.evaluation.measures import (
+    Contradictions,
     citation_leakage,
     citation_worth,
     contradictions,
@@ -40,17 +41,25 @@ def of_responses(own: Sequence[ClaimResult]) -> bool:
     return any(each.response is not None for each in own)
 
 
+def of_questions(own: Sequence[ClaimResult]) -> bool:
+    """Whether they are questions; then no claim has a gold stance, and answers were judged."""
+    return any(each.question is not None for each in own)
+
+
 def shown_methods(own: Sequence[ClaimResult]) -> list[str]:
     """The methods of Table IV; without Oracle where no passage has a label that it could know."""
     return [method for method in METHODS if not (method == ORACLE and of_responses(own))]
 
 
 def checked(own: Sequence[ClaimResult], method: str) -> list[Checked]:
-    """The sentences of responses, with what a method says of each; Oracle says what people do."""
+    """The sentences of responses, with what a method says of each; Oracle says what people do.
+
+    Sentences on which nobody can read what the method says are left out.
+    """
     found = []
     for each in own:
-        if each.response is not None and each.stance is not None:
-            outcome = each.outcomes[method]
+        outcome = each.outcomes[method]
+        if each.response is not None and each.stance is not None and not outcome.undecided:
             stance, support = outcome.stance, outcome.support
             if method == ORACLE:
                 stance, support = each.stance, float(each.stance is Stance.SUPPORT)
@@ -73,9 +82,7 @@ def contradiction_rate(
     """
     if of_responses(own):
         return None
-    counts = [
-        contradictions(each.outcomes[method], each.truth, disclosure=disclosure) for each in own
-    ]
+    counts = [_contradictions(each, method, disclosure=disclosure) for each in own]
     return proportion(
         sum(each.contradicting for each in counts), sum(each.statements for each in counts)
     )
@@ -87,11 +94,14 @@ def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimRes
 
 
 def right_stances(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
-    """Claim -> 1 where the stance is right, else 0; claims without a gold stance are left out."""
+    """Claim -> 1 where the stance is right, else 0.
+
+    Claims without a gold stance are left out, and those whose stance could not be read.
+    """
     return {
         each.id: float(each.outcomes[method].stance is each.stance)
         for each in own
-        if each.stance is not None
+        if each.stance is not None and not each.outcomes[method].undecided
     }
 
 
@@ -99,12 +109,23 @@ def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[st
     """Claim -> contradictions per statement; no claim where no passage has a label."""
     if of_responses(own):
         return {}
-    return {each.id: contradictions(each.outcomes[method], each.truth).share for each in own}
+    return {each.id: _contradictions(each, method).share for each in own}
+
+
+def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) -> Contradictions:
+    """By what the data say of passages; of a question's answer, by what the labeller says."""
+    if each.question is None:
+        return contradictions(each.outcomes[method], each.truth, disclosure=disclosure)
+    worth = each.question.worth[method]
+    counted = worth.contradicting if disclosure else worth.contradicting_strict
+    return Contradictions(worth.citations.sentences, counted)
 
 
 def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
-    known = [each for each in own if each.stance is not None]
+    known = [
+        each for each in own if each.stance is not None and not each.outcomes[method].undecided
+    ]
     gold = [each.stance for each in known]
     return macro_f1(gold, [each.outcomes[method].stance for each in known], list(Stance))
 
@@ -116,15 +137,26 @@ def mean_evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None
 
 
 def coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of claims on which a side is taken."""
-    sides = sum(each.outcomes[method].stance is not Stance.NOT_ENOUGH_INFO for each in own)
-    return proportion(sides, len(own))
+    """Share of claims on which a side is taken, among those whose stance could be read."""
+    read = [each.outcomes[method] for each in own if not each.outcomes[method].undecided]
+    return proportion(sum(each.stance is not Stance.NOT_ENOUGH_INFO for each in read), len(read))
 
 
 def citation_figures(
     own: Sequence[ClaimResult], method: str
 ) -> tuple[Estimate | None, Estimate | None, int]:
-    """Citation precision and recall over all statements of all answers, and their number."""
+    """Citation precision and recall, and the number of statements.
+
+    Over all statements of all answers together; of questions, the mean over their answers, as ALCE
+    has it.
+    """
+    asked = [each.question.worth[method].citations for each in own if each.question is not None]
+    if asked:
+        return (
+            mean([each.precision for each in asked if each.precision is not None], bounds=(0, 1)),
+            mean([each.recall for each in asked if each.recall is not None], bounds=(0, 1)),
+            sum(each.sentences for each in asked),
+        )
     worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
     statements = sum(each.sentences for each in worth)
     return (
@@ -132,6 +164,30 @@ def citation_figures(
         proportion(sum(each.supported for each in worth), statements),
         statements,
     )
+
+
+def answer_recall(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Mean share of what is to be said that answers to questions say; unreadable ones aside."""
+    recalls = [
+        each.question.worth[method].recall
+        for each in own
+        if each.question is not None and each.outcomes[method].problem is None
+    ]
+    return mean([recall for recall in recalls if recall is not None], bounds=(0, 1))
+
+
+def says_something(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of readable answers with a sentence about the evidence."""
+    readable = [each.outcomes[method] for each in own if each.outcomes[method].problem is None]
+    return proportion(
+        sum(any(said.about != "none" for said in each.statements) for each in readable),
+        len(readable),
+    )
+
+
+def unreadable(own: Sequence[ClaimResult], method: str) -> int:
+    """Answers that a language model wrote and nobody can read."""
+    return sum(each.outcomes[method].problem is not None for each in own)
 
 
 def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:

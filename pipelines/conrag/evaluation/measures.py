@@ -73,7 +73,8 @@ def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
     """Citation counts by ALCE's rules, judged by what the passages really say.
 
     Passages bear a statement on a side out if one of them takes that side; one about the conflict,
-    if they take both. Statements about nothing need no citation and are left out.
+    if they take both; one that a language model wrote about neither, if one takes a side at all.
+    Statements about nothing need no citation and are left out.
     """
     counts = CitationCounts(0, 0, 0, 0)
     for each in outcome.statements:
@@ -92,7 +93,8 @@ def _counted(statement: Statement, truth: Truth) -> CitationCounts:
     wanted = set(OTHER_SIDE) if statement.side is None else {statement.side}
 
     def supports(positions: Sequence[int], _: str) -> bool:
-        return wanted <= {truth.get(statement.cites[position]) for position in positions}
+        said = {truth.get(statement.cites[position]) for position in positions}
+        return bool(wanted & said) if statement.about == "answer" else wanted <= said
 
     sentence = CitedSentence(statement.text, tuple(range(len(statement.cites))))
     return citation_counts([sentence], len(statement.cites), supports)

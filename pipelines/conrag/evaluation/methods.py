@@ -52,7 +52,7 @@ class Given:
     """What every method starts from.
 
     Attributes:
-        claim: The claim.
+        claim: The claim, or the question.
         tagged: The k passages, the most relevant first, each with a label.
         read_together: What the tagger says of the most relevant k' passages, read as one text.
         read_without_tags: What it says of the packet that is chosen without tags, likewise.
@@ -64,6 +64,10 @@ class Given:
     read_together: Reading
     read_without_tags: Reading
     truth: Mapping[str, Relation]
+
+
+NOTHING = Reading(Relation.IRRELEVANT, 0.0)
+"""The reading of no text."""
 
 
 Method = Callable[[Given, ConragSettings], Outcome]
@@ -133,7 +137,7 @@ def citerag(given: Given, settings: ConragSettings) -> Outcome:
     masses = [evidence_mass(packet, side) for side in _SIDES]
     stance = delta_rule(*masses, delta=0)
     outcome = _one_narrative(stance, packet, packet, support_share(*masses))
-    return _cited_by_words(given.claim, outcome, packet)
+    return cited_by_words(given.claim, outcome, packet)
 
 
 def conrag(given: Given, settings: ConragSettings) -> Outcome:
@@ -142,11 +146,13 @@ def conrag(given: Given, settings: ConragSettings) -> Outcome:
 
 
 def oracle(given: Given, settings: ConragSettings) -> Outcome:
-    """ConRAG with the gold relation of every passage in place of the tag.
+    """ConRAG with the gold relation of every passage in place of the tag."""
+    return _answered(analyse(with_gold_tags(given), settings))
 
-    Passages of which the data say nothing count as irrelevant.
-    """
-    known = [
+
+def with_gold_tags(given: Given) -> list[Tagged]:
+    """The passages with their gold relations; of what the data do not say, irrelevant."""
+    return [
         replace(
             each,
             relation=given.truth.get(each.id, Relation.IRRELEVANT),
@@ -155,7 +161,6 @@ def oracle(given: Given, settings: ConragSettings) -> Outcome:
         )
         for each in given.tagged
     ]
-    return _answered(analyse(known, settings))
 
 
 def without_tagging(given: Given, settings: ConragSettings) -> Outcome:
@@ -169,13 +174,17 @@ def without_tagging(given: Given, settings: ConragSettings) -> Outcome:
 
 def without_clustering(given: Given, settings: ConragSettings) -> Outcome:
     """ConRAG without evidence clustering: every passage by itself, near-duplicates included."""
+    return _answered(analyse_apart(given, settings))
+
+
+def analyse_apart(given: Given, settings: ConragSettings) -> Analysis:
+    """The analysis stage where every passage is a cluster and none is a near-duplicate."""
 
     def apart(graph: "nx.Graph") -> list[frozenset[str]]:
         return [frozenset({node}) for node in graph]
 
     packet = PacketSettings(**settings.packet.model_dump() | {"near_duplicate": 1.0})
-    own = settings.model_copy(update={"packet": packet})
-    return _answered(analyse(given.tagged, own, grouping=apart))
+    return analyse(given.tagged, settings.model_copy(update={"packet": packet}), grouping=apart)
 
 
 def without_uncertainty(given: Given, settings: ConragSettings) -> Outcome:
@@ -194,7 +203,7 @@ def without_uncertainty(given: Given, settings: ConragSettings) -> Outcome:
 def without_binding(given: Given, settings: ConragSettings) -> Outcome:
     """ConRAG without citation binding: citations are added afterwards, by shared words."""
     found = analyse(given.tagged, settings)
-    return _cited_by_words(given.claim, _answered(found), found.packet.passages)
+    return cited_by_words(given.claim, _answered(found), found.packet.passages)
 
 
 METHODS: Mapping[str, Method] = {
@@ -258,7 +267,7 @@ def _one_narrative(
     )
 
 
-def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[Tagged]) -> Outcome:
+def cited_by_words(claim: str, outcome: Outcome, packet: Sequence[Tagged]) -> Outcome:
     """The outcome with every citation replaced by what shares most words with its sentence.
 
     A verdict has no words of its own, and stands for the claim.
@@ -277,6 +286,7 @@ def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[Tagged]) -> O
             "statements": tuple(
                 each if each.about == "none" else each.model_copy(update={"cites": nearest(each)})
                 for each in outcome.statements
-            )
+            ),
+            "unbound": 0,
         }
     )

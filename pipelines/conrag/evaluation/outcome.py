@@ -38,6 +38,10 @@ class Outcome(BaseModel):
         statements: The answer.
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.evaluation.methods.support_share`.
+        undecided: Whether the stance is unknown: the reply that was to give it could not be read.
+        unbound: Sentences whose citations are wrong; they count as citing nothing.
+        problem: Why there is no answer, in one line.
+        raw: The reply of a language model that could not be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,6 +50,10 @@ class Outcome(BaseModel):
     packet: tuple[str, ...]
     statements: tuple[Statement, ...]
     support: float = 0.0  # older results do not have it, and need it for nothing
+    undecided: bool = False
+    unbound: int = 0
+    problem: str | None = None
+    raw: str | None = None
 
     @property
     def cited(self) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from nli.windows import Span, sentences
 from pipelines.conrag.evaluation.hallucination import ResponseSentence, tokens, touched
+from pipelines.conrag.question import MOST, as_claim
 from pipelines.conrag.stance import Stance
+from pipelines.data.alce import Question
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fever import FeverClaim, page_key, page_title
 from pipelines.data.fool_me_twice import GameClaim
@@ -17,17 +19,36 @@ from pipelines.data.wice import CitedClaim
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.answer_recall import is_named
 from pipelines.retrieval.chunks import passages
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What is known of a question's answer.
+
+    Attributes:
+        answers: Aliases of each short answer that is to be named.
+        claims: What the answer is to entail.
+    """
+
+    answers: tuple[tuple[str, ...], ...] = ()
+    claims: tuple[str, ...] = ()
+
+    def statements(self, question: str) -> tuple[str, ...]:
+        """The answer in statements, as `pipelines.conrag.question` makes them."""
+        named = (as_claim(question, aliases[0]) for aliases in self.answers)
+        return tuple(dict.fromkeys((*named, *self.claims)))[:MOST]
+
+
+@dataclass(frozen=True)
 class Query:
-    """A claim to be checked.
+    """A claim to be checked, or a question to be answered.
 
     Attributes:
         id: Name of the claim, unique within its source.
         source: Data set.
-        claim: The claim.
+        claim: The claim, or the question.
         passages: What there is to retrieve from for this claim.
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
@@ -35,6 +56,7 @@ class Query:
             evidence to find.
         relations: Passage id -> what it says of the claim, as far as the data say.
         response: Where the claim stands, if it is a sentence of a response.
+        asked: What is known of the answer, if it is a question; then relations are to that.
     """
 
     id: str
@@ -46,6 +68,7 @@ class Query:
     evidence: tuple[frozenset[str], ...]
     relations: Mapping[str, Relation]
     response: ResponseSentence | None = None
+    asked: Asked | None = None
 
 
 LONGEST_PAGE = 180
@@ -357,6 +380,35 @@ def _sentences(response: Response, source: tuple[Document, ...]) -> list[Query]:
             )
         )
     return made
+
+
+def from_alce(questions: Sequence[Question]) -> list[Query]:
+    """Questions with what ALCE retrieved for each, the best first.
+
+    A passage that names one of the short answers supports the answer; whether one contradicts it
+    is not known. Of ELI5, whose answers are no short ones, nothing is known of passages.
+    """
+    found = []
+    for each in questions:
+        own = tuple(
+            passage.model_copy(update={"id": f"{each.id}/{passage.id}"})
+            for passage in each.passages
+        )
+        names = (p.id for p in own if any(is_named(a, p.as_read()) for a in each.answers))
+        found.append(
+            Query(
+                id=each.id,
+                source=f"alce-{each.task}",
+                claim=each.question,
+                passages=own,
+                stance=None,
+                disputed=None,
+                evidence=(),
+                relations=dict.fromkeys(names, Relation.SUPPORTS),
+                asked=Asked(each.answers, each.claims),
+            )
+        )
+    return found
 
 
 def _source_passages(source: Source) -> tuple[Document, ...]:

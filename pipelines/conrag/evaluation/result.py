@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_serializer
 
+from pipelines.conrag.evaluation.answers import AnsweredQuestion
 from pipelines.conrag.evaluation.hallucination import ResponseSentence
 from pipelines.conrag.evaluation.outcome import Outcome
 from pipelines.conrag.stance import Stance
@@ -37,7 +38,7 @@ class ClaimResult(BaseModel):
 
     Attributes:
         id: Name of the claim within its data set.
-        claim: The claim.
+        claim: The claim, or the question.
         status: "answered", or "failed" (tried again when the run is resumed).
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
@@ -49,6 +50,8 @@ class ClaimResult(BaseModel):
         outcomes: Method -> what it makes of the claim.
         truncations: Passages of which the labeller read a part.
         response: Where the claim stands, if it is a sentence of a response.
+        question: What is kept of a question's answers, if it is one. Tags are relations to its
+            first answer then, and `truth` to the gold one.
         error: One line for "failed".
     """
 
@@ -67,6 +70,7 @@ class ClaimResult(BaseModel):
     outcomes: dict[str, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
     response: ResponseSentence | None = None
+    question: AnsweredQuestion | None = None
     error: str | None = None
 
     @field_serializer("evidence", when_used="json")

@@ -9,9 +9,11 @@ from pipelines.conrag.evaluation.datasets import Dataset
 from pipelines.conrag.evaluation.evaluate import evaluate
 from pipelines.conrag.evaluation.queries import Query
 from pipelines.conrag.evaluation.result import ClaimResult
+from pipelines.conrag.evaluation.written import Writers
 from pipelines.conrag.settings import ConragSettings
 from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.dense import Embedder
+from pipelines.retrieval.fusion import RANK_CONSTANT
 from pipelines.retrieval.index import ABOUT, Index, Method, Retrieved, build
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
@@ -20,6 +22,10 @@ NAME = "conrag"
 
 Scope = Literal["own", "all"]
 """Where a claim's passages are retrieved from: those it comes with, or those of all claims."""
+
+
+Find = Callable[[Query, int], list[Retrieved]]
+"""(claim, k) -> its k most relevant passages, the best first."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,19 @@ class Search:
         if self.among == "own":
             own = [self.positions[passage.id] for passage in query.passages]
         return self.index.search(query.claim, k=k, method=self.method, among=own)
+
+
+def as_given(query: Query, k: int) -> list[Retrieved]:
+    """The first k passages in the order that the data give them, for releases with a ranking.
+
+    Relevance falls with the rank as in reciprocal rank fusion, as no score is read.
+    """
+    best = 1 / (RANK_CONSTANT + 1)
+    scores = [1 / (RANK_CONSTANT + rank) for rank in range(1, k + 1)]
+    return [
+        Retrieved(passage, relevance=score / best, score=score)
+        for passage, score in zip(query.passages, scores, strict=False)
+    ]
 
 
 def entry_name(dataset: str) -> str:
@@ -99,13 +118,14 @@ def search(
 
 async def run(
     queries: Sequence[Query],
-    find: Callable[[Query, int], list[Retrieved]],
+    find: Find,
     labeller: Labeller,
     settings: ConragSettings,
     folder: RunFolder,
     *,
     dataset: str,
     on_failure: Literal["stop", "skip"] = "stop",
+    writers: Writers | None = None,
     in_flight: int = IN_FLIGHT,
     on_start: Callable[[int], None] = lambda _: None,
     on_result: Callable[[ClaimResult], None] = lambda _: None,
@@ -116,11 +136,12 @@ async def run(
 
     Args:
         queries: The claims.
-        find: Retrieves a claim's passages, the best first: a `Search`.
+        find: Retrieves a claim's passages, the best first: a `Search`, or `as_given`.
         labeller: Tags passages.
         settings: Every parameter.
         folder: Where results go; `RunFolder.begin` must have been called.
         dataset: Its name.
+        writers: The language model that writes answers; None takes the template.
         on_failure: Whether a claim that cannot be judged stops the run or is recorded as "failed".
         in_flight: Claims at a time.
         on_start: Told how many claims were done by an earlier run.
@@ -136,7 +157,7 @@ async def run(
     """
 
     async def work(query: Query) -> ClaimResult:
-        return await evaluate(query, find(query, settings.depth), labeller, settings)
+        return await evaluate(query, find(query, settings.depth), labeller, settings, writers)
 
     def failed(query: Query, reason: str) -> ClaimResult:
         return ClaimResult(

@@ -7,6 +7,7 @@ from pipelines.conrag.evaluation.errors import error_table, errors_to_sort
 from pipelines.conrag.evaluation.figures import (
     OURS,
     Results,
+    answer_recall,
     answered,
     checked,
     citation_figures,
@@ -16,11 +17,14 @@ from pipelines.conrag.evaluation.figures import (
     in_bin,
     leakage,
     mean_evidence_f1,
+    of_questions,
     of_responses,
     right_stances,
+    says_something,
     shown_methods,
     stance_accuracy,
     stance_macro_f1,
+    unreadable,
 )
 from pipelines.conrag.evaluation.hallucination import (
     accepted_contradictions,
@@ -57,6 +61,13 @@ CONTRADICTION = (
 RESPONSES = (
     "Sentences of responses (ragtruth) have a gold stance and no gold labels of passages: there is "
     "nothing to count contradictions by, and no Oracle. conrag_hallucination has what is known."
+)
+QUESTIONS = (
+    "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
+    "passages say of a sentence is judged by the labeller of the run, where ALCE has a larger "
+    "entailment model. Every sentence counts. A sentence contradicts the packet where one of its "
+    "passages contradicts it and no other sentence gives that passage's version and cites it. Gold "
+    "answers said: short answers named, or claims entailed."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
@@ -100,14 +111,16 @@ def stances(results: Results) -> Table:
             contradiction_rate(own, method),
             contradiction_rate(own, method, disclosure=False),
             coverage(own, method),
+            unreadable(own, method),
             len(own),
         )
         for dataset, own in results.items()
+        if not of_questions(own)
         for method in shown_methods(own)
     ]
     quoted: list[Row] = [
         (dataset, method, "paper, Table IV", Estimate(accuracy, low, high, 1), None, f1, rate,
-         None, None, None)
+         None, None, None, None)
         for dataset, method, accuracy, low, high, f1, rate in paper.TABLE_IV
     ]  # fmt: skip
     return Table(
@@ -124,6 +137,7 @@ def stances(results: Results) -> Table:
             Column("contradiction_rate", "Contradiction rate", interval=True),
             Column("contradiction_rate_strict", "Whatever is shown", interval=True),
             Column("answered", "Takes a side", interval=True),
+            Column("unreadable", "Unreadable"),
             Column("claims", "Claims"),
         ),
         rows=tuple(rows),
@@ -136,7 +150,8 @@ def stances(results: Results) -> Table:
             "evidence, each against the best of its gold sets.",
             CONTRADICTION,
             RESPONSES,
-            "A claim without a gold stance is in no accuracy.",
+            "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
+            "model was to give and wrote nothing that can be read.",
             "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
             "language model; they stand here for orientation.",
         ),
@@ -160,18 +175,23 @@ def citations(results: Results) -> Table:
                     recall,
                     leakage(own, method),
                     contradiction_rate(own, method),
+                    answer_recall(own, method),
+                    says_something(own, method),
+                    sum(each.outcomes[method].unbound for each in own),
+                    unreadable(own, method),
                     statements,
                 )
             )
     quoted: list[Row] = [
         (dataset, method, "paper, Table V", Estimate(p, p_low, p_high, 1),
-         Estimate(r, r_low, r_high, 1), None, rate, None)
+         Estimate(r, r_low, r_high, 1), None, rate,
+         None, None, None, None, None)
         for dataset, method, p, p_low, p_high, r, r_low, r_high, rate in paper.TABLE_V
     ]  # fmt: skip
     return Table(
         name="conrag_citations",
         title="Citations",
-        caption="Over all statements of all answers.",
+        caption="What the sentences of answers cite, and whether that bears them out.",
         columns=(
             Column("dataset", "Data"),
             Column("method", "Method"),
@@ -180,6 +200,10 @@ def citations(results: Results) -> Table:
             Column("recall", "Citation recall", interval=True),
             Column("leakage", "Citation leakage", interval=True),
             Column("contradiction_rate", "Contradiction rate", interval=True),
+            Column("answer_recall", "Gold answers said", interval=True),
+            Column("answered", "Answers", interval=True),
+            Column("unbound", "Wrong citations"),
+            Column("unreadable", "Unreadable"),
             Column("statements", "Statements"),
         ),
         rows=tuple(rows),
@@ -187,8 +211,11 @@ def citations(results: Results) -> Table:
         notes=(
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
-            "The paper's rows are of ALCE, whose questions are answered at length by a language "
-            "model; they stand here for orientation.",
+            "Answers: the share of readable answers with a sentence about the evidence. Wrong "
+            "citations: sentences that cite nothing, or what is not there, or break the policy; "
+            "they count as citing nothing.",
+            QUESTIONS,
+            "The paper's rows are of ALCE with a larger language model and judge.",
         ),
     )
 
@@ -425,6 +452,15 @@ def failures(results: Results, shown: int) -> Table:
             unreadable = [name for name, tag in each.tags.items() if tag.value == "INVALID"]
             if unreadable:
                 rows.append((dataset, each.id, "unreadable labels", ", ".join(unreadable)))
+            rows += [
+                (dataset, each.id, f"unreadable answer, {method}", one_line(outcome.problem, 400))
+                for method, outcome in each.outcomes.items()
+                if outcome.problem is not None
+            ]
+            if each.question is not None and each.question.problem is not None:
+                rows.append(
+                    (dataset, each.id, "first answer", one_line(each.question.problem, 400))
+                )
             rows += [
                 (dataset, each.id, "truncation",
                  f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen")

@@ -99,7 +99,7 @@ def test_search_by_meaning_where_the_model_is_installed(notes: Path, contested: 
     ("arguments", "problem"),
     [
         (["ask", ""], "the query is empty"),
-        (["ask", "Who built the dam?"], "cannot be put as a claim"),
+        (["ask", "Who built the dam?"], "--generator llm"),
         (["ask", "Isn't the dam old?"], "cannot be put as a claim"),
         (["ask", CLAIM, "--index", "nowhere"], "nowhere is no index"),
         (["ask", CLAIM, "--index", "notes/study.txt"], "is a file"),

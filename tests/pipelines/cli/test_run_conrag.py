@@ -2,9 +2,11 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Contested, contents, table
+from scripted import KEY, Scripted
 
 EXAMPLE = {
     "id": "bridge",
@@ -180,3 +182,102 @@ def test_bad_input_is_one_line(
 ) -> None:
     assert said in contested.refused("run", "conrag", *arguments.split())
     assert not list(folder.glob("results/conrag*"))
+
+
+ALCE = ["--dataset", "alce", "--data", "asqa.json"]
+
+
+def alce_file() -> None:
+    docs = [
+        {"title": "Guide", "text": "The bridge was opened by the mayor in 1932."},
+        {"title": "Study", "text": "Traffic first crossed the bridge in May 1936."},
+        {"title": "Food", "text": "Cheese is made of milk."},
+    ]
+    question = {
+        "sample_id": "7",
+        "question": "When was the bridge opened?",
+        "qa_pairs": [{"short_answers": ["1932"]}],
+        "docs": docs,
+    }
+    Path("asqa.json").write_text(json.dumps([question]))
+
+
+def answering(request: dict[str, Any]) -> str:
+    """A writer that knows the year, and cites the first passage for it."""
+    schema = request["response_format"]["json_schema"]["name"]
+    if schema == "FirstAnswerReply":
+        return '{"answers": ["1932"]}'
+    said = {"about": "answer", "sent": "The bridge was opened in 1932.", "cites": [1]}
+    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": [said]})
+
+
+def test_questions_of_alce(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alce_file()
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=answering) as endpoint:
+        run = ["run", "conrag", *ALCE, "--endpoint", endpoint.url, "--out", "out"]
+        contested.done(*run)
+        asked = len(endpoint.requests)
+        before = contents(folder / "out")
+        contested.done(*run)
+        assert (len(endpoint.requests), contents(folder / "out")) == (asked, before)
+    out = folder / "out"
+    rows = {
+        row["method"]: row for row in table(out, "conrag_citations") if row["figures"] == "this run"
+    }
+    assert list(rows) == [
+        "RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle", "w/o conflict tagging",
+        "w/o evidence clustering", "w/o uncertainty policy", "w/o citation binding",
+    ]  # fmt: skip
+    ours = rows["ConRAG"]
+    assert (ours["dataset"], ours["precision"], ours["recall"]) == ("alce-asqa", 1, 1)
+    assert (ours["answer_recall"], ours["statements"], ours["unreadable"]) == (1, 1, 0)
+    assert not [row for row in table(out, "conrag_stance") if row["figures"] == "this run"]
+    entry = json.loads((out / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    assert entry["config"]["writer"]["name"] == "scripted"
+    assert entry["config"]["retrieval"]["method"] == "the release's ranking"
+    assert "conrag/first_answer" in entry["config"]["prompts"]
+    page = (out / "report.html").read_text()
+    assert "writes answers" in page
+    assert "the release&#39;s ranking" in page
+
+
+def test_a_language_model_can_write_of_claims(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=answering) as endpoint:
+        contested.done(
+            "run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25",
+            "--endpoint", endpoint.url, "--out", "out",
+        )  # fmt: skip
+    result = json.loads((folder / "out" / "conrag.claims.jsonl").read_text())
+    said = {name: each["statements"][0]["text"] for name, each in result["outcomes"].items()}
+    assert set(said.values()) == {"The bridge was opened in 1932."}
+    assert result["outcomes"]["RelRAG"]["stance"] == "SUPPORT"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([*ALCE, "--generator", "template"], "--dataset alce has questions"),
+        ([*ALCE, "--method", "bm25"], "--method has no effect with --dataset alce"),
+        ([*ALCE, "--among", "all"], "--among has no effect with --dataset alce"),
+        (["--data", "claims.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "--endpoint has no"),
+    ],
+)
+def test_what_does_not_go_with_questions(
+    arguments: list[str], problem: str, contested: Contested, folder: Path
+) -> None:
+    alce_file()
+    assert problem in contested.refused("run", "conrag", *arguments, "--out", "out")
+    assert not Path("out").exists()
+
+
+def test_a_dry_run_of_questions_says_who_writes(contested: Contested, folder: Path) -> None:
+    alce_file()
+    said = contested.done("run", "conrag", *ALCE, "--out", "out", "--dry-run").out
+    assert "1 questions from asqa.json" in said
+    assert "written by a language model" in said

@@ -1,0 +1,89 @@
+"""A question's first answers, put as claims that passages can be tagged by.
+
+A tagger compares a passage with a statement, and the paper's query may be a question (section 2).
+It does not say how the two meet. Here a language model answers from the most relevant passages, and
+the question with that answer makes the statement. So the relations are to the first answer: where
+passages give another one they contradict it, and the conflict score sees it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from pipelines.conrag.generator import Generator
+from pipelines.data.declarative import declarative
+from pipelines.data.records import Document
+from serving.client import Sampling
+
+MOST = 5
+REPLY_TOKENS = 256
+
+SENTENCE_WORDS = 5
+"""Words from which an answer with a full stop is a sentence; "Washington, D.C." is none."""
+
+
+class FirstAnswerReply(BaseModel):
+    """The JSON reply."""
+
+    answers: Annotated[
+        list[Annotated[str, Field(min_length=1, max_length=240)]], Field(max_length=MOST)
+    ]
+
+
+@dataclass(frozen=True)
+class FirstAnswer:
+    """What a question seems to have for an answer.
+
+    Attributes:
+        claims: Statements, one for each thing that is asked for; none where the passages do not
+            answer the question, or the reply was unreadable.
+        problem: Why there is no claim, in one line; None where the passages have no answer.
+        raw: The unreadable reply.
+    """
+
+    claims: tuple[str, ...]
+    problem: str | None = None
+    raw: str | None = None
+
+
+async def first_answer(question: str, passages: Sequence[Document], by: Generator) -> FirstAnswer:
+    """Answer a question from passages, in statements.
+
+    Args:
+        question: What is asked.
+        passages: The most relevant ones; without any, there is no answer.
+        by: Who answers.
+
+    Raises:
+        RequestError: The passages do not fit the model's context.
+        ServingError: No server can be had.
+    """
+    if not passages:
+        return FirstAnswer(())
+    messages = by.first_answer.messages(
+        query=question,
+        evidence=[
+            {"number": number, "text": each.as_read()} for number, each in enumerate(passages, 1)
+        ],
+    )
+    reply = await by.client.structured(messages, FirstAnswerReply, Sampling(REPLY_TOKENS))
+    if reply.value is None:
+        return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
+    given = [" ".join(each.split()) for each in reply.value.answers]
+    return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))
+
+
+def as_claim(question: str, answer: str) -> str:
+    """Question and answer as one statement; an answer that is a sentence stands by itself.
+
+    "When was the dam built?" with "1902" is "The dam was built in 1902."; with "It was built in
+    1902." it is just that.
+
+    Args:
+        question: What is asked.
+        answer: Not empty.
+    """
+    sentence = answer.endswith(".") and len(answer.split()) >= SENTENCE_WORDS
+    return answer if sentence else declarative(question, answer)

@@ -1,0 +1,141 @@
+"""Questions: answered first, so that passages can be for or against the answer."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_labels import KnownLabels
+from scripted import KEY, Scripted, fenced_text
+
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.generator import generator
+from pipelines.conrag.pipeline import conrag, deciding, tag
+from pipelines.conrag.question import as_claim
+from pipelines.conrag.settings import ConragSettings
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.retrieval.index import Retrieved
+from serving.connect import Source, connect
+from serving.profile import default_name, load
+
+S, C, I, X = Relation  # noqa: E741
+QUESTION = "When was the dam built?"
+FOUND = [
+    Retrieved(Document(id=name, text=text), 1.0, 1.0)
+    for name, text in {
+        "s1": "The dam was built in 1902.",
+        "c1": "Work on the dam ended in 1911.",
+        "i1": "Cheese is made of milk.",
+    }.items()
+]
+
+
+async def asked(tmp_path: Path, first: str) -> tuple[Answer, list[dict[str, Any]]]:
+    """What comes of a first answer, given as JSON."""
+    sentence = {"about": "answer", "sent": "It was built in 1902.", "cites": [1]}
+
+    def reply(request: dict[str, Any]) -> str:
+        if request["response_format"]["json_schema"]["name"] == "FirstAnswerReply":
+            return first
+        return json.dumps({"conflict": "The year.", "sentences": [sentence]})
+
+    with Scripted(reply=reply) as endpoint:
+        source = Source(load(default_name()), "generator", tmp_path, endpoints=(endpoint.url,))
+        async with connect(source, cache=tmp_path / "cache.sqlite") as client:
+            answer = await conrag(
+                QUESTION,
+                FOUND,
+                labeller=KnownLabels(),
+                settings=ConragSettings(),
+                generator=generator(client),
+                question=True,
+            )
+        return answer, endpoint.requests
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+
+
+async def test_passages_are_tagged_by_the_first_answer(tmp_path: Path) -> None:
+    answer, requests = await asked(tmp_path, '{"answers": ["1902"]}')
+    assert answer.first_answer == ("The dam was built in 1902.",)
+    assert (answer.status, answer.kappa) == ("disputed", 1)
+    assert [(each.text, each.cites, each.problems) for each in answer.sentences] == [
+        ("It was built in 1902.", (1,), ())
+    ]
+    assert answer.unsaid == "The year."
+    assert len(requests) == 2
+    assert fenced_text(requests[0], "QUESTION") == QUESTION
+    assert fenced_text(requests[1], "QUESTION") == QUESTION
+    assert fenced_text(requests[1], "FIRST ANSWER") == "The dam was built in 1902."
+
+
+async def test_where_passages_have_no_answer_it_says_so(tmp_path: Path) -> None:
+    answer, requests = await asked(tmp_path, '{"answers": []}')
+    assert answer.status == "insufficient evidence"
+    assert [each.text for each in answer.sentences] == ["No passage found answers this."]
+    assert {each.relation for each in answer.evidence} == {I}
+    assert len(requests) == 1
+
+
+async def test_an_unreadable_first_answer_is_a_problem_and_no_abstention(tmp_path: Path) -> None:
+    answer, _ = await asked(tmp_path, "It was built")
+    assert answer.sentences == ()
+    assert answer.problem is not None
+    assert answer.problem.startswith("first answer: not the JSON asked for")
+    assert answer.raw == "It was built"
+
+
+async def test_a_question_without_a_writer_is_refused() -> None:
+    with pytest.raises(ValueError, match="a question needs a generator"):
+        await conrag(
+            QUESTION, FOUND, labeller=KnownLabels(), settings=ConragSettings(), question=True
+        )
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim"),
+    [
+        ("1902", "The dam was built in 1902."),
+        ("It was built in 1902, they say.", "It was built in 1902, they say."),
+        ("Jan. 1902", "The dam was built in Jan. 1902."),
+    ],
+)
+def test_a_short_answer_is_put_into_the_question(answer: str, claim: str) -> None:
+    assert as_claim(QUESTION, answer) == claim
+
+
+def judged(*relations: tuple[Relation, float]) -> Sequence[Judgement]:
+    return [
+        Judgement(
+            claim=f"claim {n}", document="d", relation=relation, source="known",
+            probabilities={relation: sure},
+        )
+        for n, (relation, sure) in enumerate(relations)
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("relations", "place"),
+    [
+        ([(C, 0.9), (S, 0.4)], 1),
+        ([(I, 0.9), (C, 0.4)], 1),
+        ([(S, 0.5), (S, 0.8)], 1),
+        ([(I, 0.9), (X, 0)], 0),
+    ],
+)
+def test_a_passage_supports_an_answer_if_it_supports_a_part(
+    relations: list[tuple[Relation, float]], place: int
+) -> None:
+    assert deciding(judged(*relations)).claim == f"claim {place}"
+
+
+async def test_each_passage_is_tagged_by_all_parts() -> None:
+    labels = KnownLabels()
+    tagged, _ = await tag(["One part.", "The other."], FOUND, labels)
+    assert [(each.id, each.relation) for each in tagged] == [("s1", S), ("c1", C), ("i1", I)]
+    assert len(labels.asked) == 6

@@ -1,0 +1,122 @@
+"""What an answer to a question is worth, worked out by hand with a labeller that knows facts."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from pipelines.conrag.answer import About
+from pipelines.conrag.evaluation.answers import AnswerWorth, answer_worth, supporting
+from pipelines.conrag.evaluation.outcome import Outcome, Statement
+from pipelines.conrag.evaluation.queries import Asked
+from pipelines.conrag.stance import Stance
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Judgement, Labelled, Relation
+
+PASSAGES = {
+    name: Document(id=name, text=text)
+    for name, text in {"p": "a b", "q": "b", "r": "c", "n": "not-a"}.items()
+}
+
+
+class Facts:
+    """Texts are lists of facts: one has all that a sentence names, or denies one of them."""
+
+    identity = "facts"
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        judged = []
+        for claim in claims:
+            for document in documents:
+                self.asked.append((claim, document.text))
+                wanted, said = set(claim.split()), set(document.text.split())
+                relation = Relation.IRRELEVANT
+                if wanted <= said:
+                    relation = Relation.SUPPORTS
+                elif any(f"not-{fact}" in said for fact in wanted):
+                    relation = Relation.CONTRADICTS
+                judged.append(
+                    Judgement(claim=claim, document=document.id, relation=relation, source="facts")
+                )
+        return Labelled(tuple(judged), ())
+
+
+def says(text: str, *cites: str, about: About = "answer") -> Statement:
+    return Statement(text=text, about=about, cites=cites)
+
+
+def answer(*statements: Statement) -> Outcome:
+    return Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=tuple(PASSAGES), statements=statements)
+
+
+async def worth(*statements: Statement, asked: Asked | None = None) -> AnswerWorth:
+    found = await answer_worth({"it": answer(*statements)}, PASSAGES, asked or Asked(), Facts())
+    return found["it"]
+
+
+# statements -> sentences, supported, citations, precise; contradicting, whatever is shown
+CASES = {
+    "one that is borne out": ([says("b", "q")], (1, 1, 1, 1), (0, 0)),
+    "two that are needed together": ([says("a b c", "p", "r")], (1, 1, 2, 2), (1, 1)),
+    "one too many": ([says("b", "q", "r")], (1, 1, 2, 1), (0, 0)),
+    "nothing cited": ([says("b")], (1, 0, 0, 0), (0, 0)),
+    "an answer that says nothing": ([says("Nothing.", about="none")], (1, 0, 0, 0), (0, 0)),
+    "no answer": ([], (0, 0, 0, 0), (0, 0)),
+    "contradicted": ([says("a", "p")], (1, 1, 1, 1), (1, 1)),
+    "contradicted, and the other version given": (
+        [says("a", "p"), says("not-a", "n")],
+        (2, 2, 2, 2),
+        (0, 1),
+    ),
+    "the other version given, without its passage": (
+        [says("a", "p"), says("not-a", "q")],
+        (2, 1, 2, 1),
+        (1, 1),
+    ),
+    "contradicted, and the conflict spoken of": (
+        [says("a", "p"), says("They differ.", "p", "n", about="conflict")],
+        (2, 1, 3, 1),
+        (0, 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+async def test_one_answer(name: str) -> None:
+    statements, counts, contradicting = CASES[name]
+    found = await worth(*statements)
+    cited = found.citations
+    assert (cited.sentences, cited.supported, cited.citations, cited.needed) == counts
+    assert (found.contradicting, found.contradicting_strict) == contradicting
+
+
+async def test_short_answers_are_named_and_claims_entailed() -> None:
+    said = [says("a b", "p"), says("c", "r")]
+    assert (await worth(*said, asked=Asked(answers=(("c",), ("d", "b"))))).recall == 1
+    assert (await worth(*said, asked=Asked(claims=("a c", "d")))).recall == 0.5
+    assert (await worth(asked=Asked(claims=("a",)))).recall == 0
+    assert (await worth(*said)).recall is None
+
+
+async def test_what_methods_share_is_asked_once() -> None:
+    labeller = Facts()
+    one = answer(says("b", "q", "r"))
+    await answer_worth({"one": one, "other": one}, PASSAGES, Asked(), labeller)
+    assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 1
+
+
+async def test_passages_that_support_one_of_the_gold_claims() -> None:
+    found = await supporting(["b", "c"], list(PASSAGES.values()), Facts())
+    assert found == dict.fromkeys(["p", "q", "r"], Relation.SUPPORTS)
+    assert await supporting([], list(PASSAGES.values()), Facts()) == {}
+
+
+def test_gold_answers_in_statements() -> None:
+    asked = Asked(answers=(("1911", "in 1911"), ("1954",)))
+    assert asked.statements("When was the dam built?") == (
+        "The dam was built in 1911.",
+        "The dam was built in 1954.",
+    )
+    assert Asked(claims=("Steel grows.",)).statements("Why?") == ("Steel grows.",)
