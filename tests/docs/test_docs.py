@@ -239,6 +239,18 @@ RELEASES = {
 """A claim in the format of each release; all are in the test half."""
 
 
+QUESTION = {
+    "sample_id": "q1",
+    "question": "When was the watermill built?",
+    "qa_pairs": [{"short_answers": ["1902"]}],
+    "docs": [
+        {"title": "Mill", "text": "The watermill dates from 1902."},
+        {"title": "Survey", "text": "Its walls were raised in 1936."},
+    ],
+}
+"""A question in ALCE's format."""
+
+
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
@@ -270,6 +282,7 @@ def write_files(folder: Path) -> None:
         ),
     }
     texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
+    texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,9 @@ from pipelines.metrics.proportion import proportion
 Results = Mapping[str, Sequence[ClaimResult]]
 """Data set -> its results."""
 
+HERE = "this run"
+"""What a table calls its own figures, beside those of the paper."""
+
 OURS = "ConRAG"
 ORACLE = "Oracle"
 
