@@ -1,0 +1,1 @@
+"""Gradient salience of decoder-only language models: which earlier tokens a token rests on."""

@@ -1,0 +1,114 @@
+"""Scores of words and of whole responses (NPOV, section 3.2 and appendix C)."""
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Aggregation = Literal["max", "sum", "negative_entropy"]
+"""How a word's row or column becomes one number (appendix C.1). The paper takes the maximum."""
+
+Average = Literal["geometric", "arithmetic"]
+"""How words' scores are averaged: appendix C has the geometric mean, section 3.2 says mean. The
+formulas decide here."""
+
+
+def contributions(
+    words: NDArray[np.floating], aggregation: Aggregation = "max"
+) -> NDArray[np.floating]:
+    """alpha_i, how much an input word contributes to the response (NPOV, equation 1).
+
+    Args:
+        words: M_words, (rows, columns), in [0, 1].
+        aggregation: Over response words. `sum` may exceed 1. `negative_entropy` is of the row
+            divided by its sum, as 1 - entropy / log(columns), in [0, 1]: the paper does not scale
+            it, and geometric means want numbers that are not negative.
+
+    Returns:
+        (rows,); 0 where there is no response word.
+    """
+    return _aggregated(words, aggregation)
+
+
+def attributions(
+    words: NDArray[np.floating], aggregation: Aggregation = "max"
+) -> NDArray[np.floating]:
+    """beta_j, how much a response word is drawn from the input (NPOV, equation 2).
+
+    As `contributions`, over input words.
+
+    Returns:
+        (columns,); 0 where there is no input word.
+    """
+    return _aggregated(words.T, aggregation)
+
+
+def _aggregated(rows: NDArray[np.floating], aggregation: Aggregation) -> NDArray[np.floating]:
+    if aggregation not in get_args(Aggregation):
+        raise ValueError(f"unknown aggregation '{aggregation}'")
+    if aggregation == "max":
+        return np.asarray(rows.max(axis=1, initial=0))
+    sums = rows.sum(axis=1, keepdims=True)
+    if aggregation == "sum":
+        return np.asarray(sums[:, 0])
+    count = rows.shape[1]
+    if count < 2:  # all of it is from one word
+        return np.asarray((sums[:, 0] > 0).astype(rows.dtype))
+    shares = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    entropy = -(shares * logs).sum(axis=1)
+    # A word without any attribution is not drawn from one word, but from none.
+    found = np.where(sums[:, 0] > 0, 1 - entropy / np.log(count), 0)
+    return np.asarray(np.clip(found, 0, 1))
+
+
+def average(scores: NDArray[np.floating] | Sequence[float], how: Average = "geometric") -> float:
+    """The mean of words' scores.
+
+    Args:
+        scores: At least 0; at least one.
+        how: The geometric mean is 0 as soon as one score is.
+
+    Raises:
+        ValueError: There is no score, or one is negative.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if not len(values) or (values < 0).any():
+        raise ValueError("an average wants at least one score, and none below 0")
+    if how == "arithmetic":
+        return float(values.mean())
+    return float(np.exp(np.log(values).mean())) if (values > 0).all() else 0.0
+
+
+def coverage_error(
+    perspectives: Sequence[NDArray[np.floating]], how: Average = "geometric"
+) -> float | None:
+    """s_cov: how far a perspective is left out of a response (NPOV, appendix C).
+
+    One minus the smallest of the perspectives' average contributions, since each must be covered.
+
+    Args:
+        perspectives: Contributions of the words of each; those without words are passed over.
+        how: Which average.
+
+    Returns:
+        In [0, 1] if contributions are; None where no perspective has a word.
+    """
+    means = [average(words, how) for words in perspectives if len(words)]
+    return 1 - min(means) if means else None
+
+
+def hallucination_error(response: NDArray[np.floating], how: Average = "geometric") -> float | None:
+    """s_hall: how far a response is not drawn from the input (NPOV, appendix C).
+
+    One minus the average attribution of the response's words.
+
+    Args:
+        response: Attributions of its words.
+        how: Which average.
+
+    Returns:
+        In [0, 1] if attributions are; None where the response has no word.
+    """
+    return 1 - average(response, how) if len(response) else None

@@ -1,0 +1,201 @@
+"""Gradient attribution: two engines and two ways that agree, on every architecture."""
+
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
+
+from salience import gradients
+from salience.gradients import Measure, Target, outputs, token_salience
+from salience.spans import span_salience
+
+PROMPT, TOKENS = 9, 16
+
+
+def relative(one: Any, other: Any) -> float:
+    """The largest difference over the largest value."""
+    return float(np.abs(one - other).max() / np.abs(other).max())
+
+
+@pytest.fixture(params=ARCHITECTURES)
+def model(request: pytest.FixtureRequest) -> Any:
+    return decoder(request.param)
+
+
+@pytest.mark.parametrize("target", get_args(Target))
+@pytest.mark.parametrize("measure", get_args(Measure))
+@pytest.mark.parametrize("chunk", [None, 1, 3])
+def test_the_engines_agree(model: Any, target: Target, measure: Measure, chunk: int | None) -> None:
+    ids = token_ids(TOKENS)
+    by_captum = token_salience(model, ids, PROMPT, engine="captum", target=target, measure=measure)
+    batched = token_salience(model, ids, PROMPT, target=target, measure=measure, chunk=chunk)
+    assert by_captum.shape == batched.shape == (TOKENS, TOKENS - PROMPT)
+    assert np.abs(by_captum).max() > 1e-3
+    assert relative(batched, by_captum) < 1e-4
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("target", get_args(Target))
+def test_a_gradient_is_what_a_small_step_does(architecture: str, target: Target) -> None:
+    """Central differences along a token's own embedding, in double precision."""
+    import torch
+
+    model, ids, step = decoder(architecture, double=True), token_ids(TOKENS), 1e-3
+    embeddings = model.get_input_embeddings()(ids[None])
+
+    def values(read: Any) -> Any:
+        logits = model(inputs_embeds=read, use_cache=False).logits[0, PROMPT - 1 : -1]
+        return outputs(logits, ids[PROMPT:], target)
+
+    found = np.zeros((TOKENS, TOKENS - PROMPT))
+    with torch.no_grad():
+        for place in range(TOKENS - 1):
+            moved = torch.zeros_like(embeddings)
+            moved[0, place] = step * embeddings[0, place]
+            found[place] = (values(embeddings + moved) - values(embeddings - moved)) / (2 * step)
+    for engine in get_args(gradients.Engine):
+        computed = token_salience(model, ids, PROMPT, engine=engine, target=target)
+        # Their norms compute in single precision, whatever the weights are.
+        assert relative(computed, found) < 1e-3, engine
+
+
+def test_no_token_rests_on_itself_or_a_later_one(model: Any) -> None:
+    found = token_salience(model, token_ids(TOKENS), PROMPT)
+    for column in range(TOKENS - PROMPT):
+        assert not found[PROMPT + column :, column].any()
+        assert found[: PROMPT + column, column].any()
+
+
+def test_a_sliding_window_is_seen() -> None:
+    """A tiny Gemma whose layers all slide sees no further than its windows together."""
+    model = decoder("gemma3")
+    kinds = model.config.layer_types
+    try:
+        model.config.layer_types = ["sliding_attention"] * len(kinds)
+        for layer in model.model.layers:
+            layer.attention_type = "sliding_attention"
+            layer.self_attn.is_sliding = True
+            layer.self_attn.layer_type = "sliding_attention"
+            layer.self_attn.sliding_window = SLIDING_WINDOW
+        found = token_salience(model, token_ids(30), 28)
+    finally:
+        decoder.cache_clear()
+    reach = len(kinds) * (SLIDING_WINDOW - 1)
+    assert not found[: 27 - reach, 0].any()
+    assert found[27 - reach : 28, 0].any()
+
+
+def test_how_many_tokens_are_taken_at_a_time_changes_nothing(model: Any) -> None:
+    ids = token_ids(40)
+    maps = [token_salience(model, ids, 20, chunk=chunk) for chunk in (1, 7, 20, 64)]
+    assert all(relative(other, maps[0]) < 1e-5 for other in maps)
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_fused_attention_gives_the_same(architecture: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ids = decoder(architecture), token_ids(TOKENS)
+    eager = token_salience(model, ids, PROMPT)
+    monkeypatch.setattr(gradients, "EAGER_MEMORY", 0)
+    assert relative(token_salience(model, ids, PROMPT), eager) < 1e-4
+    assert model.config._attn_implementation == "sdpa", "as before"
+
+
+def test_half_precision_is_summed_in_single() -> None:
+    import torch
+
+    model, ids = decoder("llama"), token_ids(TOKENS)
+    exact = token_salience(model, ids, PROMPT)
+    half = token_salience(
+        type(model)(model.config).to(torch.bfloat16).eval().requires_grad_(False), ids, PROMPT
+    )
+    assert exact.dtype.name == half.dtype.name == "float32"
+
+
+def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, ids = decoder("llama"), token_ids(TOKENS)
+    whole = token_salience(model, ids, PROMPT)
+    taken, real = [], gradients._gradients
+
+    def short(*arguments: Any) -> Any:
+        count = len(arguments[2])
+        taken.append(count)
+        if count > 2:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
+        return real(*arguments)
+
+    monkeypatch.setattr(gradients, "_gradients", short)
+    done: list[int] = []
+    found = token_salience(model, ids, PROMPT, chunk=7, on_progress=done.append)
+    assert taken == [7, 3, 1, 1, 1, 1, 1, 1, 1]
+    assert sum(done) == TOKENS - PROMPT
+    assert relative(found, whole) < 1e-5
+
+
+def test_where_not_even_one_fits_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any) -> Any:
+        raise RuntimeError("can't allocate memory")
+
+    monkeypatch.setattr(gradients, "_gradients", never)
+    with pytest.raises(MemoryError, match="one of 16 tokens do not fit"):
+        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
+
+
+def test_other_faults_are_not_taken_for_short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("shapes differ")
+
+    monkeypatch.setattr(gradients, "_gradients", broken)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
+
+
+@pytest.mark.parametrize(
+    ("prompt_tokens", "options"),
+    [(0, {}), (TOKENS, {}), (PROMPT, {"target": "loss"}), (PROMPT, {"engine": "slow"}),
+     (PROMPT, {"measure": "area"}), (PROMPT, {"chunk": 0})],
+)  # fmt: skip
+def test_what_cannot_be_is_refused(prompt_tokens: int, options: Any) -> None:
+    with pytest.raises(ValueError, match=r"cannot be the prompt|unknown"):
+        token_salience(decoder("llama"), token_ids(TOKENS), prompt_tokens, **options)
+
+
+SPANS = [(0, 4), (2, 9), (9, 12), (15, 16)]
+
+
+@pytest.mark.parametrize("target", get_args(Target))
+def test_a_span_is_the_sum_of_its_tokens_either_way(model: Any, target: Target) -> None:
+    ids = token_ids(TOKENS)
+    tokens = token_salience(model, ids, PROMPT, target=target)
+    wanted = np.stack([tokens[start:end].sum(axis=0) for start, end in SPANS])
+    for way in ("forward", "backward"):
+        found = span_salience(model, ids, PROMPT, SPANS, target=target, way=way)
+        assert relative(found, wanted) < 1e-4, way
+
+
+@pytest.mark.parametrize(("spans", "way"), [(SPANS[:2], "forward"), (SPANS, "backward")])
+def test_the_cheaper_way_is_chosen(
+    spans: list[tuple[int, int]], way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import salience.spans as module
+
+    taken: list[str] = []
+    real = module._forward
+
+    def forward(*arguments: Any) -> Any:
+        taken.append("forward")
+        return real(*arguments)
+
+    monkeypatch.setattr(module, "_forward", forward)
+    span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, spans)
+    assert taken == ([way] if way == "forward" else [])
+
+
+def test_no_span_is_no_row() -> None:
+    assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, []).shape == (0, 7)
+
+
+@pytest.mark.parametrize("span", [(-1, 3), (4, 4), (5, 17)])
+def test_a_span_that_is_none_is_refused(span: tuple[int, int]) -> None:
+    with pytest.raises(ValueError, match="no span of 16 tokens"):
+        span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, [span])

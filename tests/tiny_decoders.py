@@ -1,0 +1,73 @@
+"""Tiny decoders with random weights, of the architectures that the profiles name."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+SIZES = {
+    "vocab_size": 96,
+    "hidden_size": 32,
+    "intermediate_size": 48,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": 256,
+}
+SLIDING_WINDOW = 6
+
+
+def _llama() -> Any:
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    return LlamaForCausalLM(LlamaConfig(**SIZES, tie_word_embeddings=True))
+
+
+def _gemma3() -> Any:
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    return Gemma3ForCausalLM(
+        Gemma3TextConfig(
+            **SIZES,
+            head_dim=8,
+            sliding_window=SLIDING_WINDOW,
+            layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+            final_logit_softcapping=5.0,
+        )
+    )
+
+
+def _qwen3() -> Any:
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    return Qwen3ForCausalLM(Qwen3Config(**SIZES, head_dim=8))
+
+
+ARCHITECTURES: dict[str, Callable[[], Any]] = {
+    "llama": _llama,
+    "gemma3": _gemma3,
+    "qwen3": _qwen3,
+}
+
+
+@cache
+def decoder(architecture: str, *, double: bool = False) -> Any:
+    """A frozen causal language model; the same weights in every process."""
+    import torch
+
+    torch.manual_seed(7)
+    model = ARCHITECTURES[architecture]()
+    with torch.no_grad():
+        for weight in model.parameters():
+            # As they are initialised all outputs would be nearly alike.
+            if weight.dim() > 1:
+                weight.normal_(std=0.25)
+    model = model.double() if double else model
+    return model.eval().requires_grad_(False)
+
+
+def token_ids(count: int, seed: int = 3) -> Any:
+    """Tokens drawn from the vocabulary."""
+    import torch
+
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randint(3, SIZES["vocab_size"], (count,), generator=generator)
