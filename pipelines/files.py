@@ -16,12 +16,21 @@ def replace_text(path: Path, text: str) -> None:
     Raises:
         InputError: The folder cannot be written.
     """
+    replace_bytes(path, text.encode("utf-8", "replace"))
+
+
+def replace_bytes(path: Path, data: bytes) -> None:
+    """Write bytes in one step, as `replace_text`.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with partial.open("wb") as file:
-                file.write(text.encode("utf-8", "replace"))
+                file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
             partial.replace(path)

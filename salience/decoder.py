@@ -150,7 +150,7 @@ class Decoder:
         engine: Engine = "batched",
         target: Target = "logit",
         measure: Measure = "input_x_gradient",
-        on_progress: Progress = lambda _: None,
+        on_progress: Progress = lambda *_: None,
     ) -> NDArray[np.floating]:
         """The token-to-token salience map; see `gradients.token_salience`.
 

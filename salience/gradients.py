@@ -27,7 +27,8 @@ Measure = Literal["input_x_gradient", "gradient_norm"]
 """The paper's dot product of embedding and gradient, signed; or the gradient's L2 norm, of which it
 says in a footnote that results are similar."""
 
-Progress = Callable[[int], None]
+Progress = Callable[[int, int], None]
+"""Told how much is done, of how much."""
 
 WORKING_MEMORY = 2**30
 """Bytes that a chunk of gradients may take; see `chunk_size`."""
@@ -55,7 +56,7 @@ def token_salience(
     target: Target = "logit",
     measure: Measure = "input_x_gradient",
     chunk: int | None = None,
-    on_progress: Progress = lambda _: None,
+    on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
     """The token-to-token salience map, as it is before squaring and normalising.
 
@@ -68,7 +69,7 @@ def token_salience(
         measure: What is made of embedding and gradient.
         chunk: Output tokens at a time of `batched`; chosen by itself, and halved where memory does
             not suffice.
-        on_progress: Told how many more output tokens are done.
+        on_progress: Told how many output tokens are done.
 
     Returns:
         (n, n - m): row i is token i, column j response token m + j; of float32, or of float64 where
@@ -96,7 +97,7 @@ def token_salience(
         earlier, count = found.shape
         salience[:earlier, done : done + count] = found.cpu().numpy()
         done += count
-        on_progress(count)
+        on_progress(done, salience.shape[1])
     return salience
 
 

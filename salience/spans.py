@@ -34,7 +34,7 @@ def span_salience(
     *,
     target: Target = "logit",
     way: Way = "auto",
-    on_progress: Progress = lambda _: None,
+    on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
     """Signed attribution of every response token to spans of earlier tokens.
 
@@ -45,7 +45,7 @@ def span_salience(
         spans: Token positions [start, end) within [0, n).
         target: What is differentiated.
         way: Forwards, backwards, or whichever is cheaper. They agree to rounding.
-        on_progress: Told how many more output tokens or spans are done.
+        on_progress: Told how many output tokens or spans are done.
 
     Returns:
         (spans, n - m). What of a span lies at or after an output token adds nothing to it.
@@ -74,7 +74,7 @@ def span_salience(
     parts = []
     for part in _forward(model, ids, prompt_tokens, spans, target):
         parts.append(part)
-        on_progress(len(part))
+        on_progress(min(AT_ONCE * len(parts), len(spans)), len(spans))
     return np.concatenate(parts) if parts else np.zeros((0, tokens - prompt_tokens), np.float32)
 
 

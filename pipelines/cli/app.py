@@ -8,10 +8,23 @@ import typer
 from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError
-from pipelines.cli import ask, conflictbench, doctor, index, models, nli, report, run, score
+from pipelines.cli import (
+    ask,
+    conflictbench,
+    doctor,
+    index,
+    models,
+    nli,
+    npov,
+    report,
+    run,
+    salience,
+    score,
+)
 from pipelines.cli.serve import serve
 from pipelines.errors import InputError
 from pipelines.report.text import visible
+from salience.errors import SalienceError
 from serving.errors import ServingError
 from serving.offline import go_offline
 
@@ -37,11 +50,15 @@ First steps:
 * `contested run conflictscore --data answers.jsonl --out results` scores a file of answers.
 
 * `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
+
+* `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
 )
 app.command("score")(score.score)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
+app.command("check-npov")(npov.check_npov)
+app.command("salience")(salience.salience)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")
@@ -60,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     go_offline()
     try:
         code = app(args=arguments, standalone_mode=False)
-    except (InputError, ServingError, TaggerError) as error:
+    except (InputError, SalienceError, ServingError, TaggerError) as error:
         return _tell(str(error))
     except TyperException as error:
         return _tell(f"{error.format_message().replace('Value error, ', '')} (see --help)")

@@ -125,10 +125,10 @@ def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.Monkey
         return real(*arguments)
 
     monkeypatch.setattr(gradients, "_gradients", short)
-    done: list[int] = []
-    found = token_salience(model, ids, PROMPT, chunk=7, on_progress=done.append)
+    said: list[tuple[int, int]] = []
+    found = token_salience(model, ids, PROMPT, chunk=7, on_progress=lambda *done: said.append(done))
     assert taken == [7, 3, 1, 1, 1, 1, 1, 1, 1]
-    assert sum(done) == TOKENS - PROMPT
+    assert said == [(done, TOKENS - PROMPT) for done in range(1, 8)]
     assert relative(found, whole) < 1e-5
 
 

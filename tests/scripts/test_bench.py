@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from scripted import Scripted, by_digest, fenced_text, prompt_of, sentences
 
+from serving.models import Model
+
 ROOT = Path(__file__).parents[2]
 Batches = dict[str, list[dict[str, Any]]]
 
@@ -160,7 +162,7 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
     assert {script for script, _ in commands} == everything - {"common.py"}
     for script, options in commands:
-        if script not in ("tagger.py", "retrieval.py"):
+        if script not in ("tagger.py", "retrieval.py", "gradients.py"):
             smallest = ["--rounds", "1", "--claims", "1", "--endpoint", endpoint.url]
             done = bench(script, *options.split(), *smallest)
             assert done.returncode == 0, done.stderr
@@ -181,6 +183,16 @@ def test_both_indexes_find_the_same(released_data: Path) -> None:
     shared = re.search(r"same passage first: ([\d.]+)%", done.stdout)
     assert shared
     assert float(shared[1]) >= 90
+
+
+def test_gradients_are_those_of_captum(smollm2: Model) -> None:
+    done = bench("gradients.py", "--rounds", "1", "--tokens", "3", "--model", str(smollm2.path))
+    assert done.returncode == 0, done.stderr
+    row = re.search(
+        r"^\| batched, fp32( \| [\d.e+-]+){4} \| ([\d.]+) \|$", done.stdout, re.MULTILINE
+    )
+    assert row
+    assert float(row[2]) > 0.999
 
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

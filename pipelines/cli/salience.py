@@ -1,0 +1,188 @@
+"""`contested salience`: which words of a prompt each word of a response rests on."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from nli.windows import sentences
+from pipelines.cli import options, salience_options
+from pipelines.cli.progress import STDERR
+from pipelines.cli.tagging import counted
+from pipelines.cli.terminal import plain
+from pipelines.data.text import read_text
+from pipelines.errors import InputError
+from pipelines.files import replace_bytes
+from pipelines.report.page import ModelUsed, write
+from pipelines.runs.provenance import provenance
+
+if TYPE_CHECKING:
+    from pipelines.report.heatmap import Map
+    from salience.maps import WordMap
+
+MOST = 3
+"""Sources that are named for a word."""
+
+
+def salience(
+    prompt: Annotated[
+        str, typer.Option(help="What the model read; @FILE reads it from a text file.")
+    ],
+    response: Annotated[str, typer.Option(help="What was answered; likewise.")],
+    html: salience_options.Html = None,
+    png: salience_options.Png = None,
+    as_json: salience_options.AsJson = False,
+    engine: salience_options.EngineOf = "batched",
+    target: salience_options.TargetOf = "logit",
+    measure: salience_options.MeasureOf = "input_x_gradient",
+    precision: salience_options.PrecisionOf = "auto",
+    profile: options.Profile = None,
+    model: options.ModelName = None,
+    models_dir: options.ModelsDir = None,
+) -> None:
+    """Show which words of a prompt each word of a response rests on.
+
+    The gradient of every response token's logit is taken with respect to every earlier token, times
+    that token's embedding; squared, and divided by their sum, these are shares of its salience. The
+    rest of a word's salience is on function words and on earlier words of the response. No server
+    is needed.
+
+    Examples:
+        contested salience --prompt "The dam at Aldham was built in" --response " 1902."
+
+        contested salience --prompt @guide.txt --response @answer.txt --html salience.html
+    """
+    from salience.maps import word_map, words_of  # noqa: PLC0415  (numpy)
+
+    prompt, response = _text("prompt", prompt), _text("response", response)
+    salience_options.refuse_folders(html=html, png=png)
+    decoder, known = salience_options.decoder(
+        profile=profile, model=model, models_dir=models_dir, precision=precision
+    )
+    encoded = decoder.encode(prompt, response)
+    base = len(prompt)
+    given = [(span.start, span.end) for span in sentences(prompt)]
+    answered = [(base + span.start, base + span.end) for span in sentences(response)]
+    with counted("gradients") as moved:
+        tokens = decoder.salience(
+            encoded,
+            engine=engine,
+            target=target,
+            measure=measure,
+            on_progress=lambda done, total: moved(done, total, "tokens"),
+        )
+    found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
+    how = {"engine": engine, "target": target, "measure": measure, "precision": decoder.precision}
+    drawn = _picture(found) if (png or html) and found.values.size else None
+    try:
+        if png is not None:
+            if drawn is None:
+                raise InputError(f"--png {png}: there are no words to draw")
+            replace_bytes(png, drawn)
+        if html is not None:
+            from pipelines.report.heatmap import section  # noqa: PLC0415  (numpy)
+
+            shown = _map(found, given, answered)
+            write(
+                html,
+                "What the response rests on",
+                [section(shown, anchor="salience", title="Salience", picture=drawn)],
+                {"salience": how} | provenance(),
+                models=[ModelUsed("gradients", known.name, known.digest)],
+            )
+    finally:  # what was found is shown though no file can be written
+        if as_json:
+            print(json.dumps(as_data(found), indent=2, ensure_ascii=False))
+        else:
+            show(found, Console(emoji=False))
+    STDERR.print(
+        f"[dim]gradients of {escape(known.name)}, {decoder.precision}[/dim]", soft_wrap=True
+    )
+
+
+def as_data(found: "WordMap") -> dict[str, Any]:
+    """The map as JSON has it: words with their characters, and shares of response words."""
+    rows, columns = (
+        [
+            {"text": word.text, "start": word.start, "end": word.end}
+            for part in side
+            for word in part
+        ]
+        for side in (found.given, found.response)
+    )
+    return {
+        "text": found.encoded.text,
+        "prompt_words": rows,
+        "response_words": columns,
+        "shares": [[round(float(share), 6) for share in row] for row in found.values],
+    }
+
+
+def show(found: "WordMap", console: Console) -> None:
+    """Print the words of the response, each with what it rests on most."""
+    data = as_data(found)
+    if not data["prompt_words"] or not data["response_words"]:
+        which = "response" if data["prompt_words"] else "prompt"
+        console.print(f"[yellow]the {which} has no word but function words[/yellow]")
+        return
+    table = Table()
+    table.add_column("word")
+    table.add_column("rests on", ratio=1)
+    for place, word in enumerate(data["response_words"]):
+        shares = [row[place] for row in data["shares"]]
+        best = sorted(range(len(shares)), key=lambda n: -shares[n])[:MOST]
+        sources = ", ".join(
+            f"{plain(data['prompt_words'][n]['text'])} {shares[n]:.1%}" for n in best if shares[n]
+        )
+        table.add_row(plain(word["text"]), sources or "–")
+    console.print(table)
+
+
+def _text(name: str, value: str) -> str:
+    """The text of an option, or of the file that it names."""
+    if value.startswith("@"):
+        return read_text(Path(value[1:]))
+    if not value.strip():
+        raise InputError(f"--{name} is empty; give it text")
+    if value.encode("utf-8", "replace").decode() != value:
+        raise InputError(f"--{name} is not UTF-8; set the terminal to UTF-8")
+    return value
+
+
+def _map(found: "WordMap", given: list[tuple[int, int]], answered: list[tuple[int, int]]) -> "Map":
+    """The map with its texts, a part per sentence; words are shaded by their largest share."""
+    from pipelines.report.heatmap import Map, Part, Unit  # noqa: PLC0415  (numpy)
+    from salience.scores import attributions, contributions  # noqa: PLC0415  (likewise)
+
+    sides = []
+    for spans, words, scores in (
+        (given, found.given, contributions(found.values)),
+        (answered, found.response, attributions(found.values)),
+    ):
+        left = iter(scores)
+        sides.append(
+            tuple(
+                Part(
+                    found.encoded.text[start:end],
+                    tuple(
+                        Unit(word.start - start, word.end - start, 1 - float(next(left)))
+                        for word in own
+                    ),
+                )
+                for (start, end), own in zip(spans, words, strict=True)
+            )
+        )
+    return Map(given=sides[0], response=sides[1], values=found.values)
+
+
+def _picture(found: "WordMap") -> bytes:
+    from salience.heatmap import png  # noqa: PLC0415  (numpy)
+
+    rows, columns = (
+        [word.text for part in side for word in part] for side in (found.given, found.response)
+    )
+    return png(found.values, rows, columns)

@@ -1,0 +1,97 @@
+"""Options of the commands that take gradients, and the model they take them of."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from pipelines.cli import options
+from pipelines.errors import InputError
+from serving import models
+
+if TYPE_CHECKING:
+    from salience.decoder import Decoder
+
+SALIENCE_PANEL = "Salience"
+
+EngineOf = Annotated[
+    Literal["batched", "captum"],
+    typer.Option(
+        "--engine",
+        help="Who computes gradients: `batched`, many at once, or `captum`, one after the other. "
+        "They agree to rounding.",
+        rich_help_panel=SALIENCE_PANEL,
+    ),
+]
+TargetOf = Annotated[
+    Literal["logit", "log_probability"],
+    typer.Option(
+        "--target",
+        help="What is differentiated: a token's logit, as in the paper, or its log-probability.",
+        rich_help_panel=SALIENCE_PANEL,
+    ),
+]
+MeasureOf = Annotated[
+    Literal["input_x_gradient", "gradient_norm"],
+    typer.Option(
+        "--measure",
+        help="Gradient times input, as in the paper, or the norm of the gradient.",
+        rich_help_panel=SALIENCE_PANEL,
+    ),
+]
+PrecisionOf = Annotated[
+    Literal["auto", "fp32", "bf16"],
+    typer.Option(
+        "--precision",
+        help="What the model computes in; `auto` is bf16 on a GPU, else fp32. bf16 is about twice "
+        "as quick on CPUs that have it.",
+        rich_help_panel=SALIENCE_PANEL,
+    ),
+]
+Html = Annotated[
+    Path | None, typer.Option(help="Write the heat map as a page that opens without a network.")
+]
+Png = Annotated[Path | None, typer.Option(help="Write the heat map as a picture.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def refuse_folders(**files: Path | None) -> None:
+    """Refuse folders where files are wanted, before anything is computed.
+
+    Raises:
+        InputError: A path is a folder.
+    """
+    for name, path in files.items():
+        if path is not None and path.is_dir():
+            raise InputError(f"--{name} {path} is a folder; name a file")
+
+
+def decoder(
+    *,
+    profile: str | None,
+    model: str | None,
+    models_dir: Path | None,
+    precision: Literal["auto", "fp32", "bf16"],
+) -> "tuple[Decoder, models.Model]":
+    """The model that gradients are taken of: the profile's for salience, else its generator.
+
+    Returns:
+        It, loaded, and what is known of its folder.
+
+    Raises:
+        ServingError: There is no such model.
+        SalienceError: It cannot be loaded.
+    """
+    from salience.decoder import Decoder  # noqa: PLC0415  (torch)
+
+    source = options.source(
+        "generator",
+        profile=profile,
+        model=model,
+        models_dir=models_dir,
+        endpoint=None,
+        strict=False,
+    )
+    roles = source.profile.roles
+    found = models.find(model or roles.salience or roles.generator, source.models_dir)
+    return Decoder.load(found.path, precision=precision), found

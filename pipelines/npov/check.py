@@ -1,0 +1,216 @@
+"""Hallucination and coverage errors of one response, by salience, down to its words."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict
+
+from nli.windows import sentences as sentences_of
+from pipelines.errors import InputError
+from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.prompt import Span, npov_prompt
+from salience.decoder import Decoder, Encoded
+from salience.gradients import Engine, Measure, Progress, Target
+from salience.maps import WordMap, word_map, words_of
+from salience.scores import (
+    Aggregation,
+    Average,
+    attributions,
+    average,
+    contributions,
+    coverage_error,
+    hallucination_error,
+)
+from salience.words import Word
+
+
+class SalienceSettings(BaseModel):
+    """How salience is computed and summed up; the paper's choices by default.
+
+    Attributes:
+        engine: Who computes gradients.
+        target: What is differentiated.
+        measure: What is made of embedding and gradient.
+        aggregation: How a word's row or column becomes a score.
+        average: How words' scores become one of a response.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    engine: Engine = "batched"
+    target: Target = "logit"
+    measure: Measure = "input_x_gradient"
+    aggregation: Aggregation = "max"
+    average: Average = "geometric"
+
+
+class WordError(BaseModel):
+    """A content word and how likely it is an error.
+
+    Attributes:
+        text: The word.
+        start, end: Its characters in its argument or sentence.
+        error: 1 - alpha of a word of an argument, 1 - beta of one of the response.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    start: int
+    end: int
+    error: float
+
+
+class CheckedText(BaseModel):
+    """An argument or a sentence of the response, with its words.
+
+    Attributes:
+        side: Whose argument it is; None of sentences.
+        text: As the model read it.
+        words: Its content words, in order.
+        error: 1 - the average of their scores; None without a content word.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    side: Side | None
+    text: str
+    words: tuple[WordError, ...]
+    error: float | None
+
+
+class Checked(BaseModel):
+    """A response, checked.
+
+    Attributes:
+        question: The query.
+        coverage_error: s_cov, the higher the likelier is it that an argument was left out.
+        hallucination_error: s_hall, the higher the likelier is it that something was added.
+        arguments: Those of the pro side, then those of the con side.
+        sentences: Those of the response.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    question: str
+    coverage_error: float
+    hallucination_error: float
+    arguments: tuple[CheckedText, ...]
+    sentences: tuple[CheckedText, ...]
+
+
+def argument_map(
+    example: NpovExample,
+    decoder: Decoder,
+    settings: SalienceSettings,
+    on_progress: Progress = lambda *_: None,
+) -> WordMap:
+    """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
+
+    Args:
+        example: Arguments and response.
+        decoder: Whose gradients are taken; the paper takes the model that wrote the response.
+        settings: How.
+        on_progress: Told how many response tokens are done.
+
+    Raises:
+        InputError: A perspective or the response has no content word.
+        SalienceError: They do not fit the model, or into memory.
+    """
+    prompt = npov_prompt(example)
+    encoded = decoder.encode(prompt.text, " ".join(example.response.split()))
+    given = {side: words_of(encoded, prompt.spans[side]) for side in SIDES}
+    response = words_of(encoded, sentence_spans(encoded))
+    for called, found in {
+        "pro arguments hold": given["pro"],
+        "con arguments hold": given["con"],
+        "response holds": response,
+    }.items():
+        if not any(found):
+            raise InputError(
+                f"the {called} no word but function words, so there is nothing to check; "
+                "give content"
+            )
+    salience = decoder.salience(
+        encoded,
+        engine=settings.engine,
+        target=settings.target,
+        measure=settings.measure,
+        on_progress=on_progress,
+    )
+    return word_map(encoded, salience, given["pro"] + given["con"], response)
+
+
+def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> Checked:
+    """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
+
+    The paper scores words and responses. Arguments and sentences are scored as perspectives and
+    responses are, so that one can see which of them is the trouble.
+
+    Args:
+        example: Arguments and response.
+        found: Its `argument_map`.
+        settings: How words' scores are summed up.
+    """
+    alpha = contributions(found.values, settings.aggregation)
+    beta = attributions(found.values, settings.aggregation)
+    spans = npov_prompt(example).spans
+    sides = [side for side in SIDES for _ in spans[side]]
+    by_argument = _split(alpha, found.given)
+    perspectives = [
+        np.concatenate([own for own, of in zip(by_argument, sides, strict=True) if of == side])
+        for side in SIDES
+    ]
+    coverage = coverage_error(perspectives, settings.average)
+    hallucination = hallucination_error(beta, settings.average)
+    assert coverage is not None  # noqa: S101 - `argument_map` refuses what has no words
+    assert hallucination is not None  # noqa: S101 - likewise
+
+    def checked(
+        side: Side | None, span: Span, words: Sequence[Word], scores: NDArray[np.floating]
+    ) -> CheckedText:
+        return CheckedText(
+            side=side,
+            text=found.encoded.text[slice(*span)],
+            words=tuple(
+                WordError(
+                    text=word.text,
+                    start=word.start - span[0],
+                    end=word.end - span[0],
+                    error=1 - float(score),
+                )
+                for word, score in zip(words, scores, strict=True)
+            ),
+            error=1 - average(scores, settings.average) if len(scores) else None,
+        )
+
+    every = [span for side in SIDES for span in spans[side]]
+    return Checked(
+        question=example.question,
+        coverage_error=coverage,
+        hallucination_error=hallucination,
+        arguments=tuple(map(checked, sides, every, found.given, by_argument)),
+        sentences=tuple(
+            checked(None, *each)
+            for each in zip(
+                sentence_spans(found.encoded),
+                found.response,
+                _split(beta, found.response),
+                strict=True,
+            )
+        ),
+    )
+
+
+def sentence_spans(encoded: Encoded) -> list[Span]:
+    """Where the sentences of the response stand in prompt and response."""
+    base = len(encoded.prompt)
+    return [(base + span.start, base + span.end) for span in sentences_of(encoded.response)]
+
+
+def _split(
+    scores: NDArray[np.floating], words: Sequence[Sequence[Word]]
+) -> list[NDArray[np.floating]]:
+    """Scores of all words, text by text."""
+    return np.split(scores, np.cumsum([len(own) for own in words])[:-1])

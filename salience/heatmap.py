@@ -1,0 +1,72 @@
+"""Salience maps as pictures, and the scale that makes them readable."""
+
+import warnings
+from collections.abc import Sequence
+from io import BytesIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+DECADES = 3
+"""Powers of ten that the scale shows: shares of salience below 1/1000 are blank."""
+
+
+def strength(shares: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Shares of salience on a logarithmic scale.
+
+    A response token's salience is spread over all tokens before it, so that most shares are small:
+    drawn as they are, a map is blank but for a few cells.
+
+    Args:
+        shares: In [0, 1].
+
+    Returns:
+        In [0, 1], of the same shape: 1 for a share of 1, 0 for one of 1/1000 or less.
+    """
+    floor = 10.0**-DECADES
+    return np.asarray(1 + np.log10(np.maximum(shares, floor)) / DECADES)
+
+
+def png(
+    values: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str], title: str = ""
+) -> bytes:
+    """A map as a PNG, in the layout of the paper's Figure 2 (NPOV): input down, response across.
+
+    Args:
+        values: (rows, columns) shares, in [0, 1].
+        rows: Words of the input.
+        columns: Words of the response.
+        title: Above the map.
+
+    Raises:
+        ValueError: There is no row or no column.
+    """
+    if not values.size:
+        raise ValueError("a map without rows or columns cannot be drawn")
+    # The figure is made without pyplot, whose state is global and which looks for a display.
+    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (slow to import)
+    from matplotlib.figure import Figure  # noqa: PLC0415
+
+    size = (2.5 + 0.17 * len(columns), 1.8 + 0.17 * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.add_subplot()
+    image = axes.imshow(strength(values), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    # Text of documents is no mathematics, whatever dollar signs it has.
+    axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8, parse_math=False)
+    axes.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
+    axes.set_xlabel("response")
+    axes.set_ylabel("input")
+    axes.set_title(title, fontsize=10, parse_math=False)
+    scale = figure.colorbar(image, ax=axes, shrink=0.8)
+    scale.set_ticks(
+        [n / DECADES for n in range(DECADES + 1)],
+        labels=[f"{10.0 ** (n - DECADES):g}" for n in range(DECADES + 1)],
+    )
+    scale.set_label("share of the response word's salience")
+    written = BytesIO()
+    with warnings.catch_warnings():
+        # Words of a script that the font lacks are drawn as boxes.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        figure.savefig(written, format="png", dpi=110)
+    return written.getvalue()

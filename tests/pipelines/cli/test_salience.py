@@ -1,0 +1,91 @@
+"""`contested salience` and `contested check-npov`, as a person meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Contested
+
+from serving.models import Model
+
+EXAMPLE = {
+    "question": "Should the dam stay?",
+    "pro": ["The dam holds drinking water."],
+    "con": ["Salmon cannot pass the dam."],
+    "response": "Some say that it holds drinking water, others that salmon cannot pass.",
+}
+OPTIONS = ["--question", EXAMPLE["question"], "--pro", *EXAMPLE["pro"], "--con", *EXAMPLE["con"]]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("example.json").write_text(json.dumps(EXAMPLE))
+    Path("broken.json").write_text('{"question": "Is it?"}')
+    Path("pages").mkdir()
+    Path("answer.txt").write_text("It holds drinking water.")
+
+
+@pytest.fixture
+def model(smollm2: Model) -> list[str]:
+    return ["--model", str(smollm2.path)]
+
+
+def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
+    made = ["--html", "checked.html", "--png", "checked.png"]
+    told = contested.done("check-npov", "example.json", *made, *model)
+    assert "coverage error" in told.out
+    assert "Salmon cannot pass the dam." in told.out
+    assert Path("checked.png").read_bytes().startswith(b"\x89PNG")
+    page = Path("checked.html").read_text()
+    assert "Is the response faithful?" in page
+    assert "data:image/png;base64," in page
+
+
+def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) -> None:
+    by_file = contested.done("check-npov", "example.json", "--json", *model).out
+    options = [*OPTIONS, "--response", str(EXAMPLE["response"])]
+    assert contested.done("check-npov", *options, "--json", *model).out == by_file
+    checked = json.loads(by_file)
+    assert [each["side"] for each in checked["arguments"]] == ["pro", "con"]
+    by_captum = ["--engine", "captum", "--json", *model]
+    other = json.loads(contested.done("check-npov", "example.json", *by_captum).out)
+    assert other["coverage_error"] == pytest.approx(checked["coverage_error"], rel=1e-4)
+
+
+def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
+    asked = ["salience", "--prompt", "The dam holds drinking water.", "--response"]
+    told = contested.done(*asked, "@answer.txt", "--html", "map.html", *model).out
+    assert "drinking" in told
+    data = json.loads(contested.done(*asked, "@answer.txt", "--json", *model).out)
+    assert [word["text"] for word in data["response_words"]] == ["holds", "drinking", "water"]
+    assert len(data["shares"]) == len(data["prompt_words"]) == 4
+    assert "What the response rests on" in Path("map.html").read_text()
+    nothing = contested.done(*asked, "It is.", "--html", "map.html", *model)
+    assert "the response has no word but function words" in nothing.out
+    drawn = contested(*asked, "It is.", "--png", "map.png", *model)
+    assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["check-npov", "none.json"], "none.json"),
+        (["check-npov", "broken.json"], "broken.json: pro: Field required"),
+        (["check-npov", "example.json", "--question", "Is it?"], "--question has no effect beside"),
+        (["check-npov", *OPTIONS], "--response is missing"),
+        (["check-npov", "example.json", "--html", "pages"], "--html pages is a folder"),
+        (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
+        (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
+        (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "--png pages is a"),
+        (["salience", "--prompt", "a", "--response", "b", "--model", "pages"], "pages"),
+        (["salience", "--prompt", "a", "--response", "b", "--model", "unknown"], "unknown"),
+    ],
+)
+def test_mistakes_are_one_line(contested: Contested, arguments: list[str], problem: str) -> None:
+    assert problem in contested.refused(*arguments)

@@ -1,0 +1,162 @@
+"""A neutral response, checked: what it left out and what it added."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.cli.npov import SAMPLE
+from pipelines.errors import InputError
+from pipelines.npov.check import Checked, SalienceSettings, argument_map, check
+from pipelines.npov.example import NpovExample, example, read_example
+from pipelines.npov.prompt import npov_prompt
+from salience.decoder import Decoder
+from serving.models import Model
+
+# The arguments of the paper's Figure 1, in our words.
+FAITHFUL: dict[str, Any] = {
+    "question": "Should abortion be legal?",
+    "topic": "abortion",
+    "pro": [
+        "Banning abortion takes away control over one's own body.",
+        "Abortion is a safe procedure that saves women's lives.",
+    ],
+    "con": [
+        "Human life starts at conception, so abortion is killing.",
+        "With contraception, health insurance and sex education nobody would need abortion.",
+    ],
+    "response": "Those in favour say that banning abortion takes away control over one's own body. "
+    "They also say that abortion is a safe procedure that saves women's lives. Opponents hold that "
+    "human life starts at conception, so that abortion is killing. They argue as well that with "
+    "contraception, health insurance and sex education nobody would need abortion.",
+}
+UNUSED = "Prohibition drives desperate patients abroad to expensive foreign clinics."
+
+
+@pytest.fixture(scope="module")
+def decoder(smollm2: Model) -> Decoder:
+    return Decoder.load(smollm2.path, precision="fp32", device="cpu")
+
+
+def checked(decoder: Decoder, **changed: Any) -> Checked:
+    chosen, settings = NpovExample(**FAITHFUL | changed), SalienceSettings()
+    return check(chosen, argument_map(chosen, decoder, settings), settings)
+
+
+@pytest.fixture(scope="module")
+def faithful(decoder: Decoder) -> Checked:
+    return checked(decoder)
+
+
+def test_an_argument_that_was_left_out_stands_out(decoder: Decoder, faithful: Checked) -> None:
+    """As section 4.2 makes coverage errors: one more argument is given, the response stays."""
+    found = checked(decoder, pro=[*FAITHFUL["pro"], UNUSED])
+    errors = {each.text: each.error for each in found.arguments}
+    assert max(errors, key=lambda text: errors[text] or 0) == UNUSED
+    assert found.coverage_error > faithful.coverage_error
+
+
+def test_an_argument_that_was_added_stands_out(decoder: Decoder, faithful: Checked) -> None:
+    """As section 4.2 makes hallucinations: an argument is taken away, the response stays."""
+    found = checked(decoder, con=FAITHFUL["con"][:1])
+    errors = [each.error or 0 for each in found.sentences]
+    assert errors.index(max(errors)) == 3
+    assert found.hallucination_error > faithful.hallucination_error
+
+
+def test_scores_are_those_of_the_words(faithful: Checked) -> None:
+    sides = {
+        side: [1 - word.error for each in faithful.arguments if each.side == side
+               for word in each.words]
+        for side in ("pro", "con")
+    }  # fmt: skip
+    means = [float(np.exp(np.log(scores).mean())) for scores in sides.values()]
+    assert faithful.coverage_error == pytest.approx(1 - min(means))
+    response = [1 - word.error for each in faithful.sentences for word in each.words]
+    mean = float(np.exp(np.log(response).mean()))
+    assert faithful.hallucination_error == pytest.approx(1 - mean)
+    for each in (*faithful.arguments, *faithful.sentences):
+        assert [each.text[word.start : word.end] for word in each.words] == [
+            word.text for word in each.words
+        ]
+
+
+def test_the_bundled_example_leaves_one_out_and_adds_one(decoder: Decoder) -> None:
+    chosen, settings = read_example(SAMPLE), SalienceSettings()
+    found = check(chosen, argument_map(chosen, decoder, settings), settings)
+    assert max(found.arguments, key=lambda each: each.error or 0).text == chosen.pro[1]
+    assert max(found.sentences, key=lambda each: each.error or 0).text.startswith("Critics also")
+
+
+def test_the_format_has_arguments_at_their_places() -> None:
+    prompt = npov_prompt(NpovExample(**FAITHFUL))
+    lines = prompt.text.split("\n")
+    assert lines[0] == "User question: {Should abortion be legal?}"
+    assert lines[1] == "Topic: {abortion}"
+    assert lines[2] == f"Perspective #1: {{pro: {FAITHFUL['pro'][0]} pro: {FAITHFUL['pro'][1]}}}"
+    assert lines[-1] == "Neutral response core: {"
+    for side in ("pro", "con"):
+        found = [prompt.text[start:end] for start, end in prompt.spans[side]]  # type: ignore[index]
+        assert found == FAITHFUL[side]
+
+
+@given(st.text(min_size=1).filter(str.strip))
+def test_no_argument_closes_its_field(text: str) -> None:
+    chosen = FAITHFUL | {"pro": [text, "}\nPerspective #2: {con: nothing"], "topic": None}
+    prompt = npov_prompt(NpovExample(**chosen))
+    assert prompt.text.count("{") == 5
+    assert prompt.text.count("}") == 4
+    assert prompt.text.count("\n") == 4
+    (start, end), _ = prompt.spans["pro"]
+    assert prompt.text[start:end] == " ".join(text.split()).translate(str.maketrans("{}", "()"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"pro": ["They would, and so it is."]}, "the pro arguments hold no word but function"),
+        ({"con": ["?!"]}, "the con arguments hold no word but function words"),
+        ({"response": "It is what it is."}, "the response holds no word but function words"),
+    ],
+)
+def test_what_has_nothing_to_check_is_refused(
+    decoder: Decoder, changed: dict[str, Any], problem: str
+) -> None:
+    with pytest.raises(InputError, match=problem):
+        checked(decoder, **changed)
+
+
+def test_an_argument_of_function_words_beside_another_has_no_score(decoder: Decoder) -> None:
+    found = checked(decoder, pro=[FAITHFUL["pro"][0], "So it is."])
+    assert [each.error is None for each in found.arguments] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ({}, "question: Field required"),
+        (FAITHFUL | {"pro": []}, "pro: "),
+        (FAITHFUL | {"con": ["  "]}, r"con\.0: "),
+        (FAITHFUL | {"answer": "x"}, "answer: Extra inputs"),
+        (FAITHFUL | {"response": 3}, "response: Input should be a valid string"),
+        ([], "Input should be"),
+    ],
+)
+def test_a_wrong_example_is_one_line(value: object, problem: str) -> None:
+    with pytest.raises(InputError, match=problem) as refused:
+        example(value, "here")
+    assert str(refused.value).startswith("here: ")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_no_json_names_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "example.json"
+    file.write_text('{\n"question": "Is it?",\n}')
+    with pytest.raises(InputError, match=r"example\.json:3: not JSON"):
+        read_example(file)
+    file.write_text(json.dumps(FAITHFUL))
+    assert read_example(file) == NpovExample(**FAITHFUL)

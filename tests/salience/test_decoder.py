@@ -1,0 +1,134 @@
+"""A real small model: loaded safely, texts in tokens, and maps that agree."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from salience.decoder import Decoder
+from salience.errors import SalienceError
+from salience.heatmap import png, strength
+from salience.maps import word_map, words_of
+from serving.models import Model
+
+PROMPT = "The dam at Aldham was built in 1902 by Ada Ng."
+RESPONSE = " Ada Ng built it."
+
+
+@pytest.fixture(scope="module")
+def decoder(smollm2: Model) -> Decoder:
+    return Decoder.load(smollm2.path, precision="fp32", device="cpu")
+
+
+def test_no_token_has_a_part_of_prompt_and_response(decoder: Decoder) -> None:
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    start = len(PROMPT)
+    for n, (first, last) in enumerate(encoded.offsets):
+        assert (first >= start) if n >= encoded.prompt_tokens else (last <= start)
+    text = "".join(encoded.text[first:last] for first, last in encoded.offsets)
+    assert text == PROMPT + RESPONSE
+    # A word cut in two stays so, whatever tokens the whole would have.
+    assert decoder.encode("unbe", "lievable").offsets[-1][1] == len("unbelievable")
+
+
+def test_the_engines_agree_on_a_real_model(decoder: Decoder) -> None:
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    by_captum = decoder.salience(encoded, engine="captum")
+    batched = decoder.salience(encoded)
+    assert by_captum.shape == (len(encoded.ids), len(encoded.ids) - encoded.prompt_tokens)
+    assert np.abs(batched - by_captum).max() / np.abs(by_captum).max() < 1e-4
+
+
+def test_half_precision_ranks_almost_alike(decoder: Decoder, smollm2: Model) -> None:
+    from scipy.stats import spearmanr
+
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    half = Decoder.load(smollm2.path, precision="bf16", device="cpu")
+    one, other = np.abs(decoder.salience(encoded)), np.abs(half.salience(encoded))
+    assert spearmanr(one.ravel(), other.ravel()).statistic > 0.95
+
+
+def test_spans_are_named_by_their_characters(decoder: Decoder) -> None:
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    tokens = decoder.salience(encoded)
+    name = (PROMPT.index("Ada"), len(PROMPT) - 1)
+    (found,) = decoder.span_salience(encoded, [name])
+    within = [n for n, (a, b) in enumerate(encoded.offsets) if a < name[1] and b > name[0]]
+    assert found == pytest.approx(tokens[within].sum(axis=0), rel=1e-3, abs=1e-4)
+    with pytest.raises(SalienceError, match="no token stands in the characters 900 to 901"):
+        decoder.span_salience(encoded, [(900, 901)])
+
+
+def test_words_that_are_copied_rest_on_each_other(decoder: Decoder) -> None:
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    given = words_of(encoded, [(0, len(PROMPT))])
+    answered = words_of(encoded, [(len(PROMPT), len(encoded.text))])
+    found = word_map(encoded, decoder.salience(encoded), given, answered)
+    assert [word.text for word in found.given[0]] == ["dam", "Aldham", "built", "1902", "Ada", "Ng"]
+    assert [word.text for word in found.response[0]] == ["Ada", "Ng", "built"]
+    assert found.values.shape == (6, 3)
+    assert ((found.values >= 0) & (found.values <= 1)).all()
+
+
+@pytest.mark.parametrize("response", ["水坝建于一九零二年。", "🙂 🙃", "naïve café ﬁn", "a\u0301b"])
+def test_other_scripts_have_their_tokens(decoder: Decoder, response: str) -> None:
+    encoded = decoder.encode(PROMPT, response)
+    spans = [(len(PROMPT), len(encoded.text))]
+    (words,) = words_of(encoded, spans)
+    assert all(encoded.text[word.start : word.end] == word.text for word in words)
+    assert all(token >= encoded.prompt_tokens for word in words for token in word.tokens)
+    found = word_map(encoded, decoder.salience(encoded), words_of(encoded, [(0, 9)]), [words])
+    assert np.isfinite(found.values).all()
+
+
+def test_texts_without_tokens_and_texts_too_long_are_refused(decoder: Decoder) -> None:
+    with pytest.raises(SalienceError, match="the response has no tokens"):
+        decoder.encode(PROMPT, "")
+    with pytest.raises(SalienceError, match=r"prompt and response have .* smollm2.* reads"):
+        decoder.encode("word " * decoder.max_tokens, RESPONSE)
+
+
+def test_what_is_no_model_is_refused_in_one_line(tmp_path: Path, smollm2: Model) -> None:
+    with pytest.raises(SalienceError, match=r"no model folder: config\.json is missing"):
+        Decoder.load(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    with pytest.raises(SalienceError, match="cannot be loaded on cpu") as refused:
+        Decoder.load(tmp_path, device="cpu")
+    assert "\n" not in str(refused.value)
+    with pytest.raises(SalienceError, match="cannot be loaded on nowhere"):
+        Decoder.load(smollm2.path, device="nowhere")
+
+
+def test_code_in_a_model_folder_is_never_run(tmp_path: Path, smollm2: Model) -> None:
+    shutil.copytree(smollm2.path, tmp_path / "model")
+    folder = tmp_path / "model"
+    config = json.loads((folder / "config.json").read_text())
+    auto = {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}
+    changed = config | {"auto_map": auto, "model_type": "own"}
+    (folder / "config.json").write_text(json.dumps(changed))
+    ran = tmp_path / "ran"
+    (folder / "own.py").write_text(f"open({str(ran)!r}, 'w').close()\n")
+    with pytest.raises(SalienceError, match="cannot be loaded"):
+        Decoder.load(folder, device="cpu")
+    assert not ran.exists()
+
+
+def test_pickled_weights_are_not_read(tmp_path: Path, smollm2: Model) -> None:
+    shutil.copytree(smollm2.path, tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").rename(tmp_path / "model" / "pytorch_model.bin")
+    with pytest.raises(SalienceError, match="cannot be loaded"):
+        Decoder.load(tmp_path / "model", device="cpu")
+
+
+def test_the_scale_is_of_three_powers_of_ten() -> None:
+    shares = np.array([1, 0.1, 0.01, 0.001, 0.0001, 0])
+    assert strength(shares) == pytest.approx([1, 2 / 3, 1 / 3, 0, 0, 0])
+
+
+def test_a_picture_of_any_words() -> None:
+    picture = png(np.array([[0.5, 0.0]]), ["$x^"], ["水", r"\frac"], "a $ title")
+    assert picture.startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match="cannot be drawn"):
+        png(np.zeros((0, 2)), [], ["a", "b"])
