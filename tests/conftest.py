@@ -24,6 +24,15 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def threads() -> None:
+    """A core for each worker: threads of several workers would wait for each other, spinning."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        import torch
+
+        torch.set_num_threads(1)
+
+
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     """A scripted endpoint whose key is in the environment."""

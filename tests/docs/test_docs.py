@@ -283,6 +283,7 @@ def write_files(folder: Path) -> None:
     }
     texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
     texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
+    texts["example.json"] = only("salience.md", "json")
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ UNUSED = "Prohibition drives desperate patients abroad to expensive foreign clin
 
 @pytest.fixture(scope="module")
 def decoder(smollm2: Model) -> Decoder:
-    return Decoder.load(smollm2.path, precision="fp32", device="cpu")
+    return Decoder.load(smollm2.path, precision="bf16", device="cpu")
 
 
 def checked(decoder: Decoder, **changed: Any) -> Checked:
@@ -100,7 +100,7 @@ def test_the_format_has_arguments_at_their_places() -> None:
     assert lines[2] == f"Perspective #1: {{pro: {FAITHFUL['pro'][0]} pro: {FAITHFUL['pro'][1]}}}"
     assert lines[-1] == "Neutral response core: {"
     for side in ("pro", "con"):
-        found = [prompt.text[start:end] for start, end in prompt.spans[side]]  # type: ignore[index]
+        found = [prompt.text[start:end] for start, end in prompt.spans[side]]
         assert found == FAITHFUL[side]
 
 
@@ -131,7 +131,8 @@ def test_what_has_nothing_to_check_is_refused(
 
 
 def test_an_argument_of_function_words_beside_another_has_no_score(decoder: Decoder) -> None:
-    found = checked(decoder, pro=[FAITHFUL["pro"][0], "So it is."])
+    brief = "Those in favour name control over one's own body."
+    found = checked(decoder, pro=[FAITHFUL["pro"][0], "So it is."], response=brief)
     assert [each.error is None for each in found.arguments] == [False, True, False, False]
 
 
