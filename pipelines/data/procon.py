@@ -1,0 +1,121 @@
+"""Reads topics with arguments for and against, as ProCon.org has them.
+
+Two formats, told apart by their fields. Scrapes of procon.org (one of them is in the PERSPECTRUM
+repository, `procon.json`): one list of objects with `claim_title`, `url`, `perspectives_for` and
+`perspectives_against`, each with a `perspective_title`. And lines of one's own with `topic`,
+`question`, `pro` and `con`, the last two lists of arguments. A scrape's titles are the arguments,
+as the paper takes them (NPOV, appendix A); explanations are not read.
+"""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.data.records import Text
+from pipelines.data.released import Entry, cleaned, entries, record
+from pipelines.data.words import FUNCTION_WORDS
+from pipelines.errors import InputError
+
+NAME = "ProCon"
+
+LEAST_WORDS = 3
+"""Titles of fewer words are headings ("Character:"), not arguments."""
+
+
+class Topic(BaseModel):
+    """A controversial topic.
+
+    Attributes:
+        topic: Its name, unique in its file.
+        question: What a user asks of it.
+        pro, con: Arguments, each once.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    topic: Text
+    question: Text
+    pro: Annotated[tuple[Text, ...], Field(min_length=1)]
+    con: Annotated[tuple[Text, ...], Field(min_length=1)]
+
+
+class _Perspective(BaseModel):
+    perspective_title: str
+
+
+class _Scraped(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    claim_title: Text
+    url: str = ""
+    perspectives_for: tuple[_Perspective, ...]
+    perspectives_against: tuple[_Perspective, ...]
+
+
+def read(path: Path) -> list[Topic]:
+    """The topics of a file, in its order; scraped ones without an argument for a side are left out.
+
+    Raises:
+        InputError: The file cannot be read, an entry is of another format, a topic stands twice, or
+            no topic has arguments on both sides.
+    """
+    topics = [topic for entry in entries(path) if (topic := _topic(entry)) is not None]
+    if not topics:
+        raise InputError(f"{path} has no topic with arguments on both sides; name another file")
+    seen: set[str] = set()
+    for topic in topics:
+        if topic.topic in seen:
+            raise InputError(f"{path}: the topic '{topic.topic}' stands twice; keep one of them")
+        seen.add(topic.topic)
+    return topics
+
+
+def _topic(entry: Entry) -> Topic | None:
+    given = entry.value if isinstance(entry.value, dict) else {}
+    if "claim_title" not in given:
+        return record(entry, Topic, NAME)
+    scraped = record(entry, _Scraped, NAME)
+    pro, con = _arguments(scraped.perspectives_for), _arguments(scraped.perspectives_against)
+    if not pro or not con:
+        return None
+    title = " ".join(scraped.claim_title.split()).rstrip(".")
+    host = urlsplit(scraped.url).hostname or ""
+    name = host.removesuffix(".procon.org") if host.endswith(".procon.org") else ""
+    named = name and name != "www"
+    return Topic(
+        topic=name.replace("-", " ") if named else title, question=as_question(title), pro=pro,
+        con=con,
+    )  # fmt: skip
+
+
+def _arguments(perspectives: Sequence[_Perspective]) -> tuple[str, ...]:
+    titles = cleaned(" ".join(each.perspective_title.split()) for each in perspectives)
+    return tuple(
+        dict.fromkeys(
+            title
+            for title in titles
+            if len(title.split()) >= LEAST_WORDS and not title.endswith(":")
+        )
+    )
+
+
+def as_question(title: str) -> str:
+    """A title that is a claim, put as a question: "Golf is a sport" is "Is golf a sport?".
+
+    Where the place of its verb is not plain the title is quoted: 'Is it true that "..."?'.
+    """
+    found = re.fullmatch(
+        r"((?:(?!\b(?:is|are|should|does|do|was|can)\b).)+?) (is|are|should|was|can) (.+)", title
+    )
+    if found is None or re.search(r"\b(?:that|which|who|aka|use of)\b", found[1]):
+        return f"Is it true that “{title}”?"
+    subject, verb, rest = found.groups()
+    first, _, others = subject.partition(" ")
+    # A name keeps its capital; "the", "people" and the like do not.
+    named = (others[:1].isupper() or first.isupper()) and first.lower() not in FUNCTION_WORDS
+    lowered = first if named else first.lower()
+    return f"{verb.capitalize()} {' '.join(filter(None, [lowered, others]))} {rest}?"

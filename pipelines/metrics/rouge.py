@@ -1,0 +1,23 @@
+"""ROUGE-1: how many words of one text stand in another (Lin 2004)."""
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+
+
+def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
+    """Share of a reference's words that a text has, each as often as it has it (ROUGE-1 recall).
+
+    With the two exchanged this is ROUGE-1 precision: the share of the text's words that the
+    reference has.
+
+    Args:
+        reference: Words, or their stems, of the text that is to be covered.
+        text: Those of the text that covers.
+
+    Returns:
+        A value in [0, 1]; None where the reference has no word.
+    """
+    if not reference:
+        return None
+    shared = Counter(reference) & Counter(text)
+    return shared.total() / len(reference)

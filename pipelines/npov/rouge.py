@@ -1,0 +1,81 @@
+"""Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipelines.metrics.rouge import rouge1_recall
+from pipelines.npov.example import SIDES, NpovExample
+from salience.words import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class RougeErrors:
+    """What shared words say of a response.
+
+    Attributes:
+        coverage: 1 - ROUGE-1 recall of the perspective that is covered less; None where no
+            perspective has a content word.
+        hallucination: 1 - ROUGE-1 precision; None where the response has no content word.
+        given: Per argument, pro before con: whether each of its content words is missing from the
+            response.
+        response: Whether each content word of the response is missing from the arguments.
+    """
+
+    coverage: float | None
+    hallucination: float | None
+    given: tuple[tuple[bool, ...], ...]
+    response: tuple[bool, ...]
+
+
+def rouge_errors(example: NpovExample) -> RougeErrors:
+    """ROUGE-1 between arguments and response (NPOV, section 3.1).
+
+    Words are parted by white space and punctuation, stop words are dropped, the rest is stemmed.
+    Recall is taken of each perspective, and the smaller one counts, since both must be covered.
+
+    Args:
+        example: Arguments and response.
+    """
+    response = stems(example.response)
+    arguments = [stems(text) for side in SIDES for text in example.arguments(side)]
+    perspectives = [
+        [stem for text in example.arguments(side) for stem in stems(text)] for side in SIDES
+    ]
+    recalls = [
+        recall for each in perspectives if (recall := rouge1_recall(each, response)) is not None
+    ]
+    given = [stem for each in arguments for stem in each]
+    precision = rouge1_recall(response, given)
+    return RougeErrors(
+        coverage=1 - min(recalls) if recalls else None,
+        hallucination=None if precision is None else 1 - precision,
+        given=tuple(tuple(stem not in response for stem in each) for each in arguments),
+        response=tuple(stem not in given for stem in response),
+    )
+
+
+def stems(text: str) -> tuple[str, ...]:
+    """Stems of a text's content words, in order, by Porter's stemmer."""
+    words = (match[0].lower() for match in _WORD.finditer(text))
+    return tuple(_stem(word) for word in words if word not in STOP_WORDS)
+
+
+def overlap(argument: str, response: str) -> float | None:
+    """Share of an argument's distinct stems that a response has; None without a content word."""
+    distinct = set(stems(argument))
+    return len(distinct & set(stems(response))) / len(distinct) if distinct else None
+
+
+@lru_cache(maxsize=100_000)
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@lru_cache(maxsize=1)
+def _stemmer():  # type: ignore[no-untyped-def]  # noqa: ANN202  (the package has no types)
+    import Stemmer  # noqa: PLC0415  (only where words are compared)
+
+    return Stemmer.Stemmer("porter")

@@ -1,0 +1,173 @@
+"""Responses written by a template, and errors put into their arguments (NPOV, section 4.2).
+
+A response stays as it is and the list of arguments is changed: one that was not used is added,
+which the response then leaves out; or one that was used is taken away, which it then adds.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from random import Random
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.data.procon import Topic
+from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.rouge import overlap
+
+MOST_PER_SIDE = 3
+"""Arguments of a side, at most (NPOV, section 4.1)."""
+
+_OPENERS: Mapping[Side, tuple[str, ...]] = {
+    "pro": ("Supporters say that", "Those in favour argue that", "Proponents hold that"),
+    "con": ("On the other side, opponents say that", "Critics counter that", "Others object that"),
+}
+_LINKS = ("They also say that", "It is further argued that", "They add that")
+
+Reword = Callable[[str], str | None]
+"""Argument -> how a response puts it; None of arguments that no response may use."""
+
+
+def verbatim(argument: str) -> str:
+    """An argument as it is."""
+    return argument
+
+
+class SyntheticExample(BaseModel):
+    """An example whose errors are known.
+
+    Attributes:
+        id: Its name: that of the example it was made from, and what was done.
+        topic: The topic.
+        example: Arguments and response.
+        hallucination: Whether the response has an argument that is not given.
+        coverage: Whether an argument is given that the response has not.
+        left_out: The argument that was added to those given.
+        added: The argument, as the response puts it, that was taken away from those given.
+        overlap: Mean share of the arguments' stems that the response has, before the change.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    topic: str
+    example: NpovExample
+    hallucination: bool = False
+    coverage: bool = False
+    left_out: str | None = None
+    added: str | None = None
+    overlap: float
+
+
+def synthetic_examples(
+    topics: Sequence[Topic], *, per_topic: int, seed: int, reword: Reword = verbatim
+) -> list[SyntheticExample]:
+    """Examples without error, each followed by those that are made from it.
+
+    As many arguments are drawn for each side: one, two or three in turn, as far as the topic has
+    them. Made from it are one with a coverage error, one with a hallucination, and one with both;
+    there is no coverage error where all arguments are used, and no hallucination where a side would
+    be left without any.
+
+    Args:
+        topics: Where arguments come from.
+        per_topic: Examples without error.
+        seed: Decides all that is drawn. A topic's examples do not depend on the other topics.
+        reword: How responses put arguments.
+    """
+    found = []
+    for topic in topics:
+        draw = Random(f"{seed} {topic.topic}")  # noqa: S311 - nothing is kept secret
+        usable = {
+            side: [each for each in _arguments(topic, side) if reword(each) is not None]
+            for side in SIDES
+        }
+        most = min(MOST_PER_SIDE, *(len(arguments) for arguments in usable.values()))
+        for number in range(per_topic if most else 0):
+            count = number % most + 1
+            used = {side: draw.sample(usable[side], count) for side in SIDES}
+            found += _family(topic, number, used, reword, draw)
+    return found
+
+
+def _family(
+    topic: Topic,
+    number: int,
+    used: Mapping[Side, Sequence[str]],
+    reword: Reword,
+    draw: Random,
+) -> list[SyntheticExample]:
+    """An example without error, and those with one or two."""
+    put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
+    text = response(put["pro"], put["con"], draw)
+    shared = [overlap(each, text) for side in SIDES for each in used[side]]
+    known = [share for share in shared if share is not None]
+    unused = [
+        (side, each) for side in SIDES for each in _arguments(topic, side) if each not in used[side]
+    ]
+    extra = draw.choice(unused) if unused else None
+    removable = [
+        (side, place) for side in SIDES for place in range(len(used[side])) if len(used[side]) > 1
+    ]
+    taken = draw.choice(removable) if removable else None
+
+    def made(
+        suffix: str, extra: tuple[Side, str] | None, taken: tuple[Side, int] | None
+    ) -> SyntheticExample:
+        given = {side: list(used[side]) for side in SIDES}
+        if taken is not None:
+            del given[taken[0]][taken[1]]
+        if extra is not None:
+            side, argument = extra
+            given[side].insert(draw.randrange(len(given[side]) + 1), argument)
+        return SyntheticExample(
+            id=f"{topic.topic}/{number}{suffix}",
+            topic=topic.topic,
+            example=NpovExample(
+                question=topic.question,
+                topic=topic.topic,
+                pro=tuple(given["pro"]),
+                con=tuple(given["con"]),
+                response=text,
+            ),
+            coverage=extra is not None,
+            hallucination=taken is not None,
+            left_out=extra[1] if extra else None,
+            added=put[taken[0]][taken[1]] if taken else None,
+            overlap=sum(known) / len(known) if known else 0.0,
+        )
+
+    family = [made("", None, None)]
+    if extra is not None:
+        family.append(made("+left-out", extra, None))
+    if taken is not None:
+        family.append(made("+added", None, taken))
+    if extra is not None and taken is not None:
+        family.append(made("+both", extra, taken))
+    return family
+
+
+def _arguments(topic: Topic, side: Side) -> tuple[str, ...]:
+    return topic.pro if side == "pro" else topic.con
+
+
+def response(pro: Sequence[str], con: Sequence[str], draw: Random) -> str:
+    """A neutral response by a template: each argument in its own sentence, both sides in turn.
+
+    Args:
+        pro: What is said for it, each a sentence.
+        con: What is said against it.
+        draw: Chooses among phrases.
+    """
+    said = []
+    for side, arguments in zip(SIDES, (pro, con), strict=True):
+        for place, argument in enumerate(arguments):
+            opener = draw.choice(_LINKS if place else _OPENERS[side])
+            said.append(f"{opener} {_continued(argument)}.")
+    return " ".join(said)
+
+
+def _continued(argument: str) -> str:
+    """An argument within a sentence: without its full stop, in small unless a name begins it."""
+    text = argument.rstrip(" .")
+    first = text.split(" ", 1)[0]
+    name = any(letter.isupper() or letter.isdigit() for letter in first[1:]) or len(first) == 1
+    return text if name and first != "A" else text[:1].lower() + text[1:]

@@ -1,0 +1,51 @@
+"""Paraphrases of arguments: read, found by their digests, and really in other words."""
+
+import json
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from pipelines.data.procon import read as read_topics
+from pipelines.errors import InputError
+from pipelines.npov.paraphrases import digest, read, rewording
+from pipelines.npov.synthesis import synthetic_examples
+
+LINE = {"argument": "Salmon  come back.", "paraphrase": "Fish return."}
+
+
+def test_an_argument_is_found_by_its_text_or_its_digest(tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    by_digest = {"sha1": digest("They give power."), "paraphrase": "Current comes from them."}
+    file.write_text(f"{json.dumps(LINE)}\n{json.dumps(by_digest)}\n")
+    reword = rewording(read(file))
+    assert reword(" Salmon come back. ") == "Fish return."
+    assert reword("They give power.") == "Current comes from them."
+    assert reword("Nobody asked.") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"paraphrase": "x"},
+        LINE | {"sha1": "0" * 12},
+        {"sha1": "0", "paraphrase": "x"},
+        LINE | {"paraphrase": " "},
+    ],
+)
+def test_another_format_is_refused(tmp_path: Path, line: dict[str, str]) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text(json.dumps(line))
+    with pytest.raises(InputError, match=r"own\.jsonl:1"):
+        read(file)
+
+
+def test_the_bundled_ones_reword_the_real_arguments(released_data: Path) -> None:
+    topics = read_topics(released_data / "procon" / "procon_topics.json")
+    reword = rewording(read())
+    arguments = [each for topic in topics for each in (*topic.pro, *topic.con)]
+    assert sum(reword(each) is not None for each in arguments) == len(read()) >= 160
+    examples = synthetic_examples(topics, per_topic=4, seed=0, reword=reword)
+    right = [each for each in examples if not each.coverage and not each.hallucination]
+    assert len(right) >= 60
+    assert mean(each.overlap for each in right) < 0.3

@@ -1,0 +1,73 @@
+"""Synthetic errors: the response stays, the arguments given do not."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data.procon import Topic
+from pipelines.npov.synthesis import SyntheticExample, synthetic_examples
+
+NUMBERS = ("first", "second", "third", "fourth", "fifth")
+
+
+def topic(name: str = "dams", pro: int = 5, con: int = 4) -> Topic:
+    return Topic(
+        topic=name,
+        question="Should dams go?",
+        pro=tuple(f"Salmon like the {number} river." for number in NUMBERS[:pro]),
+        con=tuple(f"Turbines power the {number} town." for number in NUMBERS[:con]),
+    )
+
+
+def families(examples: list[SyntheticExample]) -> dict[str, dict[str, SyntheticExample]]:
+    found: dict[str, dict[str, SyntheticExample]] = {}
+    for each in examples:
+        name, _, suffix = each.id.partition("+")
+        found.setdefault(name, {})[suffix] = each
+    return found
+
+
+@given(st.integers(0, 50), st.integers(1, 5), st.integers(1, 4))
+def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
+    made = families(synthetic_examples([topic(pro=pro, con=con)], per_topic=3, seed=seed))
+    assert len(made) == 3
+    for family in made.values():
+        right = family[""].example
+        given = Counter([*right.pro, *right.con])
+        assert len(right.pro) == len(right.con)
+        assert all(each.rstrip(".")[1:] in right.response for each in given)
+        for suffix, each in family.items():
+            now = Counter([*each.example.pro, *each.example.con])
+            extra, missing = now - given, given - now
+            assert each.example.response == right.response
+            assert each.coverage is bool(extra) is ("left-out" in suffix or suffix == "both")
+            assert each.hallucination is bool(missing) is (suffix in {"added", "both"})
+            assert list(extra) == [each.left_out] * bool(extra)
+            assert each.left_out is None or each.left_out.rstrip(".")[1:] not in right.response
+            assert each.added is None or each.added in missing
+        assert ("left-out" in family) is (len(right.pro) < max(pro, con))
+        assert ("added" in family) is (len(right.pro) > 1)
+
+
+def test_a_topic_has_the_same_examples_beside_any_others() -> None:
+    alone = synthetic_examples([topic()], per_topic=4, seed=1)
+    beside = synthetic_examples([topic("wolves"), topic()], per_topic=4, seed=1)
+    assert [each for each in beside if each.topic == "dams"] == alone
+    assert synthetic_examples([topic()], per_topic=4, seed=2) != alone
+
+
+def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
+    def reword(argument: str) -> str | None:
+        return (
+            "Fish return to that stream." if "first" in argument or "second" in argument else None
+        )
+
+    made = synthetic_examples([topic()], per_topic=3, seed=0, reword=reword)
+    assert {len(each.example.pro) for each in made if not each.coverage} <= {1, 2}
+    assert all("salmon" not in each.example.response.lower() for each in made)
+    assert all(each.overlap == 0 for each in made)
+    verbatim = synthetic_examples([topic()], per_topic=3, seed=0)
+    assert all(each.overlap == pytest.approx(1) for each in verbatim)
+    assert synthetic_examples([topic()], per_topic=3, seed=0, reword=lambda _: None) == []

@@ -1,0 +1,70 @@
+"""ROUGE-1 and the errors it sees, worked out by hand, and its properties."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.metrics.rouge import rouge1_recall
+from pipelines.npov.example import NpovExample
+from pipelines.npov.rouge import overlap, rouge_errors, stems
+
+EXAMPLE = NpovExample(
+    question="Should the dam stay?",
+    pro=("The dam stores drinking water.", "Floods are rarer."),
+    con=("Salmon cannot pass it.",),
+    response="They say that dams store water, and that no salmon passes the concrete wall.",
+)
+words = st.lists(st.sampled_from("abcde"), max_size=8)
+
+
+def test_stems_of_content_words() -> None:
+    assert stems("The dams' floods aren't rarer!") == ("dam", "flood", "rarer")
+
+
+def test_a_word_counts_as_often_as_the_other_text_has_it() -> None:
+    assert rouge1_recall(list("aab"), list("abc")) == pytest.approx(2 / 3)
+    assert rouge1_recall(list("abc"), list("aab")) == pytest.approx(2 / 3)
+    assert rouge1_recall([], list("a")) is None
+    assert rouge1_recall(list("a"), []) == 0
+
+
+def test_errors_of_a_response() -> None:
+    """pro: dam store drink water | flood rarer; con: salmon cannot pass.
+    response: say dam store water salmon pass concret wall."""
+    found = rouge_errors(EXAMPLE)
+    assert found.coverage == pytest.approx(1 - 3 / 6)  # the smaller of 3/6 and 2/3
+    assert found.hallucination == pytest.approx(1 - 5 / 8)
+    assert found.given == ((False, False, True, False), (True, True), (False, True, False))
+    assert found.response == (True, False, False, False, False, False, True, True)
+
+
+def test_without_content_words_there_is_nothing_to_say() -> None:
+    found = rouge_errors(EXAMPLE.model_copy(update={"response": "It is so."}))
+    assert (found.coverage, found.hallucination) == (1, None)
+    found = rouge_errors(EXAMPLE.model_copy(update={"pro": ("So it is.",)}))
+    assert found.coverage == pytest.approx(1 / 3), "of the side that has words"
+
+
+def test_overlap_is_of_distinct_stems() -> None:
+    assert overlap("Dams, dams and water", "A dam.") == 0.5
+    assert overlap("It is so.", "A dam.") is None
+
+
+@given(words, words)
+def test_recall_is_a_share(reference: list[str], text: list[str]) -> None:
+    found = rouge1_recall(reference, text)
+    assert found is None if not reference else 0 <= (found or 0) <= 1
+
+
+@given(words, words, words)
+def test_more_text_never_covers_less(
+    reference: list[str], text: list[str], more: list[str]
+) -> None:
+    less, found = rouge1_recall(reference, text), rouge1_recall(reference, text + more)
+    assert (less is None) == (found is None)
+    assert (less or 0) <= (found or 0)
+
+
+@given(words)
+def test_a_text_covers_itself(text: list[str]) -> None:
+    assert rouge1_recall(text, text) == (1 if text else None)
