@@ -172,6 +172,11 @@ def run_conrag(
                 f"{option} has no effect with --dataset alce, whose passages come ranked; leave it "
                 "away"
             )
+    if dataset == ALCE and chosen.asks_model and chosen.evidence == "together":
+        raise InputError(
+            "--evidence together reads all passages at once, and answers of alce are judged by a "
+            "few of them each time; choose json or choice"
+        )
     if method == "bm25" and embedder is not None:
         raise InputError("--embedder has no effect with --method bm25; leave one of them away")
     settings = conrag_options.settings(
@@ -201,7 +206,9 @@ def run_conrag(
         print(
             f"{len(queries):,} {called} from {claims.file}{of_half}, "
             f"{len(claims.corpus):,} passages\n"
-            f"about {pairs + 2 * len(queries):,} pairs to be judged by {chosen.labeller}"
+            f"about {pairs + (0 if writes else 2 * len(queries)):,} pairs to be judged by "
+            f"{chosen.labeller}"
+            + (", and every sentence of an answer by what it is shown" if dataset == ALCE else "")
             + ("\n5 answers each, written by a language model" if writes else "")
         )
         return

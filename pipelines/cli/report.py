@@ -1,6 +1,6 @@
 """`contested report`: tables and page of a run, made again from its results."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,6 +18,7 @@ from pipelines.conflictscore.detection.tables import all_tables as detection_tab
 from pipelines.conflictscore.tables import all_tables
 from pipelines.conrag.evaluation import page as compared
 from pipelines.conrag.evaluation import run as evaluation
+from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.conrag.evaluation.tables import all_tables as conrag_tables
 from pipelines.errors import InputError
 from pipelines.files import replace_text
@@ -175,18 +176,21 @@ def _conrag(folder: RunFolder) -> Part | None:
             dict.fromkeys(model for config in configs for model in scored.models_used(config))
         ),
         facts=tuple(
-            (f"ConRAG, {name}", _how(entry["config"], len(results[name])))
+            (f"ConRAG, {name}", _how(entry["config"], results[name]))
             for name, entry in entries.items()
         ),
     )
 
 
-def _how(config: Mapping[str, Any], claims: int) -> str:
+def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
     """Data and retrieval of an evaluation, for the head of the page."""
     half = "" if config["half"] == "all" else f", {config['half']} half"
     searched = config["retrieval"]
     among = "its own passages" if searched["among"] == "own" else "all passages"
-    return f"{config['data']['name']} ({claims:,} claims{half}), {searched['method']} in {among}"
+    called = "questions" if any(each.question for each in own) else "claims"
+    return (
+        f"{config['data']['name']} ({len(own):,} {called}{half}), {searched['method']} in {among}"
+    )
 
 
 def _noted(each: Table, note: str) -> Table:

@@ -98,7 +98,7 @@ def generator(client: Client, overrides: Path | None = None) -> Generator:
         answer=prompts.load("conrag/answer", shared, overrides),
         question=prompts.load("conrag/question", shared | {"claims"}, overrides),
         first_answer=prompts.load("conrag/first_answer", shared, overrides),
-        repair=prompts.load("conrag/repair", shared | {"sentence", "problem"}, overrides),
+        repair=prompts.load("conrag/repair", shared | {"claims", "sentence", "problem"}, overrides),
     )
 
 
@@ -150,7 +150,11 @@ async def write(
             return first
         again = await by.client.structured(
             by.repair.messages(
-                query=query, evidence=shown, sentence=first.text, problem=first.problems[0]
+                query=query,
+                claims=list(first_answer or ()),
+                evidence=shown,
+                sentence=first.text,
+                problem=first.problems[0],
             ),
             SentenceReply,
             Sampling(max_tokens=REPAIR_TOKENS),

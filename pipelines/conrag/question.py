@@ -13,6 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from pipelines.conrag.generator import Generator
+from pipelines.conrag.policies import unmarked
 from pipelines.data.declarative import declarative
 from pipelines.data.records import Document
 from serving.client import Sampling
@@ -71,7 +72,7 @@ async def first_answer(question: str, passages: Sequence[Document], by: Generato
     reply = await by.client.structured(messages, FirstAnswerReply, Sampling(REPLY_TOKENS))
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    given = [" ".join(each.split()) for each in reply.value.answers]
+    given = [unmarked(each) for each in reply.value.answers]
     return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))
 
 

@@ -17,30 +17,39 @@ def normalised(text: str) -> str:
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_PUNCTUATION)).split())
 
 
-def is_named(aliases: Sequence[str], text: str, *, substrings: bool = False) -> bool:
-    """Whether a text has one of an answer's names in it, after normalisation.
+def named_answers(
+    answers: Sequence[Sequence[str]], text: str, *, substrings: bool = False
+) -> list[bool]:
+    """Whether a text has a name of each answer in it, after normalisation.
 
     Args:
-        aliases: The names.
+        answers: The aliases of each.
         text: Where they are looked for.
         substrings: Whether parts of words count, as in ALCE's code: "19" is then named by "1911".
             By default names are whole words.
     """
-    within = normalised(text)
-    if not substrings:
-        within = f" {within} "
-    names = [name for name in map(normalised, aliases) if name]
-    return any((name if substrings else f" {name} ") in within for name in names)
+    within = normalised(text) if substrings else f" {normalised(text)} "
+    found = []
+    for aliases in answers:
+        names = [name for name in map(normalised, aliases) if name]
+        found.append(any((name if substrings else f" {name} ") in within for name in names))
+    return found
 
 
-def answer_recall(answers: Sequence[Sequence[str]], text: str) -> float | None:
+def answer_recall(
+    answers: Sequence[Sequence[str]], text: str, *, most: int | None = None
+) -> float | None:
     """Share of short answers that a text names: ALCE's exact match recall (section 3.2).
 
     Args:
         answers: The aliases of each.
         text: The answer.
+        most: So many are enough: ALCE's recall-5 of lists has 5. None asks for all.
 
     Returns:
         A value in [0, 1]; None without an answer to name.
     """
-    return sum(is_named(each, text) for each in answers) / len(answers) if answers else None
+    if not answers:
+        return None
+    wanted = len(answers) if most is None else min(most, len(answers))
+    return min(sum(named_answers(answers, text)), wanted) / wanted

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conrag.answer import About
-from pipelines.conrag.evaluation.answers import AnswerWorth, answer_worth, supporting
+from pipelines.conrag.evaluation.answers import AnswerWorth, Recorded, answer_worth, supporting
 from pipelines.conrag.evaluation.outcome import Outcome, Statement
 from pipelines.conrag.evaluation.queries import Asked
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.retrieval.index import Retrieved
 
 PASSAGES = {
     name: Document(id=name, text=text)
@@ -103,8 +104,37 @@ async def test_short_answers_are_named_and_claims_entailed() -> None:
 async def test_what_methods_share_is_asked_once() -> None:
     labeller = Facts()
     one = answer(says("b", "q", "r"))
-    await answer_worth({"one": one, "other": one}, PASSAGES, Asked(), labeller)
-    assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 1
+    asked = Asked(claims=("a c",))
+    await answer_worth({"one": one, "other": one}, PASSAGES, asked, labeller)
+    assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 2
+
+
+async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> None:
+    found = await worth(
+        says("a", "p"), says("They differ.", "p", "n", about="conflict"), says("No.", about="none")
+    )
+    assert (found.statements, found.citations.sentences) == (1, 3)
+
+
+async def test_where_nothing_was_shown_nothing_is_asked() -> None:
+    labeller = Facts()
+    none = Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=(), statements=(says("a"),))
+    found = await answer_worth({"it": none}, {}, Asked(), labeller)
+    assert (labeller.asked, found["it"].citations.recall) == ([], 0)
+
+
+async def test_what_could_not_be_read_whole_is_kept() -> None:
+    class Trouble(Facts):
+        async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+            labelled = await super().__call__(claims, documents)
+            unread = labelled.judgements[0].model_copy(update={"relation": Relation.INVALID})
+            cut = Truncation(text="group 0", kept=1, tokens=2)
+            return Labelled((unread, *labelled.judgements[1:]), (cut,))
+
+    judge = Recorded(Trouble())
+    await answer_worth({"it": answer(says("b", "q"))}, PASSAGES, Asked(), judge)
+    assert judge.unreadable == 1
+    assert [cut.text for cut in judge.truncations] == ["group 0"]
 
 
 async def test_passages_that_support_one_of_the_gold_claims() -> None:
@@ -114,9 +144,12 @@ async def test_passages_that_support_one_of_the_gold_claims() -> None:
 
 
 def test_gold_answers_in_statements() -> None:
-    asked = Asked(answers=(("1911", "in 1911"), ("1954",)))
-    assert asked.statements("When was the dam built?") == (
+    found = [
+        Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0),
+    ]
+    asked = Asked(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
+    assert asked.statements("When was the dam built?", found) == (
         "The dam was built in 1911.",
         "The dam was built in 1954.",
     )
-    assert Asked(claims=("Steel grows.",)).statements("Why?") == ("Steel grows.",)
+    assert Asked(claims=("Steel grows.",)).statements("Why?", []) == ("Steel grows.",)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.conrag.answer import About
 from pipelines.conrag.evaluation.outcome import Outcome, Statement
 from pipelines.conrag.evaluation.queries import Asked
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Labelled, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
 from pipelines.metrics.answer_recall import answer_recall
 from pipelines.metrics.citations import AT_MOST, CitationCounts, CitedSentence, citation_counts
@@ -24,11 +25,17 @@ Relations = Mapping[tuple[str, Group], Relation]
 """(sentence, passages) -> what they say of it."""
 
 
+NEUTRAL: tuple[About, ...] = ("conflict", "none")
+"""What sentences are about that contradict nothing."""
+
+
 class AnswerWorth(BaseModel):
     """What one answer is worth.
 
     Attributes:
         citations: By ALCE's rules; every sentence counts.
+        statements: Sentences that may contradict the packet: all but those about the conflict and
+            those that say that nothing was found.
         contradicting: Sentences that contradict the packet, and the answer does not show it.
         contradicting_strict: Those that contradict it, whatever is shown.
         recall: Share of what is to be said that is said, in [0, 1].
@@ -37,6 +44,7 @@ class AnswerWorth(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     citations: CitationCounts
+    statements: int = Field(ge=0)
     contradicting: int = Field(ge=0)
     contradicting_strict: int = Field(ge=0)
     recall: float | None
@@ -50,6 +58,8 @@ class AnsweredQuestion(BaseModel):
         problem: Why there is none, in one line; None where the passages have no answer.
         raw: The unreadable reply.
         worth: Method -> what its answer is worth.
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the labeller read a part then.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -58,6 +68,29 @@ class AnsweredQuestion(BaseModel):
     problem: str | None
     raw: str | None
     worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
+
+
+class Recorded:
+    """A labeller that keeps what could not be read, or not whole.
+
+    Args:
+        labeller: Whom it asks.
+    """
+
+    def __init__(self, labeller: Labeller) -> None:
+        self._labeller = labeller
+        self.identity = labeller.identity
+        self.unreadable = 0
+        self.truncations: list[Truncation] = []
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        """As the labeller."""
+        labelled = await self._labeller(claims, documents)
+        self.unreadable += sum(each.relation is Relation.INVALID for each in labelled.judgements)
+        self.truncations += labelled.truncations
+        return labelled
 
 
 async def answer_worth(
@@ -79,12 +112,19 @@ async def answer_worth(
         RequestError, ServingError: As of the labeller.
     """
     relations = await _relations(outcomes.values(), passages, labeller)
-    recalls = await asyncio.gather(
-        *(_recall(_text(each), asked, labeller) for each in outcomes.values())
+    texts = {name: _text(outcome) for name, outcome in outcomes.items()}
+    distinct = list(dict.fromkeys(texts.values()))
+    recalls = dict(
+        zip(
+            distinct,
+            await asyncio.gather(*(_recall(text, asked, labeller) for text in distinct)),
+            strict=True,
+        )
     )
     return {
         name: AnswerWorth(
             citations=_citations(outcome, relations),
+            statements=sum(each.about not in NEUTRAL for each in outcome.statements),
             contradicting=sum(
                 bool(_opposed(each, outcome, relations) - _disclosed(each, outcome, relations))
                 for each in outcome.statements
@@ -92,9 +132,9 @@ async def answer_worth(
             contradicting_strict=sum(
                 bool(_opposed(each, outcome, relations)) for each in outcome.statements
             ),
-            recall=recall,
+            recall=recalls[texts[name]],
         )
-        for (name, outcome), recall in zip(outcomes.items(), recalls, strict=True)
+        for name, outcome in outcomes.items()
     }
 
 
@@ -127,6 +167,8 @@ async def _relations(
                 groups.update(dict.fromkeys(_groups(statement.cites[:AT_MOST])))
 
     async def ask(sentence: str, groups: Sequence[Group]) -> list[Relation]:
+        if not groups:
+            return []
         read = [
             Document(id=f"group {n}", text="\n\n".join(passages[name].as_read() for name in group))
             for n, group in enumerate(groups)
@@ -166,7 +208,7 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
 
 def _opposed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
     """Passages of the packet that contradict a statement; one about the conflict has none."""
-    if statement.about in ("conflict", "none"):
+    if statement.about in NEUTRAL:
         return set()
     return {
         name
@@ -189,7 +231,7 @@ def _disclosed(statement: Statement, outcome: Outcome, relations: Relations) -> 
 async def _recall(text: str, asked: Asked, labeller: Labeller) -> float | None:
     """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
     if asked.answers:
-        return answer_recall(asked.answers, text)
+        return answer_recall(asked.answers, text, most=asked.most)
     if not asked.claims:
         return None
     if not text:

@@ -4,7 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from pipelines.conrag.analysis import analyse
 from pipelines.conrag.conflict import cluster_conflict_score, kappa
-from pipelines.conrag.evaluation.answers import AnsweredQuestion, answer_worth, supporting
+from pipelines.conrag.evaluation.answers import (
+    AnsweredQuestion,
+    Recorded,
+    answer_worth,
+    supporting,
+)
 from pipelines.conrag.evaluation.methods import (
     ABLATIONS,
     METHODS,
@@ -59,6 +64,7 @@ async def evaluate(
     found = retrieved[: settings.depth]
     documents = {each.passage.id: each.passage for each in found}
     first, truth = FirstAnswer((query.claim,)), query.relations
+    judge = Recorded(labeller)
     if query.asked is not None:
         if writers is None:
             raise ValueError("a question needs a language model, which answers it")
@@ -66,7 +72,7 @@ async def evaluate(
         first = await first_answer(query.claim, shown, writers.bound)
         truth = {
             **truth,
-            **await supporting(query.asked.claims, list(documents.values()), labeller),
+            **await supporting(query.asked.claims, list(documents.values()), judge),
         }
     everything, truncations = await tag(first.claims, found, labeller)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
@@ -79,13 +85,18 @@ async def evaluate(
             given,
             settings,
             writers,
-            first_answer=first.claims if query.asked else None,
-            gold_answer=query.asked.statements(query.claim) if query.asked else None,
+            first=first if query.asked else None,
+            gold_answer=query.asked.statements(query.claim, found) if query.asked else (),
         )
     if query.asked is not None:
-        worth = await answer_worth(outcomes, documents, query.asked, labeller)
+        worth = await answer_worth(outcomes, documents, query.asked, judge)
         question = AnsweredQuestion(
-            first_answer=first.claims, problem=first.problem, raw=first.raw, worth=worth
+            first_answer=first.claims,
+            problem=first.problem,
+            raw=first.raw,
+            worth=worth,
+            unreadable=judge.unreadable,
+            truncations=tuple(judge.truncations),
         )
     analysis = analyse(tagged, settings)
     return ClaimResult(

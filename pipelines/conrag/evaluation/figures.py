@@ -81,6 +81,8 @@ def contradiction_rate(
 ) -> Estimate | None:
     """Share of all statements on a side that contradict their packet (Table II).
 
+    Of questions, of all sentences but those about the conflict, or about nothing.
+
     None where no passage has a label: then nothing would ever contradict it.
     """
     if of_responses(own):
@@ -112,7 +114,11 @@ def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[st
     """Claim -> contradictions per statement; no claim where no passage has a label."""
     if of_responses(own):
         return {}
-    return {each.id: _contradictions(each, method).share for each in own}
+    return {
+        each.id: _contradictions(each, method).share
+        for each in own
+        if each.outcomes[method].problem is None
+    }
 
 
 def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) -> Contradictions:
@@ -121,7 +127,7 @@ def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) 
         return contradictions(each.outcomes[method], each.truth, disclosure=disclosure)
     worth = each.question.worth[method]
     counted = worth.contradicting if disclosure else worth.contradicting_strict
-    return Contradictions(worth.citations.sentences, counted)
+    return Contradictions(worth.statements, counted)
 
 
 def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
@@ -135,12 +141,21 @@ def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
 
 def mean_evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Mean over claims with gold evidence of the F1 of what is cited (Table II)."""
-    scores = [evidence_f1(each.outcomes[method].cited, each.evidence) for each in own]
+    scores = [
+        evidence_f1(each.outcomes[method].cited, each.evidence)
+        for each in own
+        if each.outcomes[method].problem is None
+    ]
     return mean([score for score in scores if score is not None], bounds=(0, 1))
 
 
 def coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of claims on which a side is taken, among those whose stance could be read."""
+    """Share of claims on which a side is taken, among those whose stance could be read.
+
+    None of questions: methods without tags give no stance on them.
+    """
+    if of_questions(own):
+        return None
     read = [each.outcomes[method] for each in own if not each.outcomes[method].undecided]
     return proportion(sum(each.stance is not Stance.NOT_ENOUGH_INFO for each in read), len(read))
 
@@ -195,5 +210,7 @@ def unreadable(own: Sequence[ClaimResult], method: str) -> int:
 
 def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Share of all citations that are of passages which the tagger calls irrelevant."""
-    counts = [citation_leakage(each.outcomes[method], each.tags) for each in own]
+    # Without a first answer passages have no tags that would say that they are irrelevant.
+    tagged = [each for each in own if each.question is None or each.question.first_answer]
+    counts = [citation_leakage(each.outcomes[method], each.tags) for each in tagged]
     return proportion(sum(one for one, _ in counts), sum(every for _, every in counts))

@@ -24,7 +24,7 @@ class Contradictions:
     """Statements of an answer against its packet.
 
     Attributes:
-        statements: Those that take a side.
+        statements: Those that take a side; of answers to questions, those that might.
         contradicting: Those of them that contradict the packet.
     """
 

@@ -63,7 +63,8 @@ class PlainAnswer:
     Attributes:
         stance: What it takes the stance to be; None of questions and unreadable replies.
         sentences: Text and ids of passages. One that cites a number out of range cites nothing.
-        unbound: How many of them did.
+            Without any where there was nothing to read.
+        unbound: How many sentences cite nothing, or what is not there.
         problem: Why there is no sentence, in one line.
         raw: The unreadable reply.
     """
@@ -104,6 +105,8 @@ async def plain_answer(
         RequestError: The passages do not fit the model's context.
         ServingError: No server can be had.
     """
+    if not packet:
+        return PlainAnswer(None, ())
     shown = [
         {"number": number, "text": each.passage.as_read()} for number, each in enumerate(packet, 1)
     ]
@@ -119,7 +122,7 @@ async def plain_answer(
         return PlainAnswer(None, (), problem=f"answer: {reply.problem}", raw=reply.raw)
     sentences, unbound = [], 0
     for each in reply.value.sentences:
-        inside = all(1 <= number <= len(packet) for number in each.cites)
+        inside = bool(each.cites) and all(1 <= number <= len(packet) for number in each.cites)
         unbound += not inside
         cites = dict.fromkeys(packet[number - 1].id for number in each.cites) if inside else ()
         if text := unmarked(each.sent):

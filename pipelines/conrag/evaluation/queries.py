@@ -19,8 +19,9 @@ from pipelines.data.wice import CitedClaim
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation
-from pipelines.metrics.answer_recall import is_named
+from pipelines.metrics.answer_recall import named_answers
 from pipelines.retrieval.chunks import passages
+from pipelines.retrieval.index import Retrieved
 
 
 @dataclass(frozen=True)
@@ -30,14 +31,27 @@ class Asked:
     Attributes:
         answers: Aliases of each short answer that is to be named.
         claims: What the answer is to entail.
+        most: Short answers that are enough; None asks for all of them. ALCE asks for five of a
+            list (QAMPARI).
     """
 
     answers: tuple[tuple[str, ...], ...] = ()
     claims: tuple[str, ...] = ()
+    most: int | None = None
 
-    def statements(self, question: str) -> tuple[str, ...]:
-        """The answer in statements, as `pipelines.conrag.question` makes them."""
-        named = (as_claim(question, aliases[0]) for aliases in self.answers)
+    def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
+        """The answer in statements, as `pipelines.conrag.question` makes them.
+
+        Args:
+            question: What is asked.
+            found: Passages; of short answers, the first ones that they name are taken.
+        """
+        text = " ".join(each.passage.as_read() for each in found)
+        named = [
+            as_claim(question, aliases[0])
+            for aliases, there in zip(self.answers, named_answers(self.answers, text), strict=True)
+            if there
+        ]
         return tuple(dict.fromkeys((*named, *self.claims)))[:MOST]
 
 
@@ -70,6 +84,9 @@ class Query:
     response: ResponseSentence | None = None
     asked: Asked | None = None
 
+
+ENOUGH = 5
+"""Answers of a list that ALCE takes for all of it (Gao et al. 2023, section 3.2, recall-5)."""
 
 LONGEST_PAGE = 180
 """Characters of a page's title in ids, at most: an id has 200."""
@@ -394,7 +411,7 @@ def from_alce(questions: Sequence[Question]) -> list[Query]:
             passage.model_copy(update={"id": f"{each.id}/{passage.id}"})
             for passage in each.passages
         )
-        names = (p.id for p in own if any(is_named(a, p.as_read()) for a in each.answers))
+        names = (p.id for p in own if any(named_answers(each.answers, p.as_read())))
         found.append(
             Query(
                 id=each.id,
@@ -405,7 +422,7 @@ def from_alce(questions: Sequence[Question]) -> list[Query]:
                 disputed=None,
                 evidence=(),
                 relations=dict.fromkeys(names, Relation.SUPPORTS),
-                asked=Asked(each.answers, each.claims),
+                asked=Asked(each.answers, each.claims, ENOUGH if each.task == "qampari" else None),
             )
         )
     return found

@@ -3,7 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from pipelines.conrag.evaluation import paper
-from pipelines.conrag.evaluation.answer_tables import CITATIONS, citations, hallucinations
+from pipelines.conrag.evaluation.answer_tables import (
+    CITATIONS,
+    QUESTIONS,
+    citations,
+    hallucinations,
+)
 from pipelines.conrag.evaluation.errors import error_table, errors_to_sort
 from pipelines.conrag.evaluation.figures import (
     HERE,
@@ -173,7 +178,7 @@ def ablations(results: Results) -> Table:
         ),
         rows=tuple(rows),
         quoted=tuple(quoted),
-        notes=(CONTRADICTION, RESPONSES, CITATIONS),
+        notes=(CONTRADICTION, RESPONSES, CITATIONS, QUESTIONS),
     )
 
 
@@ -217,7 +222,7 @@ def conflict_bins(results: Results) -> Table:
         ),
         rows=tuple(rows),
         quoted=tuple(quoted),
-        notes=(CONTRADICTION, RESPONSES),
+        notes=(CONTRADICTION, RESPONSES, QUESTIONS),
     )
 
 
@@ -271,7 +276,7 @@ def paired(results: Results) -> Table:
                     mcnemar({key: value == 1 for key, value in ours.items()},
                             {key: value == 1 for key, value in others.items()}),
                     paired_difference(rate, other_rate, bounds=(-1, 1)),
-                    sign_flip([rate[key] - other_rate[key] for key in rate]),
+                    sign_flip([rate[key] - other_rate[key] for key in rate if key in other_rate]),
                 )
             )  # fmt: skip
     return Table(
@@ -293,6 +298,7 @@ def paired(results: Results) -> Table:
             "Contradictions per claim: the share of an answer's statements that contradict its "
             "packet, 0 where it takes no side; so claims count alike, however long the answer.",
             RESPONSES,
+            QUESTIONS,
         ),
     )
 
@@ -316,11 +322,21 @@ def failures(results: Results, shown: int) -> Table:
                 rows.append(
                     (dataset, each.id, "first answer", one_line(each.question.problem, 400))
                 )
+            judged = each.question.truncations if each.question else ()
             rows += [
                 (dataset, each.id, "truncation",
                  f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen")
-                for cut in each.truncations
+                for cut in (*each.truncations, *judged)
             ]  # fmt: skip
+            if each.question is not None and each.question.unreadable:
+                rows.append(
+                    (
+                        dataset,
+                        each.id,
+                        "unreadable labels of answers",
+                        str(each.question.unreadable),
+                    )
+                )
     return Table(
         name="conrag_failures",
         title="Failures and truncations",

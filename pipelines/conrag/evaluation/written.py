@@ -18,8 +18,9 @@ from pipelines.conrag.evaluation.outcome import Outcome, Statement
 from pipelines.conrag.evaluation.plain import PlainAnswer, PlainWriter, plain_answer
 from pipelines.conrag.generator import Generator, write
 from pipelines.conrag.policies import SIDE
+from pipelines.conrag.question import FirstAnswer
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance, delta_rule
+from pipelines.conrag.stance import Adjudicated, Stance, delta_rule
 from pipelines.conrag.tagged import Tagged, evidence_mass
 from pipelines.conrag.template import NO_ANSWER, NOTHING_FOUND
 from pipelines.prompts import Prompt
@@ -52,8 +53,8 @@ async def written(
     settings: ConragSettings,
     by: Writers,
     *,
-    first_answer: Sequence[str] | None = None,
-    gold_answer: Sequence[str] | None = None,
+    first: FirstAnswer | None = None,
+    gold_answer: Sequence[str] = (),
 ) -> dict[str, Outcome]:
     """What every method makes of a claim or a question, in the order of Tables IV and VII.
 
@@ -65,48 +66,49 @@ async def written(
     - Oracle: likewise, from the gold relations.
     - Without tags: the text from the packet that is chosen without them, with the model's stance.
     - Without clusters: as ConRAG, from its packet.
-    - Without the uncertainty policy: ConRAG's text, of which only what speaks for the larger side
-      is kept.
+    - Without the uncertainty policy: ConRAG's text, of which what speaks of the conflict or of the
+      smaller side, or cites that side alone, is left away.
     - Without binding: ConRAG's text, cited by shared words.
 
     Args:
         given: Passages with their tags, and what the data say of them.
         settings: Every parameter.
         by: Who writes.
-        first_answer: Of a question, the statements that tags are relations to; None of a claim.
-        gold_answer: Likewise, those that gold relations are to.
+        first: Of a question, the answer that tags are relations to; None of a claim. Where it could
+            not be read there are no tags, and what is made of them is unreadable, too.
+        gold_answer: Of a question, the statements that gold relations are to.
 
     Raises:
         RequestError: A packet does not fit the model's context.
         ServingError: No server can be had.
     """
-    question = first_answer is not None
+    question = first is not None
     relevant = methods.most_relevant(given.tagged, settings)
     blind = methods.without_tags(given.tagged, settings)
     ours = analyse(given.tagged, settings)
     gold = analyse(methods.with_gold_tags(given), settings)
     apart = methods.analyse_apart(given, settings)
 
-    async def bound(found: Analysis, answer: Sequence[str] | None) -> Outcome:
+    async def bound(found: Analysis, answer: FirstAnswer | None) -> Outcome:
         return await _bound(given.claim, found, settings, by.bound, answer)
 
     plain, untagged, conrag, oracle, unclustered = await asyncio.gather(
         plain_answer(given.claim, relevant, by.plain, question=question),
         plain_answer(given.claim, blind, by.plain, question=question),
-        bound(ours, first_answer),
-        bound(gold, gold_answer),
-        bound(apart, first_answer),
+        bound(ours, first),
+        bound(gold, FirstAnswer(tuple(gold_answer)) if question else None),
+        bound(apart, first),
     )
-    relrag = _unbound(plain, relevant)
+    relrag = _unbound(plain, relevant, question=question)
     return {
         "RelRAG": relrag,
         "NLI-RAG": _voted(relrag, given.tagged),
         "CiteRAG": _densely_cited(relrag, relevant, given.claim),
         "ConRAG": conrag,
         "Oracle": oracle,
-        "w/o conflict tagging": _unbound(untagged, blind),
+        "w/o conflict tagging": _unbound(untagged, blind, question=question),
         "w/o evidence clustering": unclustered,
-        "w/o uncertainty policy": _one_sided(conrag, ours),
+        "w/o uncertainty policy": _one_sided(conrag, ours.decided, given.tagged),
         "w/o citation binding": methods.cited_by_words(given.claim, conrag, ours.packet.passages),
     }
 
@@ -116,7 +118,7 @@ async def _bound(
     found: Analysis,
     settings: ConragSettings,
     by: Generator,
-    first_answer: Sequence[str] | None,
+    first: FirstAnswer | None,
 ) -> Outcome:
     """ConRAG's protocol. A sentence whose citations stay wrong does not count as cited."""
     outcome = Outcome(
@@ -125,10 +127,12 @@ async def _bound(
         statements=(),
         support=methods.support_share(found.decided.support, found.decided.refute),
     )
+    if first is not None and first.problem is not None:
+        return outcome.model_copy(update={"problem": first.problem, "raw": first.raw})
     if not any(row.relation in SIDE.values() for row in found.table):
-        nothing = NOTHING_FOUND if first_answer is None else NO_ANSWER
-        return outcome.model_copy(update={"statements": (Statement(text=nothing, about="none"),)})
-    text = await write(query, found.table, settings.policy, by, first_answer=first_answer)
+        return outcome.model_copy(update={"statements": _nothing(question=first is not None)})
+    claims = None if first is None else first.claims
+    text = await write(query, found.table, settings.policy, by, first_answer=claims)
     ids = {row.number: row.passage.id for row in found.table}
     return outcome.model_copy(
         update={
@@ -148,10 +152,14 @@ async def _bound(
     )
 
 
+def _nothing(*, question: bool) -> tuple[Statement, ...]:
+    return (Statement(text=NO_ANSWER if question else NOTHING_FOUND, about="none"),)
+
+
 _ABOUT: dict[Stance | None, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
 
 
-def _unbound(text: PlainAnswer, packet: Sequence[Tagged]) -> Outcome:
+def _unbound(text: PlainAnswer, packet: Sequence[Tagged], *, question: bool) -> Outcome:
     """A text without relations: all of it speaks for the stance that its writer gives."""
     about = _ABOUT.get(text.stance, "answer")
     return Outcome(
@@ -159,7 +167,9 @@ def _unbound(text: PlainAnswer, packet: Sequence[Tagged]) -> Outcome:
         packet=tuple(each.id for each in packet),
         statements=tuple(
             Statement(text=sentence, about=about, cites=cites) for sentence, cites in text.sentences
-        ),
+        )
+        if packet
+        else _nothing(question=question),
         support=float(text.stance is Stance.SUPPORT),
         undecided=text.problem is not None,
         unbound=text.unbound,
@@ -196,13 +206,18 @@ def _densely_cited(relrag: Outcome, packet: Sequence[Tagged], query: str) -> Out
     )
 
 
-def _one_sided(conrag: Outcome, ours: Analysis) -> Outcome:
-    stance = delta_rule(ours.decided.support, ours.decided.refute, delta=0)
-    kept = {_ABOUT.get(stance, "none"), "answer", "none"}
+def _one_sided(conrag: Outcome, decided: Adjudicated, tagged: Sequence[Tagged]) -> Outcome:
+    stance = delta_rule(decided.support, decided.refute, delta=0)
+    about = {_ABOUT.get(stance, "none"), "answer", "none"}
+    lost = {each.id for each in tagged if _against(STANCE_OF[each.relation], stance)}
     return conrag.model_copy(
         update={
             "stance": stance,
-            "statements": tuple(each for each in conrag.statements if each.about in kept),
+            "statements": tuple(
+                each
+                for each in conrag.statements
+                if each.about in about and not (each.cites and lost.issuperset(each.cites))
+            ),
         }
     )
 

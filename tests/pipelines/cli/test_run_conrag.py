@@ -264,6 +264,7 @@ def test_a_language_model_can_write_of_claims(
     [
         ([*ALCE, "--generator", "template"], "--dataset alce has questions"),
         ([*ALCE, "--method", "bm25"], "--method has no effect with --dataset alce"),
+        ([*ALCE, "--labeller", "llm", "--evidence", "together"], "--evidence together reads all"),
         ([*ALCE, "--among", "all"], "--among has no effect with --dataset alce"),
         (["--data", "claims.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "--endpoint has no"),
     ],

@@ -74,6 +74,11 @@ async def test_passages_are_tagged_by_the_first_answer(tmp_path: Path) -> None:
     assert fenced_text(requests[1], "FIRST ANSWER") == "The dam was built in 1902."
 
 
+async def test_what_looks_like_a_citation_is_left_out_of_it(tmp_path: Path) -> None:
+    answer, _ = await asked(tmp_path, '{"answers": ["1902 [1]", "[2]"]}')
+    assert answer.first_answer == ("The dam was built in 1902.",)
+
+
 async def test_where_passages_have_no_answer_it_says_so(tmp_path: Path) -> None:
     answer, requests = await asked(tmp_path, '{"answers": []}')
     assert answer.status == "insufficient evidence"

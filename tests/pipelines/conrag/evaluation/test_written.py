@@ -9,7 +9,7 @@ import pytest
 from known_labels import KnownLabels
 from scripted import KEY, Scripted, fenced_text, prompt_of
 
-from pipelines.conrag.evaluation import figures
+from pipelines.conrag.evaluation import figures, tables
 from pipelines.conrag.evaluation.evaluate import ALL_METHODS, evaluate
 from pipelines.conrag.evaluation.plain import plain_writer
 from pipelines.conrag.evaluation.queries import Asked, Query
@@ -82,6 +82,7 @@ class Evaluated:
 
     def __init__(self, tmp_path: Path) -> None:
         self._home = tmp_path
+        self.cache = tmp_path / "cache.sqlite"
         self.requests: list[dict[str, Any]] = []
 
     async def __call__(self, query: Query, reply: Reply = writes) -> ClaimResult:
@@ -89,7 +90,7 @@ class Evaluated:
             source = Source(
                 load(default_name()), "generator", self._home, endpoints=(endpoint.url,)
             )
-            async with connect(source, cache=self._home / "cache.sqlite") as client:
+            async with connect(source, cache=self.cache) as client:
                 by = Writers(generator(client), plain_writer(client))
                 result = await evaluate(query, FOUND, KnownLabels(), ConragSettings(), by)
             self.requests = endpoint.requests
@@ -189,6 +190,9 @@ async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> Non
     assert figures.right_stances(results, "RelRAG") == {}
     assert figures.right_stances(results, "NLI-RAG") == {"one": 1}
     assert figures.coverage(results, "RelRAG") is None
+    assert figures.mean_evidence_f1(results, "ConRAG") is None
+    assert figures.contradictions_per_claim(results, "ConRAG") == {}
+    assert tables.paired({"own": results}).rows
 
     asked = [await evaluated(QUESTION, broken)]
     assert figures.citation_figures(asked, "ConRAG") == (None, None, 0)
@@ -211,6 +215,54 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     # It asks for a citation all the same, as ALCE counts.
     assert result.question.worth["ConRAG"].citations.sentences == 1
     assert len(evaluated.asked("QuestionReply")) == 1, "Oracle's"
+
+
+async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
+    def cut(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["name"]
+        return '{"answers": ["19' if schema == "FirstAnswerReply" else writes(request)
+
+    results = [await evaluated(QUESTION, cut)]
+    assert results[0].question is not None
+    assert results[0].question.raw == '{"answers": ["19'
+    for method in ("ConRAG", "w/o evidence clustering", "w/o citation binding"):
+        assert (results[0].outcomes[method].problem or "").startswith("first answer: not the JSON")
+        assert figures.unreadable(results, method) == 1
+        assert figures.citation_figures(results, method) == (None, None, 0)
+    for method in ("RelRAG", "Oracle"):
+        assert results[0].outcomes[method].problem is None
+    assert figures.leakage(results, "RelRAG") is None, "nothing was tagged"
+
+
+async def test_where_nothing_was_found_nobody_writes(evaluated: Evaluated) -> None:
+    with Scripted(reply=writes) as endpoint:
+        source = Source(load(default_name()), "generator", Path(), endpoints=(endpoint.url,))
+        async with connect(source, cache=evaluated.cache) as client:
+            by = Writers(generator(client), plain_writer(client))
+            result = await evaluate(QUESTION, [], KnownLabels(), ConragSettings(), by)
+        assert endpoint.requests == []
+    said = {each.statements[0].text for each in result.outcomes.values()}
+    assert said == {"No passage found answers this."}
+
+
+async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
+    """Of a claim with one passage for it and two against it, though all is called an answer."""
+
+    def answers(request: dict[str, Any]) -> str:
+        reply = json.loads(writes(request))
+        for sentence in reply.get("sentences", []):
+            if "about" in sentence:
+                sentence["about"] = "answer"
+        return json.dumps(reply)
+
+    result = await evaluated(CLAIM, answers)
+    assert [each.text for each in result.outcomes["ConRAG"].statements] == [
+        "Opened, support.",
+        "Opened, refute.",
+    ]
+    assert [each.text for each in result.outcomes["w/o uncertainty policy"].statements] == [
+        "Opened, refute."
+    ]
 
 
 async def test_a_question_needs_a_writer() -> None:
