@@ -1,6 +1,7 @@
 """A decoder-only language model, ready for gradients: loaded safely, with its weights frozen."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -84,14 +85,15 @@ class Decoder:
         try:
             place = torch.device(name)
             tokenizer = AutoTokenizer.from_pretrained(folder, **how)
-            model = AutoModelForCausalLM.from_pretrained(
+            model, loaded = AutoModelForCausalLM.from_pretrained(
                 folder,
                 use_safetensors=True,
                 dtype=torch.float32 if chosen == "fp32" else torch.bfloat16,
+                output_loading_info=True,
                 **how,
             )
-            model = model.to(place)
-        except (OSError, ValueError, RuntimeError, ImportError) as error:
+            model = model.to(place).eval().requires_grad_(False)
+        except Exception as error:  # whatever is wrong in a folder shows as any of them
             reason = " ".join(str(error).split())[:300]
             raise SalienceError(f"{folder} cannot be loaded on {name} ({reason})") from error
         if not tokenizer.is_fast:
@@ -99,21 +101,33 @@ class Decoder:
                 f"{folder}: its tokenizer does not tell where tokens stand in the text; "
                 "a tokenizer.json is needed"
             )
+        if absent := sorted({*loaded["missing_keys"], *map(str, loaded["mismatched_keys"])}):
+            raise SalienceError(
+                f"{folder} lacks weights ({absent[0]} and {len(absent) - 1} more), which would be "
+                "random; complete it"
+            )
+        if not _is_causal(model):
+            raise SalienceError(
+                f"{folder} is no decoder: its tokens see later ones; name a model that writes text"
+            )
         return cls(
             folder=folder,
             precision=chosen,
             device=str(place),
-            _model=model.eval().requires_grad_(False),
+            _model=model,
             _tokenizer=tokenizer,
         )
 
     @property
-    def max_tokens(self) -> int:
-        """Most tokens of prompt and response together."""
-        return int(self._model.config.get_text_config().max_position_embeddings)
+    def max_tokens(self) -> int | None:
+        """Most tokens of prompt and response together; None where the model does not say."""
+        most = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        return int(most) if most else None
 
     def encode(self, prompt: str, response: str) -> Encoded:
         """Both texts in tokens. No token has a part of both.
+
+        They are read as one text; only where a token would have a part of both, each by itself.
 
         Args:
             prompt: With special tokens where the tokenizer adds them.
@@ -122,26 +136,32 @@ class Decoder:
         Raises:
             SalienceError: One of them has no tokens, or they do not fit the model.
         """
-        ids: list[int] = []
-        offsets: list[Offset] = []
-        ends: list[int] = []
-        for text, special in ((prompt, True), (response, False)):
-            found = self._tokenizer(
-                text, add_special_tokens=special, return_offsets_mapping=True, verbose=False
-            )
-            base = len(prompt) if ends else 0
-            ids += found["input_ids"]
-            offsets += [(base + start, base + end) for start, end in found["offset_mapping"]]
-            ends.append(len(ids))
-        if ends[0] == 0 or ends[1] == ends[0]:
-            which = "prompt" if ends[0] == 0 else "response"
+        start = len(prompt)
+        ids, offsets = self._tokens(prompt + response, special=True)
+        count = sum(end <= start for _, end in offsets)
+        # Special tokens have no characters; those at the end would be after the response.
+        inside = all(first >= start for first, _ in offsets[count:])
+        if not prompt or not response or not inside or not offsets[count:]:
+            ids, offsets = self._tokens(prompt, special=True)
+            count = len(ids)
+            more, places = self._tokens(response, special=False)
+            ids += more
+            offsets += [(start + first, start + end) for first, end in places]
+        if count == 0 or len(ids) == count:
+            which = "prompt" if count == 0 else "response"
             raise SalienceError(f"the {which} has no tokens; give it text")
-        if len(ids) > self.max_tokens:
+        if self.max_tokens is not None and len(ids) > self.max_tokens:
             raise SalienceError(
                 f"prompt and response have {len(ids):,} tokens, {self.folder.name} reads "
                 f"{self.max_tokens:,}; shorten them"
             )
-        return Encoded(prompt, response, tuple(ids), ends[0], tuple(offsets))
+        return Encoded(prompt, response, tuple(ids), count, tuple(offsets))
+
+    def _tokens(self, text: str, *, special: bool) -> tuple[list[int], list[Offset]]:
+        found = self._tokenizer(
+            text, add_special_tokens=special, return_offsets_mapping=True, verbose=False
+        )
+        return list(found["input_ids"]), [tuple(each) for each in found["offset_mapping"]]
 
     def salience(
         self,
@@ -158,10 +178,10 @@ class Decoder:
             (n, n - m).
 
         Raises:
-            SalienceError: Memory does not suffice.
+            SalienceError: Memory does not suffice, or a gradient is not a finite number.
         """
-        try:
-            return token_salience(
+        with _told():
+            found = token_salience(
                 self._model,
                 self._ids(encoded),
                 encoded.prompt_tokens,
@@ -170,8 +190,7 @@ class Decoder:
                 measure=measure,
                 on_progress=on_progress,
             )
-        except MemoryError as error:
-            raise SalienceError(f"{error}; shorten the texts, or take a smaller model") from error
+        return self._finite(found)
 
     def span_salience(
         self, encoded: Encoded, spans: Sequence[Offset], *, target: Target = "logit"
@@ -188,7 +207,8 @@ class Decoder:
             (spans, n - m).
 
         Raises:
-            SalienceError: No token stands in a span.
+            SalienceError: No token stands in a span, memory does not suffice, or a gradient is not
+                a finite number.
         """
         found = []
         for start, end in spans:
@@ -196,11 +216,41 @@ class Decoder:
             if not places:
                 raise SalienceError(f"no token stands in the characters {start} to {end}")
             found.append((places[0], places[-1] + 1))
-        return span_salience(
-            self._model, self._ids(encoded), encoded.prompt_tokens, found, target=target
-        )
+        with _told():
+            salience = span_salience(
+                self._model, self._ids(encoded), encoded.prompt_tokens, found, target=target
+            )
+        return self._finite(salience)
+
+    def _finite(self, salience: NDArray[np.floating]) -> NDArray[np.floating]:
+        if not np.isfinite(salience).all():
+            raise SalienceError(
+                f"gradients of {self.folder.name} are not finite in {self.precision}; take fp32, "
+                "or check its weights"
+            )
+        return salience
 
     def _ids(self, encoded: Encoded) -> Any:
         import torch  # noqa: PLC0415
 
         return torch.tensor(encoded.ids, device=self._model.device)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """What memory cannot hold, said to a person."""
+    try:
+        yield
+    except MemoryError as error:
+        raise SalienceError(f"{error}; shorten the texts, or take a smaller model") from error
+
+
+def _is_causal(model: Any) -> bool:
+    """Whether a token leaves what is predicted before it as it was, rounding aside."""
+    import torch  # noqa: PLC0415
+
+    ids = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]], device=model.device)
+    with torch.no_grad():
+        one, other = model(ids, use_cache=False).logits.float()
+    changed = (one - other).abs().amax(dim=-1)
+    return bool(changed[:3].max() <= 1e-3 * changed[3])

@@ -9,7 +9,7 @@ their gradients back through it at once.
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -93,11 +93,12 @@ def token_salience(
     else:
         columns = _batched(model, ids, prompt_tokens, target, measure, chunk=chunk)
     done = 0
-    for found in columns:
-        earlier, count = found.shape
-        salience[:earlier, done : done + count] = found.cpu().numpy()
-        done += count
-        on_progress(done, salience.shape[1])
+    with memory_errors(tokens):
+        for found in columns:
+            earlier, count = found.shape
+            salience[:earlier, done : done + count] = found.cpu().numpy()
+            done += count
+            on_progress(done, salience.shape[1])
     return salience
 
 
@@ -155,21 +156,17 @@ def _batched(
         read = embeddings[:, : last - 1]
         try:
             with with_attention(model, quick_attention(model, tokens)):
-                gradients = _gradients(model, read, ids[first:last], target)
+                wide = _wide(_gradients(model, read, ids[first:last], target))
+            if measure == "input_x_gradient":
+                found = torch.einsum("jid,id->ij", wide, _wide(read[0]))
+            else:
+                found = wide.norm(dim=-1).T
         except RuntimeError as error:
-            if not _out_of_memory(error):
+            if size == 1 or not _out_of_memory(error):
                 raise
-            if size == 1:
-                raise MemoryError(
-                    f"the gradients of one of {tokens} tokens do not fit into memory"
-                ) from error
             size = max(1, size // 2)
             continue
-        wide = _wide(gradients)
-        if measure == "input_x_gradient":
-            yield torch.einsum("jid,id->ij", wide, _wide(read[0]))
-        else:
-            yield wide.norm(dim=-1).T
+        yield found
         first = last
 
 
@@ -229,11 +226,10 @@ def chunk_size(model: Any, tokens: int) -> int:
     A gradient through one layer takes about four times the widest of its inner states, and where
     attention is eager two matrices of tokens by tokens per head.
     """
-    config = model.config.get_text_config()
-    width = 4 * max(config.intermediate_size, config.hidden_size)
-    attention = 2 * config.num_attention_heads * tokens
-    item = next(model.parameters()).element_size()
-    most = WORKING_MEMORY // (tokens * (width + attention) * item)
+    config, embedding = model.config.get_text_config(), model.get_input_embeddings().weight
+    width = 4 * max(_largest(config, "intermediate_size"), 4 * embedding.shape[-1])
+    attention = 2 * _largest(config, "num_attention_heads") * tokens
+    most = WORKING_MEMORY // (tokens * (width + attention) * embedding.element_size())
     return int(min(CPU_CHUNK if model.device.type == "cpu" else GPU_CHUNK, max(1, most)))
 
 
@@ -243,20 +239,42 @@ def quick_attention(model: Any, tokens: int) -> Literal["eager", "sdpa"]:
     Fused attention has no batched gradient and is taken token by token, so eager is quicker.
     """
     config = model.config.get_text_config()
-    item = next(model.parameters()).element_size()
-    kept = 2 * config.num_hidden_layers * config.num_attention_heads * tokens**2 * item
+    layers, heads = _largest(config, "num_hidden_layers"), _largest(config, "num_attention_heads")
+    kept = 2 * layers * heads * tokens**2 * next(model.parameters()).element_size()
     return "eager" if kept <= EAGER_MEMORY else "sdpa"
+
+
+def _largest(config: Any, name: str) -> int:
+    """A size of a model, the largest where layers have their own; 0 where it does not say."""
+    value = getattr(config, name, None) or 0
+    return max(value) if isinstance(value, list | tuple) else int(value)
 
 
 @contextmanager
 def with_attention(model: Any, kind: Literal["eager", "sdpa"]) -> Iterator[None]:
-    """Have a model compute its attention in a way, for some time."""
+    """Have a model compute its attention in a way, for some time, if it can."""
     before = model.config._attn_implementation  # transformers has no getter
-    model.set_attn_implementation(kind)
+    with suppress(ValueError):  # some architectures have one way alone
+        model.set_attn_implementation(kind)
     try:
         yield
     finally:
         model.set_attn_implementation(before)
+
+
+@contextmanager
+def memory_errors(tokens: int) -> Iterator[None]:
+    """Raise torch's errors of memory as `MemoryError`.
+
+    Args:
+        tokens: How many there are, for the message.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if not _out_of_memory(error):
+            raise
+        raise MemoryError(f"the gradients of {tokens} tokens do not fit into memory") from error
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

@@ -1,5 +1,6 @@
 """Salience maps as pictures, and the scale that makes them readable."""
 
+import textwrap
 import warnings
 from collections.abc import Sequence
 from io import BytesIO
@@ -9,6 +10,15 @@ from numpy.typing import NDArray
 
 DECADES = 3
 """Powers of ten that the scale shows: shares of salience below 1/1000 are blank."""
+
+
+LONGEST = 24
+"""Characters of a word in a picture."""
+
+
+def shorten(word: str, longest: int) -> str:
+    """A word, or its beginning where it is longer."""
+    return word if len(word) <= longest else f"{word[: longest - 1]}…"
 
 
 def strength(shares: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -47,7 +57,11 @@ def png(
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (slow to import)
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    size = (2.5 + 0.17 * len(columns), 1.8 + 0.17 * len(rows))
+    rows, columns = ([shorten(word, LONGEST) for word in words] for words in (rows, columns))
+    size = (
+        3 + 0.17 * len(columns) + 0.07 * max(map(len, rows)),
+        1.5 + 0.17 * len(rows) + 0.07 * max(map(len, columns)),
+    )
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
@@ -57,7 +71,8 @@ def png(
     axes.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
     axes.set_xlabel("response")
     axes.set_ylabel("input")
-    axes.set_title(title, fontsize=10, parse_math=False)
+    lines = textwrap.fill(title, width=max(24, round(9 * size[0])))
+    axes.set_title(lines, fontsize=10, parse_math=False)
     scale = figure.colorbar(image, ax=axes, shrink=0.8)
     scale.set_ticks(
         [n / DECADES for n in range(DECADES + 1)],
@@ -68,5 +83,5 @@ def png(
     with warnings.catch_warnings():
         # Words of a script that the font lacks are drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(written, format="png", dpi=110)
+        figure.savefig(written, format="png", dpi=110, bbox_inches="tight")
     return written.getvalue()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salience.decoder import Encoded
+from salience.heatmap import png
 from salience.words import Offset, Word, content_words, normalised, word_salience
 
 
@@ -25,6 +26,17 @@ class WordMap:
     given: tuple[tuple[Word, ...], ...]
     response: tuple[tuple[Word, ...], ...]
     values: NDArray[np.floating]
+
+    def picture(self, title: str = "") -> bytes:
+        """The map as a PNG; see `heatmap.png`.
+
+        Raises:
+            ValueError: There are no words on one of the sides.
+        """
+        rows, columns = (
+            [word.text for part in side for word in part] for side in (self.given, self.response)
+        )
+        return png(self.values, rows, columns, title)
 
 
 def words_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...], ...]:

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from salience.gradients import Progress, Target, outputs, token_salience, with_attention
+from salience.gradients import (
+    Progress,
+    Target,
+    memory_errors,
+    outputs,
+    quick_attention,
+    token_salience,
+    with_attention,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -44,7 +52,7 @@ def span_salience(
         prompt_tokens: m, how many are of the prompt; at least 1.
         spans: Token positions [start, end) within [0, n).
         target: What is differentiated.
-        way: Forwards, backwards, or whichever is cheaper. They agree to rounding.
+        way: Forwards, backwards, or whichever is cheaper and can be had. They agree to rounding.
         on_progress: Told how many output tokens or spans are done.
 
     Returns:
@@ -63,19 +71,35 @@ def span_salience(
     for start, end in spans:
         if not 0 <= start < end <= tokens:
             raise ValueError(f"no span of {tokens} tokens: [{start}, {end})")
-    if way == "auto":
-        way = "forward" if FORWARD_COST * len(spans) < tokens - prompt_tokens else "backward"
-    if way == "backward":
-        tokenwise = token_salience(
-            model, ids, prompt_tokens, target=target, on_progress=on_progress
-        )
-        rows = [tokenwise[start:end].sum(axis=0) for start, end in spans]
-        return np.stack(rows) if rows else tokenwise[:0]
-    parts = []
-    for part in _forward(model, ids, prompt_tokens, spans, target):
-        parts.append(part)
-        on_progress(min(AT_ONCE * len(parts), len(spans)), len(spans))
-    return np.concatenate(parts) if parts else np.zeros((0, tokens - prompt_tokens), np.float32)
+    short = quick_attention(model, tokens) == "eager"  # forwards its weights are all kept
+    cheaper = FORWARD_COST * len(spans) < tokens - prompt_tokens
+    if way == "forward" or (way == "auto" and short and cheaper):
+        try:
+            return _forwards(model, ids, prompt_tokens, spans, target, on_progress=on_progress)
+        except (NotImplementedError, RuntimeError):
+            # Some architectures have parts without a forward derivative.
+            if way == "forward":
+                raise
+    tokenwise = token_salience(model, ids, prompt_tokens, target=target, on_progress=on_progress)
+    rows = [tokenwise[start:end].sum(axis=0) for start, end in spans]
+    return np.stack(rows) if rows else tokenwise[:0]
+
+
+def _forwards(
+    model: Any,
+    ids: "torch.Tensor",
+    prompt_tokens: int,
+    spans: Sequence[tuple[int, int]],
+    target: Target,
+    *,
+    on_progress: Progress,
+) -> NDArray[np.floating]:
+    parts: list[NDArray[np.floating]] = []
+    with memory_errors(len(ids)):
+        for part in _forward(model, ids, prompt_tokens, spans, target):
+            parts.append(part)
+            on_progress(min(AT_ONCE * len(parts), len(spans)), len(spans))
+    return np.concatenate(parts) if parts else np.zeros((0, len(ids) - prompt_tokens), np.float32)
 
 
 def _forward(

@@ -1,8 +1,10 @@
 """From tokens to words: words of a text, their tokens, maps between words (NPOV, section 3.2)."""
 
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +18,36 @@ STOP_WORDS = frozenset(
     he him his himself she her hers herself it its itself they them their theirs themselves
     what which who whom this that these those
     am is are was were be been being have has had having do does did doing
-    will would can could should shall may might must need
+    will can should
     a an the and but if or because as until while
     of at by for with about against between into through during before after above below
     to from up down in out on off over under again further then once here there when where why how
     all any both each few more most other some such no nor not only own same so than too very
-    just now also
+    just now
     s t d m o y re ve ll ain aren couldn didn doesn don hadn hasn haven isn ma mightn mustn needn
     shan shouldn wasn weren won wouldn
     """.split()  # noqa: SIM905 - a paragraph is easier to read than a list
 )
-"""Function words of English, in their classes, and what contractions leave at an apostrophe. They
-are those of NLTK's list, which the paper names, and the modal verbs and adverbs that it lacks."""
+"""Function words of English, in their classes, and what contractions leave at an apostrophe: those
+of NLTK's list, which the paper names."""
 
-_WORD = re.compile(r"[^\W_]+")
+_MARKS_END = 0x1F000
+"""Past the combining marks of all scripts in use."""
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """A word: letters and digits, with the marks that belong to them.
+
+    Vowels of many scripts are combining marks, which are no word characters to `re`.
+    """
+    marks = "".join(
+        chr(code)
+        for code in range(0x300, _MARKS_END)
+        if unicodedata.category(chr(code)).startswith("M")
+    )
+    joiners = "\u200c\u200d"
+    return re.compile(rf"[^\W_](?:[^\W_]|[{marks}{joiners}])*")
 
 
 @dataclass(frozen=True)
@@ -70,7 +88,7 @@ def content_words(
     """
     found = []
     place = 0
-    for match in _WORD.finditer(text, *within):
+    for match in word_pattern().finditer(text, *within):
         start, end = match.span()
         while place < len(offsets) and offsets[place][1] <= start:
             place += 1

@@ -71,6 +71,7 @@ def check_npov(
         ),
     ] = "geometric",
     precision: salience_options.PrecisionOf = "auto",
+    device: salience_options.DeviceOf = None,
     profile: options.Profile = None,
     model: options.ModelName = None,
     models_dir: options.ModelsDir = None,
@@ -87,7 +88,7 @@ def check_npov(
         contested check-npov example.json --html checked.html --png checked.png
     """
     from pipelines.npov.check import SalienceSettings, argument_map, check  # noqa: PLC0415  (numpy)
-    from pipelines.npov.page import picture, section  # noqa: PLC0415  (likewise)
+    from pipelines.npov.page import marked, section  # noqa: PLC0415  (likewise)
 
     chosen = _example(file, question, pro, con, response)
     salience_options.refuse_folders(html=html, png=png)
@@ -95,22 +96,23 @@ def check_npov(
         engine=engine, target=target, measure=measure, aggregation=aggregation, average=average
     )
     decoder, known = salience_options.decoder(
-        profile=profile, model=model, models_dir=models_dir, precision=precision
+        profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
     )
     with counted("gradients") as moved:
         found = argument_map(
             chosen, decoder, settings, lambda done, total: moved(done, total, "tokens")
         )
     checked = check(chosen, found, settings)
+    drawn = found.picture(chosen.question) if png or html else b""
     try:
         if png is not None:
-            replace_bytes(png, picture(checked, found))
+            replace_bytes(png, drawn)
         if html is not None:
             made_with = {"salience": settings.model_dump(), "precision": decoder.precision}
             write(
                 html,
                 "Is the response faithful?",
-                [section(checked, found)],
+                [section(checked, found, settings, drawn)],
                 made_with | provenance(),
                 models=[ModelUsed("gradients", known.name, known.digest)],
             )
@@ -118,14 +120,14 @@ def check_npov(
         if as_json:
             print(checked.model_dump_json(indent=2))
         else:
-            show(checked, Console(emoji=False))
+            show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(
         f"[dim]gradients of {escape(known.name)}, {decoder.precision}[/dim]", soft_wrap=True
     )
 
 
-def show(checked: "Checked", console: Console) -> None:
-    """Print scores, and the arguments and sentences with what is left of them."""
+def show(checked: "Checked", console: Console, *, marks: bool) -> None:
+    """Print scores, and the arguments and sentences, those with too low a score marked."""
     from pipelines.npov.page import THRESHOLD  # noqa: PLC0415  (matplotlib)
 
     console.print(f"[italic]{plain(checked.question)}[/italic]")
@@ -135,19 +137,19 @@ def show(checked: "Checked", console: Console) -> None:
     )
     table = Table(show_lines=True)
     table.add_column("")
-    table.add_column("share", justify="right")
+    table.add_column("score", justify="right")
     table.add_column("", ratio=1)
     for part in (*checked.arguments, *checked.sentences):
         if part.error is None:
             share = "–"
         else:
             share = f"{1 - part.error:.2%}"
-            if part.error >= THRESHOLD:
+            if marks and part.error >= THRESHOLD:
                 share += " [yellow]left out?[/yellow]" if part.side else " [yellow]added?[/yellow]"
         table.add_row(part.side or "response", share, plain(part.text))
     console.print(table)
     console.print(
-        "[dim]share: what the words of an argument give to the response, or the words of a "
+        "[dim]score: what the words of an argument give to the response, or the words of a "
         "sentence take from the arguments[/dim]"
     )
 
@@ -160,7 +162,7 @@ def _example(
     response: str | None,
 ) -> NpovExample:
     given = {"question": question, "pro": pro, "con": con, "response": response}
-    named = {name: value for name, value in given.items() if value}
+    named = {name: value for name, value in given.items() if value is not None}
     if file is not None and named:
         raise InputError(f"--{next(iter(named))} has no effect beside {file}; leave one away")
     if not named:

@@ -30,7 +30,11 @@ MOST = 3
 
 def salience(
     prompt: Annotated[
-        str, typer.Option(help="What the model read; @FILE reads it from a text file.")
+        str,
+        typer.Option(
+            help="What the model read; @FILE reads it from a text file, white space at its ends "
+            "included."
+        ),
     ],
     response: Annotated[str, typer.Option(help="What was answered; likewise.")],
     html: salience_options.Html = None,
@@ -40,6 +44,7 @@ def salience(
     target: salience_options.TargetOf = "logit",
     measure: salience_options.MeasureOf = "input_x_gradient",
     precision: salience_options.PrecisionOf = "auto",
+    device: salience_options.DeviceOf = None,
     profile: options.Profile = None,
     model: options.ModelName = None,
     models_dir: options.ModelsDir = None,
@@ -61,7 +66,7 @@ def salience(
     prompt, response = _text("prompt", prompt), _text("response", response)
     salience_options.refuse_folders(html=html, png=png)
     decoder, known = salience_options.decoder(
-        profile=profile, model=model, models_dir=models_dir, precision=precision
+        profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
     )
     encoded = decoder.encode(prompt, response)
     base = len(prompt)
@@ -77,7 +82,7 @@ def salience(
         )
     found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
     how = {"engine": engine, "target": target, "measure": measure, "precision": decoder.precision}
-    drawn = _picture(found) if (png or html) and found.values.size else None
+    drawn = found.picture() if (png or html) and found.values.size else None
     try:
         if png is not None:
             if drawn is None:
@@ -145,7 +150,7 @@ def show(found: "WordMap", console: Console) -> None:
 def _text(name: str, value: str) -> str:
     """The text of an option, or of the file that it names."""
     if value.startswith("@"):
-        return read_text(Path(value[1:]))
+        return read_text(Path(value[1:]), strip=False)
     if not value.strip():
         raise InputError(f"--{name} is empty; give it text")
     if value.encode("utf-8", "replace").decode() != value:
@@ -177,12 +182,3 @@ def _map(found: "WordMap", given: list[tuple[int, int]], answered: list[tuple[in
             )
         )
     return Map(given=sides[0], response=sides[1], values=found.values)
-
-
-def _picture(found: "WordMap") -> bytes:
-    from salience.heatmap import png  # noqa: PLC0415  (numpy)
-
-    rows, columns = (
-        [word.text for part in side for word in part] for side in (found.given, found.response)
-    )
-    return png(found.values, rows, columns)

@@ -48,6 +48,15 @@ PrecisionOf = Annotated[
         rich_help_panel=SALIENCE_PANEL,
     ),
 ]
+DeviceOf = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="Where the model computes: `cpu`, `cuda`, `cuda:1`. It must fit on one device.",
+        show_default="the CPU if the profile says so, else the first GPU",
+        rich_help_panel=SALIENCE_PANEL,
+    ),
+]
 Html = Annotated[
     Path | None, typer.Option(help="Write the heat map as a page that opens without a network.")
 ]
@@ -72,6 +81,7 @@ def decoder(
     model: str | None,
     models_dir: Path | None,
     precision: Literal["auto", "fp32", "bf16"],
+    device: str | None,
 ) -> "tuple[Decoder, models.Model]":
     """The model that gradients are taken of: the profile's for salience, else its generator.
 
@@ -94,4 +104,5 @@ def decoder(
     )
     roles = source.profile.roles
     found = models.find(model or roles.salience or roles.generator, source.models_dir)
-    return Decoder.load(found.path, precision=precision), found
+    place = device or ("cpu" if source.profile.device == "cpu" else None)
+    return Decoder.load(found.path, precision=precision, device=place), found

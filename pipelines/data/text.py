@@ -6,15 +6,19 @@ from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
 
 
-def read_text(path: Path) -> str:
-    """A file's text, without white space around it.
+def read_text(path: Path, *, strip: bool = True) -> str:
+    """A file's text.
+
+    Args:
+        path: The file.
+        strip: Whether white space around it is left away.
 
     Raises:
         InputError: The file is missing, empty, not UTF-8, or holds NUL characters, as binary files
             and UTF-16 do.
     """
     try:
-        text = read_bytes(path).decode("utf-8-sig").strip()
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
             f"{path} is not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
@@ -23,6 +27,6 @@ def read_text(path: Path) -> str:
         raise InputError(
             f"{path} has a NUL character, so it is no UTF-8 text; save it as text in UTF-8"
         )
-    if not text:
+    if not text.strip():
         raise InputError(f"{path} is empty; give it text")
-    return text
+    return text.strip() if strip else text

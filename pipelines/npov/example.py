@@ -37,7 +37,7 @@ class NpovExample(BaseModel):
     con: Arguments
     response: Text
     topic: Text | None = None
-    opening: str = OPENING
+    opening: Text = OPENING
 
     def arguments(self, side: Side) -> tuple[str, ...]:
         """The arguments of a perspective."""
@@ -54,6 +54,8 @@ def read_example(path: Path) -> NpovExample:
         value = json.loads(read_text(path))
     except json.JSONDecodeError as error:
         raise InputError(f"{path}:{error.lineno}: not JSON ({error.msg}); mend the file") from error
+    except (RecursionError, ValueError) as error:  # nested too deeply, or a number too long
+        raise InputError(f"{path}: not JSON that can be read ({error}); mend the file") from error
     return example(value, str(path))
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from pipelines.npov.check import Checked, CheckedText
+from pipelines.npov.check import Checked, CheckedText, SalienceSettings
 from pipelines.report.heatmap import Map, Part, Unit
 from pipelines.report.heatmap import section as heatmap_section
 from pipelines.report.page import Section
-from salience import heatmap
 from salience.maps import WordMap
 
 ANCHOR = "npov"
@@ -16,15 +15,25 @@ THRESHOLD = 0.99
 than a hundredth of a response word's salience."""
 
 
-def section(checked: Checked, found: WordMap) -> Section:
-    """Arguments and response side by side, their words shaded, what is left out or added marked."""
+def section(
+    checked: Checked, found: WordMap, settings: SalienceSettings, picture: bytes
+) -> Section:
+    """Arguments and response side by side, their words shaded, what is left out or added marked.
+
+    Args:
+        checked: Scores.
+        found: The map they come from.
+        settings: How; the threshold of the marks is one of the paper's choices alone.
+        picture: The map as a PNG.
+    """
+    marks = marked(settings)
     return heatmap_section(
         Map(
             given=_parts(checked.arguments),
             response=_parts(checked.sentences),
             values=found.values,
-            left_out="left out?",
-            added="added?",
+            left_out="left out?" if marks else "",
+            added="added?" if marks else "",
             threshold=THRESHOLD,
         ),
         anchor=ANCHOR,
@@ -34,17 +43,13 @@ def section(checked: Checked, found: WordMap) -> Section:
             ("coverage error", f"{checked.coverage_error:.3f}"),
             ("hallucination error", f"{checked.hallucination_error:.3f}"),
         ),
-        picture=picture(checked, found),
+        picture=picture,
     )
 
 
-def picture(checked: Checked, found: WordMap) -> bytes:
-    """The word map as a PNG."""
-    rows, columns = (
-        [word.text for part in parts for word in part.words]
-        for parts in (checked.arguments, checked.sentences)
-    )
-    return heatmap.png(found.values, rows, columns, checked.question)
+def marked(settings: SalienceSettings) -> bool:
+    """Whether scores are shares of salience, of which the threshold speaks."""
+    return settings.aggregation == "max" and settings.average == "geometric"
 
 
 def _parts(texts: Sequence[CheckedText]) -> tuple[Part, ...]:

@@ -1,14 +1,11 @@
 """Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pipelines.metrics.rouge import rouge1_recall
 from pipelines.npov.example import SIDES, NpovExample
-from salience.words import STOP_WORDS
-
-_WORD = re.compile(r"[^\W_]+")
+from salience.words import STOP_WORDS, word_pattern
 
 
 @dataclass(frozen=True)
@@ -59,7 +56,7 @@ def rouge_errors(example: NpovExample) -> RougeErrors:
 
 def stems(text: str) -> tuple[str, ...]:
     """Stems of a text's content words, in order, by Porter's stemmer."""
-    words = (match[0].lower() for match in _WORD.finditer(text))
+    words = (match[0].lower() for match in word_pattern().finditer(text))
     return tuple(_stem(word) for word in words if word not in STOP_WORDS)
 
 

@@ -31,7 +31,7 @@ class Unit:
 
     Attributes:
         start, end: Its characters in its part.
-        error: 1 - its score, in [0, 1]; None where it has none.
+        error: 1 - its score; None where it has none.
     """
 
     start: int
@@ -84,7 +84,6 @@ class _Piece:
     text: str
     place: int | None = None
     level: int | None = None
-    error: float | None = None
 
 
 def section(
@@ -150,7 +149,7 @@ def _pieces(parts: Sequence[Part]) -> list[tuple[Part, list[_Piece]]]:
             level = None
             if unit.error is not None:
                 level = level_of(1 - unit.error)
-            pieces.append(_Piece(part.text[unit.start : unit.end], place, level, unit.error))
+            pieces.append(_Piece(part.text[unit.start : unit.end], place, level))
             done, place = unit.end, place + 1
         if done < len(part.text):
             pieces.append(_Piece(part.text[done:]))

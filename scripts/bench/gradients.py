@@ -90,7 +90,7 @@ def main(
 def sample(decoder: Decoder) -> Encoded:
     """The bundled response, as `contested check-npov` reads it."""
     example = read_example(SAMPLE)
-    return decoder.encode(npov_prompt(example).text, example.response)
+    return decoder.encode(npov_prompt(example).text, " ".join(example.response.split()))
 
 
 def shortened(encoded: Encoded, tokens: int | None) -> Encoded:
@@ -119,13 +119,13 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
         LayerGradientXActivation(model, model.get_input_embeddings()), tokenizer
     )
     read = TextTokenInput(encoded.prompt, tokenizer, skip_tokens=[])
-    answered = torch.tensor(encoded.ids[encoded.prompt_tokens :])
+    answered = torch.tensor(encoded.ids[encoded.prompt_tokens :], device=decoder.device)
 
     def attributed() -> Map:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of how it would print the tokens
             found = attribution.attribute(read, target=answered).token_attr
-        return np.asarray(found.detach().numpy().T)
+        return np.asarray(found.detach().cpu().numpy().T)
 
     return attributed
 
@@ -249,7 +249,7 @@ def product_rate(model: Any) -> float:
     best = float("inf")
     for _ in range(20):
         start = time.perf_counter()
-        left @ right
+        float((left @ right)[0, 0])  # waits for a GPU
         best = min(best, time.perf_counter() - start)
     return float(2 * left.numel() * config.intermediate_size) / best
 

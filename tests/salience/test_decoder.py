@@ -2,10 +2,13 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
+from tiny_decoders import decoder as tiny_decoder
 
 from salience.decoder import Decoder
 from salience.errors import SalienceError
@@ -15,6 +18,23 @@ from serving.models import Model
 
 PROMPT = "The dam at Aldham was built in 1902 by Ada Ng."
 RESPONSE = " Ada Ng built it."
+
+
+def with_tokenizer(folder: Path, like: Model) -> None:
+    for name in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copy(like.path / name, folder / name)
+
+
+@pytest.fixture
+def tiny_folder(smollm2: Model) -> Callable[[Path], Path]:
+    """Makes a folder with a tiny Llama of random weights."""
+
+    def made(folder: Path) -> Path:
+        tiny_decoder("llama").save_pretrained(folder)
+        with_tokenizer(folder, smollm2)
+        return folder
+
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +92,14 @@ def test_words_that_are_copied_rest_on_each_other(decoder: Decoder) -> None:
     assert ((found.values >= 0) & (found.values <= 1)).all()
 
 
+def test_marks_belong_to_their_words(decoder: Decoder) -> None:
+    """Vowels of Hindi, and an accent that is a character of its own."""
+    text = "हिन्दी भाषा nai\u0308ve"
+    encoded = decoder.encode(PROMPT, text)
+    (words,) = words_of(encoded, [(len(PROMPT), len(encoded.text))])
+    assert [word.text for word in words] == text.split()
+
+
 @pytest.mark.parametrize("response", ["水坝建于一九零二年。", "🙂 🙃", "naïve café ﬁn", "a\u0301b"])
 def test_other_scripts_have_their_tokens(decoder: Decoder, response: str) -> None:
     encoded = decoder.encode(PROMPT, response)
@@ -87,7 +115,7 @@ def test_texts_without_tokens_and_texts_too_long_are_refused(decoder: Decoder) -
     with pytest.raises(SalienceError, match="the response has no tokens"):
         decoder.encode(PROMPT, "")
     with pytest.raises(SalienceError, match=r"prompt and response have .* smollm2.* reads"):
-        decoder.encode("word " * decoder.max_tokens, RESPONSE)
+        decoder.encode("word " * (decoder.max_tokens or 0), RESPONSE)
 
 
 def test_what_is_no_model_is_refused_in_one_line(tmp_path: Path, smollm2: Model) -> None:
@@ -120,6 +148,68 @@ def test_pickled_weights_are_not_read(tmp_path: Path, smollm2: Model) -> None:
     (tmp_path / "model" / "model.safetensors").rename(tmp_path / "model" / "pytorch_model.bin")
     with pytest.raises(SalienceError, match="cannot be loaded"):
         Decoder.load(tmp_path / "model", device="cpu")
+
+
+def test_weights_that_are_missing_are_not_made_up(
+    tmp_path: Path, tiny_folder: Callable[[Path], Path]
+) -> None:
+    model = tiny_folder(tmp_path / "model")
+    weights = load_file(model / "model.safetensors")
+    kept = {name: value for name, value in weights.items() if "layers.1" not in name}
+    save_file(kept, model / "model.safetensors", {"format": "pt"})
+    with pytest.raises(SalienceError, match=r"lacks weights \(model\.layers\.1\..* and \d+ more"):
+        Decoder.load(model, device="cpu")
+
+
+def test_a_damaged_file_of_weights_is_one_line(
+    tmp_path: Path, tiny_folder: Callable[[Path], Path]
+) -> None:
+    model = tiny_folder(tmp_path / "model")
+    weights = (model / "model.safetensors").read_bytes()
+    (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(SalienceError, match="cannot be loaded on cpu"):
+        Decoder.load(model, device="cpu")
+
+
+def test_an_encoder_is_no_decoder(tmp_path: Path, smollm2: Model) -> None:
+    from transformers import BertConfig, BertLMHeadModel
+
+    config = BertConfig(
+        vocab_size=96, hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
+        intermediate_size=48,
+    )  # fmt: skip
+    BertLMHeadModel(config).save_pretrained(tmp_path / "model")
+    with_tokenizer(tmp_path / "model", smollm2)
+    with pytest.raises(SalienceError, match="is no decoder"):
+        Decoder.load(tmp_path / "model", device="cpu")
+
+
+def test_memory_that_does_not_suffice_is_one_line(
+    decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    def full(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    encoded = decoder.encode(PROMPT, RESPONSE)
+    monkeypatch.setattr(decoder._model, "forward", full)
+    for engine in ("batched", "captum"):
+        with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
+            decoder.salience(encoded, engine=engine)
+    with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
+        decoder.span_salience(encoded, [(0, 3)])
+
+
+def test_gradients_that_are_no_numbers_are_refused(
+    decoder: Decoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import salience.decoder as module
+
+    nothing = np.full((3, 2), np.nan)
+    monkeypatch.setattr(module, "token_salience", lambda *_, **__: nothing)
+    with pytest.raises(SalienceError, match="not finite in fp32"):
+        decoder.salience(decoder.encode(PROMPT, RESPONSE))
 
 
 def test_the_scale_is_of_three_powers_of_ten() -> None:

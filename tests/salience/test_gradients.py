@@ -137,7 +137,7 @@ def test_where_not_even_one_fits_it_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("can't allocate memory")
 
     monkeypatch.setattr(gradients, "_gradients", never)
-    with pytest.raises(MemoryError, match="one of 16 tokens do not fit"):
+    with pytest.raises(MemoryError, match="the gradients of 16 tokens do not fit"):
         token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
 
 
@@ -189,6 +189,39 @@ def test_the_cheaper_way_is_chosen(
     monkeypatch.setattr(module, "_forward", forward)
     span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, spans)
     assert taken == ([way] if way == "forward" else [])
+
+
+def test_without_a_forward_derivative_it_goes_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    import salience.spans as module
+
+    def none(*_: Any) -> Any:
+        raise NotImplementedError("Trying to use forward AD with _grouped_mm")
+
+    model, ids = decoder("llama"), token_ids(TOKENS)
+    wanted = span_salience(model, ids, PROMPT, SPANS[:2], way="backward")
+    monkeypatch.setattr(module, "_forward", none)
+    assert relative(span_salience(model, ids, PROMPT, SPANS[:2]), wanted) < 1e-6
+    with pytest.raises(NotImplementedError):
+        span_salience(model, ids, PROMPT, SPANS[:2], way="forward")
+
+
+def test_long_inputs_go_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    import salience.spans as module
+
+    monkeypatch.setattr(gradients, "EAGER_MEMORY", 0)
+    monkeypatch.setattr(module, "_forward", lambda *_: pytest.fail("attention would be kept whole"))
+    assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:1]).shape == (1, 7)
+
+
+def test_a_config_that_says_little_will_do() -> None:
+    from types import SimpleNamespace
+
+    model = decoder("llama")
+    sizes = SimpleNamespace(intermediate_size=[48, 64])
+    config = SimpleNamespace(get_text_config=lambda: sizes)
+    embeddings = model.get_input_embeddings
+    odd = SimpleNamespace(config=config, get_input_embeddings=embeddings, device=model.device)
+    assert gradients.chunk_size(odd, 100) == gradients.CPU_CHUNK
 
 
 def test_no_span_is_no_row() -> None:

@@ -27,6 +27,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("example.json").write_text(json.dumps(EXAMPLE))
     Path("broken.json").write_text('{"question": "Is it?"}')
+    Path("deep.json").write_text("[" * 200_000)
     Path("pages").mkdir()
     Path("answer.txt").write_text("It holds drinking water.")
 
@@ -58,6 +59,22 @@ def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) 
     assert other["coverage_error"] == pytest.approx(checked["coverage_error"], rel=1e-4)
 
 
+def test_marks_are_of_the_papers_scores_alone(contested: Contested, model: list[str]) -> None:
+    other = ["--aggregation", "sum", "--html", "sum.html", "--precision", "bf16"]
+    told = contested.done("check-npov", "example.json", *other, *model).out
+    assert "left out?" not in told
+    assert 'type="range"' not in Path("sum.html").read_text()
+
+
+def test_files_are_read_with_the_space_at_their_ends(
+    contested: Contested, model: list[str]
+) -> None:
+    Path("prompt.txt").write_text("The dam holds ")
+    asked = ["salience", "--prompt", "@prompt.txt", "--response", "@answer.txt", "--json"]
+    data = json.loads(contested.done(*asked, *model).out)
+    assert data["text"] == "The dam holds It holds drinking water."
+
+
 def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     asked = ["salience", "--prompt", "The dam holds drinking water.", "--response"]
     told = contested.done(*asked, "@answer.txt", "--html", "map.html", *model).out
@@ -79,6 +96,10 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
         (["check-npov", "broken.json"], "broken.json: pro: Field required"),
         (["check-npov", "example.json", "--question", "Is it?"], "--question has no effect beside"),
         (["check-npov", *OPTIONS], "--response is missing"),
+        (["check-npov", "example.json", "--question", ""], "--question has no effect beside"),
+        (["check-npov", "--question", ""], "--pro is missing"),
+        (["check-npov", *OPTIONS, "--response", " "], "response: "),
+        (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
         (["check-npov", "example.json", "--html", "pages"], "--html pages is a folder"),
         (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
         (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
