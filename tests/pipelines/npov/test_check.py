@@ -118,7 +118,7 @@ def test_no_argument_closes_its_field(text: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"pro": ["They would, and so it is."]}, "the pro arguments hold no word but function"),
+        ({"pro": ["They do, and so it is."]}, "the pro arguments hold no word but function"),
         ({"con": ["?!"]}, "the con arguments hold no word but function words"),
         ({"response": "It is what it is."}, "the response holds no word but function words"),
     ],
