@@ -80,8 +80,7 @@ def token_salience(
         MemoryError: Not even one output token fits into memory.
     """
     tokens = len(ids)
-    if not 1 <= prompt_tokens < tokens:
-        raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
+    check_prompt(prompt_tokens, tokens)
     if target not in get_args(Target) or measure not in get_args(Measure):
         raise ValueError(f"unknown target '{target}' or measure '{measure}'")
     if engine not in get_args(Engine) or (chunk is not None and chunk < 1):
@@ -100,6 +99,16 @@ def token_salience(
             done += count
             on_progress(done, salience.shape[1])
     return salience
+
+
+def check_prompt(prompt_tokens: int, tokens: int) -> None:
+    """Refuse a prompt or a response without tokens.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if not 1 <= prompt_tokens < tokens:
+        raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
 
 
 def _captum(
@@ -123,8 +132,8 @@ def _captum(
         (found,) = attribution.attribute(
             ids[None, :place], additional_forward_args=(ids[place : place + 1],)
         )
-        wide = _wide(found.detach())
-        yield (wide.sum(-1) if product else wide.norm(dim=-1))[:, None]
+        summed = wide(found.detach())
+        yield (summed.sum(-1) if product else summed.norm(dim=-1))[:, None]
 
 
 def _batched(
@@ -156,11 +165,11 @@ def _batched(
         read = embeddings[:, : last - 1]
         try:
             with with_attention(model, quick_attention(model, tokens)):
-                wide = _wide(_gradients(model, read, ids[first:last], target))
+                gradients = wide(_gradients(model, read, ids[first:last], target))
             if measure == "input_x_gradient":
-                found = torch.einsum("jid,id->ij", wide, _wide(read[0]))
+                found = torch.einsum("jid,id->ij", gradients, wide(read[0]))
             else:
-                found = wide.norm(dim=-1).T
+                found = gradients.norm(dim=-1).T
         except RuntimeError as error:
             if size == 1 or not _out_of_memory(error):
                 raise
@@ -215,7 +224,7 @@ def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "
     return values.gather(-1, tokens[:, None])[:, 0]
 
 
-def _wide(values: "torch.Tensor") -> "torch.Tensor":
+def wide(values: "torch.Tensor") -> "torch.Tensor":
     """Sums over a half-precision model's values are taken in fp32."""
     return values.float() if values.element_size() < 4 else values
 

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from salience.gradients import (
     Progress,
     Target,
+    check_prompt,
     memory_errors,
     outputs,
     quick_attention,
     token_salience,
+    wide,
     with_attention,
 )
 
@@ -64,8 +66,7 @@ def span_salience(
         MemoryError: Not even one output token or span fits into memory.
     """
     tokens = len(ids)
-    if not 1 <= prompt_tokens < tokens:
-        raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
+    check_prompt(prompt_tokens, tokens)
     if way not in get_args(Way) or target not in get_args(Target):
         raise ValueError(f"unknown way '{way}' or target '{target}'")
     for start, end in spans:
@@ -76,7 +77,7 @@ def span_salience(
     if way == "forward" or (way == "auto" and short and cheaper):
         try:
             return _forwards(model, ids, prompt_tokens, spans, target, on_progress=on_progress)
-        except (NotImplementedError, RuntimeError):
+        except RuntimeError:
             # Some architectures have parts without a forward derivative.
             if way == "forward":
                 raise
@@ -131,4 +132,4 @@ def _forward(
             for direction, (start, end) in zip(directions, some, strict=True):
                 direction[0, start:end] = embeddings[0, start:end]
             found = torch.func.vmap(derivative)(directions)
-            yield np.asarray((found.float() if found.element_size() < 4 else found).cpu().numpy())
+            yield np.asarray(wide(found).cpu().numpy())

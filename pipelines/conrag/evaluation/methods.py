@@ -120,11 +120,16 @@ def nli_rag(given: Given, settings: ConragSettings) -> Outcome:
     side do not vote, since they are most of what is retrieved and would always win. The verdict
     cites the passages of the packet on its side.
     """
-    votes = [sum(each.relation is side for each in given.tagged) for side in _SIDES]
-    stance = delta_rule(*votes, delta=0)
+    stance, support = vote(given.tagged)
     packet = most_relevant(given.tagged, settings)
     side = [each for each in packet if STANCE_OF[each.relation] is stance]
-    return _one_narrative(stance, packet, side, support_share(*votes))
+    return _one_narrative(stance, packet, side, support)
+
+
+def vote(tagged: Sequence[Tagged]) -> tuple[Stance, float]:
+    """NLI-RAG's stance: the side that more passages take, and its support share."""
+    votes = [sum(each.relation is side for each in tagged) for side in _SIDES]
+    return delta_rule(*votes, delta=0), support_share(*votes)
 
 
 def citerag(given: Given, settings: ConragSettings) -> Outcome:
@@ -134,10 +139,15 @@ def citerag(given: Given, settings: ConragSettings) -> Outcome:
     sentence cites the passages that have most words in common with it, whatever they say.
     """
     packet = most_relevant(given.tagged, settings)
-    masses = [evidence_mass(packet, side) for side in _SIDES]
-    stance = delta_rule(*masses, delta=0)
-    outcome = _one_narrative(stance, packet, packet, support_share(*masses))
+    stance, support = heavier_side(packet)
+    outcome = _one_narrative(stance, packet, packet, support)
     return cited_by_words(given.claim, outcome, packet)
+
+
+def heavier_side(packet: Sequence[Tagged]) -> tuple[Stance, float]:
+    """CiteRAG's stance: the side with the larger sum of confidences, and its support share."""
+    masses = [evidence_mass(packet, side) for side in _SIDES]
+    return delta_rule(*masses, delta=0), support_share(*masses)
 
 
 def conrag(given: Given, settings: ConragSettings) -> Outcome:

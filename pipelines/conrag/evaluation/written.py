@@ -21,7 +21,7 @@ from pipelines.conrag.policies import SIDE
 from pipelines.conrag.question import FirstAnswer
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Adjudicated, Stance, delta_rule
-from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.conrag.tagged import Tagged
 from pipelines.conrag.template import NO_ANSWER, NOTHING_FOUND
 from pipelines.prompts import Prompt
 
@@ -179,14 +179,13 @@ def _unbound(text: PlainAnswer, packet: Sequence[Tagged], *, question: bool) -> 
 
 
 def _voted(relrag: Outcome, tagged: Sequence[Tagged]) -> Outcome:
-    votes = [sum(each.relation is side for each in tagged) for side in SIDE.values()]
-    stance = delta_rule(*votes, delta=0)
+    stance, support = methods.vote(tagged)
     lost = {each.id for each in tagged if _against(STANCE_OF[each.relation], stance)}
     return relrag.model_copy(
         update={
             "stance": stance,
             "undecided": False,
-            "support": methods.support_share(*votes),
+            "support": support,
             "statements": tuple(
                 each.model_copy(update={"cites": tuple(n for n in each.cites if n not in lost)})
                 for each in relrag.statements
@@ -196,13 +195,9 @@ def _voted(relrag: Outcome, tagged: Sequence[Tagged]) -> Outcome:
 
 
 def _densely_cited(relrag: Outcome, packet: Sequence[Tagged], query: str) -> Outcome:
-    masses = [evidence_mass(packet, side) for side in SIDE.values()]
+    stance, support = methods.heavier_side(packet)
     return methods.cited_by_words(query, relrag, packet).model_copy(
-        update={
-            "stance": delta_rule(*masses, delta=0),
-            "undecided": False,
-            "support": methods.support_share(*masses),
-        }
+        update={"stance": stance, "undecided": False, "support": support}
     )
 
 

@@ -1,11 +1,11 @@
 """The page of an answer: what is on it, and what a reader does with it in a browser."""
 
 import asyncio
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from browser import CHROMIUM
 from known_labels import KnownLabels
 from playwright.sync_api import Page, expect, sync_playwright
 
@@ -18,7 +18,6 @@ from pipelines.evidence.judgement import Relation
 from pipelines.report.page import ModelUsed, write
 from pipelines.retrieval.index import Retrieved
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 PASSAGES = {

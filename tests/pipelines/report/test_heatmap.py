@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import CHROMIUM
 from playwright.sync_api import Page, expect, sync_playwright
 
 from pipelines.report.heatmap import Map, Part, Unit, level_of, section
@@ -44,13 +45,13 @@ def test_shades_follow_the_scale(share: float, level: int) -> None:
 
 @pytest.fixture
 def page(tmp_path: Path) -> Iterator[Page]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on PATH")
     file = tmp_path / "map.html"
     write(file, "A map", [section(MAP, anchor="map", title="Map", picture=b"\x89PNG")], {})
     trouble: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
-        )
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
         page.on("pageerror", lambda error: trouble.append(str(error)))
         page.on("dialog", lambda dialog: trouble.append(dialog.message))

@@ -1,18 +1,16 @@
 """The page in a real browser: what a reader does with it."""
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from browser import CHROMIUM
 from playwright.sync_api import Browser, Dialog, Locator, Page, Request, expect, sync_playwright
 
 from pipelines.conflictscore.page import section
 from pipelines.conflictscore.result import Result
 from pipelines.report.page import ModelUsed, write
-
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 pytestmark = [
     pytest.mark.browser,
