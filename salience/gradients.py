@@ -8,7 +8,7 @@ the other: the reference. `batched` takes one forward pass for some output token
 their gradients back through it at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -56,6 +56,7 @@ def token_salience(
     target: Target = "logit",
     measure: Measure = "input_x_gradient",
     chunk: int | None = None,
+    columns: Sequence[int] | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
     """The token-to-token salience map, as it is before squaring and normalising.
@@ -69,14 +70,18 @@ def token_salience(
         measure: What is made of embedding and gradient.
         chunk: Output tokens at a time of `batched`; chosen by itself, and halved where memory does
             not suffice.
+        columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
+            taken is in proportion.
         on_progress: Told how many output tokens are done.
 
     Returns:
         (n, n - m): row i is token i, column j response token m + j; of float32, or of float64 where
-        the model computes in that. Entries at and after a column's own token are 0.
+        the model computes in that. Entries at and after a column's own token are 0, and so are
+        columns that are not asked for.
 
     Raises:
-        ValueError: There is no prompt or no response, an option is unknown, or a chunk is below 1.
+        ValueError: There is no prompt or no response, an option is unknown, a chunk is below 1, or
+            there is no such column.
         MemoryError: Not even one output token fits into memory.
     """
     tokens = len(ids)
@@ -85,19 +90,23 @@ def token_salience(
         raise ValueError(f"unknown target '{target}' or measure '{measure}'")
     if engine not in get_args(Engine) or (chunk is not None and chunk < 1):
         raise ValueError(f"unknown engine '{engine}', or chunk below 1: {chunk}")
+    wanted = list(range(tokens - prompt_tokens) if columns is None else columns)
+    if wanted != sorted(set(wanted) & set(range(tokens - prompt_tokens))):
+        raise ValueError("columns must ascend, and be tokens of the response")
+    places = [prompt_tokens + column for column in wanted]
     double = next(model.parameters()).element_size() == 8
     salience = np.zeros((tokens, tokens - prompt_tokens), np.float64 if double else np.float32)
     if engine == "captum":
-        columns = _captum(model, ids, prompt_tokens, target, measure)
+        attributions = _captum(model, ids, places, target, measure)
     else:
-        columns = _batched(model, ids, prompt_tokens, target, measure, chunk=chunk)
+        attributions = _batched(model, ids, places, target, measure, chunk=chunk)
     done = 0
     with memory_errors(tokens):
-        for found in columns:
+        for found in attributions:
             earlier, count = found.shape
-            salience[:earlier, done : done + count] = found.cpu().numpy()
+            salience[:earlier, wanted[done : done + count]] = found.cpu().numpy()
             done += count
-            on_progress(done, salience.shape[1])
+            on_progress(done, len(wanted))
     return salience
 
 
@@ -112,7 +121,7 @@ def check_prompt(prompt_tokens: int, tokens: int) -> None:
 
 
 def _captum(
-    model: Any, ids: "torch.Tensor", prompt_tokens: int, target: Target, measure: Measure
+    model: Any, ids: "torch.Tensor", places: Sequence[int], target: Target, measure: Measure
 ) -> Iterator["torch.Tensor"]:
     """Captum's LayerGradientXActivation at the embedding layer, output token by output token.
 
@@ -128,7 +137,7 @@ def _captum(
     attribution = LayerGradientXActivation(
         output, model.get_input_embeddings(), multiply_by_inputs=product
     )
-    for place in range(prompt_tokens, len(ids)):
+    for place in places:
         (found,) = attribution.attribute(
             ids[None, :place], additional_forward_args=(ids[place : place + 1],)
         )
@@ -139,7 +148,7 @@ def _captum(
 def _batched(
     model: Any,
     ids: "torch.Tensor",
-    prompt_tokens: int,
+    places: Sequence[int],
     target: Target,
     measure: Measure,
     *,
@@ -151,7 +160,7 @@ def _batched(
     head is differentiated apart, since each logit rests on one position alone.
 
     Yields:
-        (i, j): attributions of the next j output tokens to the i tokens before the last of them.
+        (i, j): attributions of the tokens at the next j places to the i tokens before the last.
     """
     import torch  # noqa: PLC0415
 
@@ -159,13 +168,14 @@ def _batched(
     size = chunk or chunk_size(model, tokens)
     with torch.no_grad():
         embeddings = model.get_input_embeddings()(ids[None])
-    first = prompt_tokens
-    while first < tokens:
-        last = min(first + size, tokens)
-        read = embeddings[:, : last - 1]
+    done = 0
+    while done < len(places):
+        some = places[done : done + size]
+        read = embeddings[:, : some[-1]]
+        at = torch.tensor(some, device=ids.device)
         try:
             with with_attention(model, quick_attention(model, tokens)):
-                gradients = wide(_gradients(model, read, ids[first:last], target))
+                gradients = wide(_gradients(model, read, at - 1, ids[at], target))
             if measure == "input_x_gradient":
                 found = torch.einsum("jid,id->ij", gradients, wide(read[0]))
             else:
@@ -176,18 +186,23 @@ def _batched(
             size = max(1, size // 2)
             continue
         yield found
-        first = last
+        done += len(some)
 
 
 def _gradients(
-    model: Any, embeddings: "torch.Tensor", tokens: "torch.Tensor", target: Target
+    model: Any,
+    embeddings: "torch.Tensor",
+    places: "torch.Tensor",
+    tokens: "torch.Tensor",
+    target: Target,
 ) -> "torch.Tensor":
-    """Gradients of some output tokens, the last ones that can be predicted from what is read.
+    """Gradients of some output tokens.
 
     Args:
         model: The model.
         embeddings: (1, i, d), of all tokens before the last output token.
-        tokens: (j,), the output tokens. The first of them is predicted at position i - j.
+        places: (j,), the positions at which they are predicted, the last of them i - 1.
+        tokens: (j,), the output tokens.
         target: What is differentiated.
 
     Returns:
@@ -196,15 +211,14 @@ def _gradients(
     import torch  # noqa: PLC0415
 
     read, count = embeddings.detach().requires_grad_(True), len(tokens)
-    end = read.shape[1]
     rows = torch.arange(max(count, HEAD_ROWS), device=read.device)
-    places = (end - count + rows).clamp(max=end - 1)
+    kept = places[rows.clamp(max=count - 1)]
     states: list[torch.Tensor] = []
     hook = model.get_output_embeddings().register_forward_pre_hook(
         lambda _, given: states.append(given[0])
     )
     try:
-        logits = model(inputs_embeds=read, use_cache=False, logits_to_keep=places).logits[0]
+        logits = model(inputs_embeds=read, use_cache=False, logits_to_keep=kept).logits[0]
     finally:
         hook.remove()
     (state,) = states

@@ -10,19 +10,20 @@ scripts/run_all.sh [--data FILE|DIR] [--out DIR] [--profile NAME] [--limit N] [.
 
   --data FILE|DIR   JSONL of responses and documents; or a folder with conflictscore.jsonl and, if
                     conflicts are to be detected and ConRAG is to be compared too,
-                    conflict-detection.jsonl (default: bundled samples of both)
+                    conflict-detection.jsonl, and topics.jsonl for neutral responses to be checked
+                    (default: bundled samples of all)
   --out DIR         run folder with report.html and tables/ (default: results)
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
   --limit N         only the first N records
 
 ConflictScore is judged by the language model of the profile, Conflict Detection and ConRAG by the
-tagger that comes with contested. Killed anywhere, the same command goes on from there. Further
+tagger that comes with contested; salience is of the profile's model. Killed anywhere, the same command goes on from there. Further
 options go to `contested run conflictscore`; see its --help. Settings for the installation:
 scripts/environment.sh.
 HELP
 }
 
-profile="" models_dir=() arguments=() shared=() claims=(--labeller nli)
+profile="" models_dir=() arguments=() shared=() unserved=() claims=(--labeller nli) topics=(--per-topic 1)
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -37,18 +38,21 @@ while [ $# -gt 0 ]; do
       esac
       if [ "$1" != --data ]; then
         shared+=("$1" "$2")
+        [ "$1" = --cache ] || unserved+=("$1" "$2")
       elif [ -d "$2" ]; then
         arguments+=(--data "$2/conflictscore.jsonl")
-        claims=()
+        claims=() topics=()
         [ -f "$2/conflict-detection.jsonl" ] &&
           claims=(--labeller nli --data "$2/conflict-detection.jsonl")
+        [ -f "$2/topics.jsonl" ] &&
+          topics=(--data "$2/topics.jsonl" --split all --set unparaphrased)
       else
         arguments+=(--data "$2")
-        claims=()
+        claims=() topics=()
       fi
       shift 2
       ;;
-    --dry-run) shared+=("$1") && shift ;;
+    --dry-run) shared+=("$1") unserved+=("$1") && shift ;;
     *) arguments+=("$1") && shift ;;
   esac
 done
@@ -65,4 +69,7 @@ contested run conflictscore ${shared[@]+"${shared[@]}"} ${arguments[@]+"${argume
 if [ ${#claims[@]} -gt 0 ]; then
   contested run conflict-detection ${shared[@]+"${shared[@]}"} "${claims[@]}"
   contested run conrag ${shared[@]+"${shared[@]}"} "${claims[@]}"
+fi
+if [ ${#topics[@]} -gt 0 ]; then
+  contested run npov ${unserved[@]+"${unserved[@]}"} "${topics[@]}"
 fi

@@ -49,10 +49,10 @@ class Shown:
         if self._bar and self._task is not None:
             self._bar.update(self._task, advance=done)
 
-    def advance(self, usage: Usage) -> None:
-        """One more is done."""
+    def advance(self, usage: Usage | None = None) -> None:
+        """One more is done; where a server is asked, with what calls have cost so far."""
         self._done += 1
-        cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved"
+        cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved" if usage else ""
         if self._bar and self._task is not None:
             self._bar.update(self._task, advance=1, cost=cost)
         elif time.monotonic() - self._said > LINE_EVERY_S or self._done == self._total:
@@ -61,7 +61,7 @@ class Shown:
             left = pace * (self._total - self._done)
             STDERR.print(
                 f"{self._what} {self._done:,}/{self._total:,}, {pace:.1f} s each, "
-                f"about {left / 60:.0f} min left; {cost}",
+                f"about {left / 60:.0f} min left{f'; {cost}' if cost else ''}",
                 soft_wrap=True,
             )
 

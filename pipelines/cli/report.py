@@ -22,6 +22,9 @@ from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.conrag.evaluation.tables import all_tables as conrag_tables
 from pipelines.errors import InputError
 from pipelines.files import replace_text
+from pipelines.npov.evaluation import page as faithful
+from pipelines.npov.evaluation import run as npov
+from pipelines.npov.evaluation.tables import all_tables as npov_tables
 from pipelines.report import page, table
 from pipelines.report.page import ModelUsed, Section
 from pipelines.report.table import Table
@@ -82,12 +85,12 @@ def publish(folder: RunFolder) -> None:
         InputError: A result is damaged, or the folder cannot be written.
     """
     about = folder.about()
-    found = (_conflictscore(folder, about), _detection(folder), _conrag(folder))
+    found = (_conflictscore(folder, about), _detection(folder), _conrag(folder), _npov(folder))
     parts = [part for part in found if part is not None]
     if not parts:
         raise InputError(
-            f"{folder.path} holds no run of {conflictscore.NAME}, {detection.NAME} or "
-            f"{evaluation.NAME}; name one that does"
+            f"{folder.path} holds no run of {conflictscore.NAME}, {detection.NAME}, "
+            f"{evaluation.NAME} or {npov.NAME}; name one that does"
         )
     for each in (each for part in parts for each in part.tables):
         table.write(each, folder.tables)
@@ -178,6 +181,37 @@ def _conrag(folder: RunFolder) -> Part | None:
         facts=tuple(
             (f"ConRAG, {name}", _how(entry["config"], results[name]))
             for name, entry in entries.items()
+        ),
+    )
+
+
+def _npov(folder: RunFolder) -> Part | None:
+    entries = npov.runs(folder)
+    if not entries:
+        return None
+    configs = [entry["config"] for entry in entries.values()]
+    results = npov.results(folder)
+    made = npov_tables(results)
+    note = " ".join(dict.fromkeys(made_with(config) for config in configs))
+    models = [
+        ModelUsed(
+            "gradients" if config["detector"] == "salience" else "classifier",
+            config["model"]["name"],
+            config["model"]["digest"],
+        )
+        for config in configs
+    ]
+    sets = configs[0]["sets"]
+    return Part(
+        section=faithful.section(made),
+        tables=tuple(_noted(each, note) for each in made),
+        models=tuple(dict.fromkeys(models)),
+        facts=(
+            (
+                "neutral responses",
+                f"{configs[0]['data']['name']}, {sets['split']} topics: "
+                f"{len({each.id for own in results.values() for each in own}):,} examples",
+            ),
         ),
     )
 

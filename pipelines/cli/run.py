@@ -10,6 +10,7 @@ from rich.markup import escape
 from pipelines.cli import options
 from pipelines.cli.conrag import run_conrag
 from pipelines.cli.detection import run_conflict_detection
+from pipelines.cli.npov_run import run_npov
 from pipelines.cli.progress import STDERR, Shown, progress
 from pipelines.cli.report import publish
 from pipelines.cli.score import client_of, spent, threshold
@@ -34,6 +35,7 @@ app = typer.Typer(
 
 app.command("conflict-detection")(run_conflict_detection)
 app.command("conrag")(run_conrag)
+app.command("npov")(run_npov)
 
 
 @app.command("conflictscore")

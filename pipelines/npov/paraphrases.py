@@ -41,6 +41,11 @@ def digest(argument: str) -> str:
     return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:DIGITS]
 
 
+def bundled() -> Mapping[str, str]:
+    """Those that come with contested: of arguments of ProCon.org, and of the bundled topics."""
+    return {**read(SAMPLES), **read(SAMPLES.with_name("topics_paraphrases.jsonl"))}
+
+
 def read(path: Path = SAMPLES) -> Mapping[str, str]:
     """Digest of an argument -> its paraphrase.
 

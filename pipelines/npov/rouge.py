@@ -55,9 +55,9 @@ def rouge_errors(example: NpovExample) -> RougeErrors:
 
 
 def stems(text: str) -> tuple[str, ...]:
-    """Stems of a text's content words, in order, by Porter's stemmer."""
+    """Stems of a text's content words, in order."""
     words = (match[0].lower() for match in word_pattern().finditer(text))
-    return tuple(_stem(word) for word in words if word not in STOP_WORDS)
+    return tuple(stem(word) for word in words if word not in STOP_WORDS)
 
 
 def overlap(argument: str, response: str) -> float | None:
@@ -67,8 +67,9 @@ def overlap(argument: str, response: str) -> float | None:
 
 
 @lru_cache(maxsize=100_000)
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word))
+def stem(word: str) -> str:
+    """A word's stem, by Porter's stemmer."""
+    return str(_stemmer().stemWord(word.lower()))
 
 
 @lru_cache(maxsize=1)

@@ -7,10 +7,10 @@ which the response then leaves out; or one that was used is taken away, which it
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.data.procon import Topic
+from pipelines.npov.annotation import AnnotatedExample, Uncovered, as_read
 from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.prompt import Span, unbraced
 from pipelines.npov.rouge import overlap
 
 MOST_PER_SIDE = 3
@@ -31,35 +31,9 @@ def verbatim(argument: str) -> str:
     return argument
 
 
-class SyntheticExample(BaseModel):
-    """An example whose errors are known.
-
-    Attributes:
-        id: Its name: that of the example it was made from, and what was done.
-        topic: The topic.
-        example: Arguments and response.
-        hallucination: Whether the response has an argument that is not given.
-        coverage: Whether an argument is given that the response has not.
-        left_out: The argument that was added to those given.
-        added: The argument, as the response puts it, that was taken away from those given.
-        overlap: Mean share of the arguments' stems that the response has, before the change.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    id: str
-    topic: str
-    example: NpovExample
-    hallucination: bool = False
-    coverage: bool = False
-    left_out: str | None = None
-    added: str | None = None
-    overlap: float
-
-
 def synthetic_examples(
     topics: Sequence[Topic], *, per_topic: int, seed: int, reword: Reword = verbatim
-) -> list[SyntheticExample]:
+) -> list[AnnotatedExample]:
     """Examples without error, each followed by those that are made from it.
 
     As many arguments are drawn for each side: one, two or three in turn, as far as the topic has
@@ -94,7 +68,7 @@ def _family(
     used: Mapping[Side, Sequence[str]],
     reword: Reword,
     draw: Random,
-) -> list[SyntheticExample]:
+) -> list[AnnotatedExample]:
     """An example without error, and those with one or two."""
     put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
     text = response(put["pro"], put["con"], draw)
@@ -111,16 +85,23 @@ def _family(
 
     def made(
         suffix: str, extra: tuple[Side, str] | None, taken: tuple[Side, int] | None
-    ) -> SyntheticExample:
+    ) -> AnnotatedExample:
         given = {side: list(used[side]) for side in SIDES}
+        hallucinated: tuple[Span, ...] = ()
+        uncovered: tuple[Uncovered, ...] = ()
         if taken is not None:
-            del given[taken[0]][taken[1]]
+            side, place = taken
+            del given[side][place]
+            hallucinated = (_said(put[side][place], text),)
         if extra is not None:
             side, argument = extra
-            given[side].insert(draw.randrange(len(given[side]) + 1), argument)
-        return SyntheticExample(
+            place = draw.randrange(len(given[side]) + 1)
+            given[side].insert(place, argument)
+            whole = (0, len(unbraced(argument)))
+            uncovered = (Uncovered(side=side, argument=place, span=whole),)
+        return AnnotatedExample(
             id=f"{topic.topic}/{number}{suffix}",
-            topic=topic.topic,
+            source=f"{topic.topic}/{number}",
             example=NpovExample(
                 question=topic.question,
                 topic=topic.topic,
@@ -128,10 +109,10 @@ def _family(
                 con=tuple(given["con"]),
                 response=text,
             ),
-            coverage=extra is not None,
-            hallucination=taken is not None,
-            left_out=extra[1] if extra else None,
-            added=put[taken[0]][taken[1]] if taken else None,
+            coverage="full" if extra else "none",
+            hallucination="full" if taken else "none",
+            uncovered=uncovered,
+            hallucinated=hallucinated,
             overlap=sum(known) / len(known) if known else 0.0,
         )
 
@@ -163,6 +144,13 @@ def response(pro: Sequence[str], con: Sequence[str], draw: Random) -> str:
             opener = draw.choice(_LINKS if place else _OPENERS[side])
             said.append(f"{opener} {_continued(argument)}.")
     return " ".join(said)
+
+
+def _said(argument: str, text: str) -> Span:
+    """Where a response has an argument."""
+    said = as_read(_continued(argument))
+    start = as_read(text).index(said)
+    return start, start + len(said)
 
 
 def _continued(argument: str) -> str:

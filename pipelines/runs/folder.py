@@ -9,6 +9,7 @@ logs/                  what servers wrote
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,19 @@ from pipelines.errors import InputError
 from pipelines.files import append_line, hold, replace_text
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+def file_name(name: str) -> str:
+    """A name that can be part of a file's.
+
+    Raises:
+        InputError: It cannot.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):
+        raise InputError(
+            f"--name '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
+        )
+    return name
 
 
 class RunFolder:

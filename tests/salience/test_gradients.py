@@ -7,7 +7,7 @@ import pytest
 from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
 
 from salience import gradients
-from salience.gradients import Measure, Target, outputs, token_salience
+from salience.gradients import Engine, Measure, Target, outputs, token_salience
 from salience.spans import span_salience
 
 PROMPT, TOKENS = 9, 16
@@ -90,6 +90,24 @@ def test_how_many_tokens_are_taken_at_a_time_changes_nothing(model: Any) -> None
     ids = token_ids(40)
     maps = [token_salience(model, ids, 20, chunk=chunk) for chunk in (1, 7, 20, 64)]
     assert all(relative(other, maps[0]) < 1e-5 for other in maps)
+
+
+@pytest.mark.parametrize("engine", ["batched", "captum"])
+def test_columns_that_are_asked_for_are_as_in_the_whole_map(engine: Engine) -> None:
+    model, ids = decoder("llama"), token_ids(40)
+    whole, wanted = token_salience(model, ids, 20, engine=engine), [0, 3, 4, 11, 19]
+    said: list[tuple[int, int]] = []
+    found = token_salience(
+        model, ids, 20, engine=engine, columns=wanted, chunk=3,
+        on_progress=lambda *done: said.append(done),
+    )  # fmt: skip
+    assert relative(found[:, wanted], whole[:, wanted]) < 1e-5
+    assert not np.delete(found, wanted, axis=1).any()
+    assert said[-1] == (5, 5)
+    assert not token_salience(model, ids, 20, engine=engine, columns=[]).any()
+    for wrong in ([3, 1], [20], [2, 2], [-1]):
+        with pytest.raises(ValueError, match="columns"):
+            token_salience(model, ids, 20, columns=wrong)
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)

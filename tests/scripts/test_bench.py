@@ -160,7 +160,7 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
     commands = re.findall(r"^\.venv/bin/python scripts/bench/(\w+\.py)(.*)$", page, re.MULTILINE)
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
-    assert {script for script, _ in commands} == everything - {"common.py"}
+    assert {script for script, _ in commands} == everything - {"common.py", "inseq_process.py"}
     for script, options in commands:
         if script not in ("tagger.py", "retrieval.py", "gradients.py"):
             smallest = ["--rounds", "1", "--claims", "1", "--endpoint", endpoint.url]
@@ -193,6 +193,20 @@ def test_gradients_are_those_of_captum(smollm2: Model) -> None:
     )
     assert row
     assert float(row[2]) > 0.999
+
+
+@pytest.mark.parametrize(
+    ("python", "says"),
+    [
+        ("no/python", "no/python cannot be run (No such file or directory)"),
+        (sys.executable, "inseq's process ended: ModuleNotFoundError: No module named 'inseq'"),
+    ],
+)
+def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model, python: str, says: str) -> None:
+    done = bench("gradients.py", "--tokens", "1", "--inseq", python, "--model", str(smollm2.path))
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == says
+    assert "Traceback" not in done.stderr
 
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

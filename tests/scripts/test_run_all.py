@@ -1,4 +1,4 @@
-"""`scripts/run_all.sh`: which command gets which option."""
+"""`run_all.sh` and `reproduce_salience.sh`: which command gets which option."""
 
 import os
 import subprocess
@@ -9,19 +9,20 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
-    """The commands that the script would run, with the environment left as it is."""
+def commands(tmp_path: Path, *arguments: str, script: str = "run_all.sh") -> list[list[str]]:
+    """The commands that a script would run, with the environment left as it is."""
     scripts = tmp_path / "scripts"
-    scripts.mkdir()
-    (scripts / "run_all.sh").write_bytes((ROOT / "scripts/run_all.sh").read_bytes())
+    scripts.mkdir(exist_ok=True)
+    (scripts / script).write_bytes((ROOT / "scripts" / script).read_bytes())
     (scripts / "environment.sh").write_text(
         'fail() { echo "$1" >&2; exit 2; }\n'
         "prepare_environment() { :; }\n"
+        "choose_engine() { echo cpu; }\n"
         "contested() { printf '%s\\t' \"$@\"; echo; }\n"
         "python() { echo cpu-small; }\n"
     )
     done = subprocess.run(
-        ["bash", scripts / "run_all.sh", *arguments],
+        ["bash", scripts / script, *arguments],
         cwd=tmp_path,
         env=os.environ,
         capture_output=True,
@@ -43,10 +44,48 @@ def test_options_with_and_without_an_equals_sign(form: str, tmp_path: Path) -> N
 
 
 def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
-    prepared, scored, detected, compared = commands(tmp_path, "--limit=2", "--models-dir=m")
+    prepared, scored, detected, compared, checked = commands(
+        tmp_path, "--limit=2", "--models-dir=m", "--cache=c"
+    )
     assert prepared[:2] == ["models", "import-gguf"]
     assert prepared[-2:] == ["--models-dir", "m"]
-    assert scored == ["run", "conflictscore", "--limit", "2", "--models-dir", "m"]
+    assert scored[2:] == ["--limit", "2", "--models-dir", "m", "--cache", "c"]
     assert detected[:2] == ["run", "conflict-detection"]
     assert detected[-2:] == ["--labeller", "nli"]
     assert compared == ["run", "conrag", *detected[2:]]
+    assert checked[:2] == ["run", "npov"]
+    assert "--cache" not in checked, "gradients come from no server"
+
+
+def test_a_folder_has_what_is_to_be_run(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "topics.jsonl").touch()
+    _, scored, checked = commands(tmp_path, "--data", str(data), "--dry-run")
+    assert scored == ["run", "conflictscore", "--dry-run", "--data", f"{data}/conflictscore.jsonl"]
+    assert checked[:5] == ["run", "npov", "--dry-run", "--data", f"{data}/topics.jsonl"]
+
+
+def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Path) -> None:
+    given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
+    made = commands(tmp_path, *given, "--steps=9", "--limit", "2", script="reproduce_salience.sh")
+    imported, *of_a = made[:6]
+    assert imported[:2] == ["models", "import-gguf"]
+    by_gradients, asked, *tuned, told = of_a
+    assert by_gradients[:2] == ["run", "npov"]
+    assert by_gradients[-4:] == ["--limit", "2", "--name", "a"]
+    assert by_gradients.count("--set") == 3
+    assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
+    assert [each[:3] for each in tuned] == [["tune-npov", "--task", "hallucination"],
+                                            ["tune-npov", "--task", "coverage"]]  # fmt: skip
+    assert tuned[0][tuned[0].index("--steps") + 1] == "9"
+    prompt = str(tmp_path / "o/prompts/a-coverage.safetensors")
+    assert told[-4:-2] == ["--coverage-prompt", prompt]
+    assert len(made) == 11
+    assert made[-1][-1] == "b-annotation-free"
+
+    Path(prompt).touch()
+    again = commands(tmp_path, *given, script="reproduce_salience.sh")
+    assert len(again) == 10, "what is tuned is not tuned again"
+    bundled = commands(tmp_path, "--model", "a", script="reproduce_salience.sh")
+    assert [each[0] for each in bundled] == ["models", "run", "run"]

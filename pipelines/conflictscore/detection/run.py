@@ -1,6 +1,5 @@
 """Conflict Detection over a file of examples, by one or several labellers in one run folder."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
@@ -8,7 +7,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.errors import InputError
 from pipelines.evidence.examples import Bench
 from pipelines.evidence.labeller import Labeller
-from pipelines.runs.folder import ResultLog, RunFolder
+from pipelines.runs.folder import ResultLog, RunFolder, file_name
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
 NAME = "conflict-detection"
@@ -20,11 +19,7 @@ def entry_name(labeller: str) -> str:
     Raises:
         InputError: The name cannot be part of a file name.
     """
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", labeller):
-        raise InputError(
-            f"--name '{labeller}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
-        )
-    return f"{NAME}.{labeller}"
+    return f"{NAME}.{file_name(labeller)}"
 
 
 def labellers(folder: RunFolder) -> dict[str, dict[str, Any]]:

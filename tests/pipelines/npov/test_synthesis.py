@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.data.procon import Topic
-from pipelines.npov.synthesis import SyntheticExample, synthetic_examples
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.synthesis import synthetic_examples
 
 NUMBERS = ("first", "second", "third", "fourth", "fifth")
 
@@ -21,8 +22,8 @@ def topic(name: str = "dams", pro: int = 5, con: int = 4) -> Topic:
     )
 
 
-def families(examples: list[SyntheticExample]) -> dict[str, dict[str, SyntheticExample]]:
-    found: dict[str, dict[str, SyntheticExample]] = {}
+def families(examples: list[AnnotatedExample]) -> dict[str, dict[str, AnnotatedExample]]:
+    found: dict[str, dict[str, AnnotatedExample]] = {}
     for each in examples:
         name, _, suffix = each.id.partition("+")
         found.setdefault(name, {})[suffix] = each
@@ -33,7 +34,7 @@ def families(examples: list[SyntheticExample]) -> dict[str, dict[str, SyntheticE
 def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
     made = families(synthetic_examples([topic(pro=pro, con=con)], per_topic=3, seed=seed))
     assert len(made) == 3
-    for family in made.values():
+    for right_id, family in made.items():
         right = family[""].example
         given = Counter([*right.pro, *right.con])
         assert len(right.pro) == len(right.con)
@@ -42,11 +43,20 @@ def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
             now = Counter([*each.example.pro, *each.example.con])
             extra, missing = now - given, given - now
             assert each.example.response == right.response
-            assert each.coverage is bool(extra) is ("left-out" in suffix or suffix == "both")
-            assert each.hallucination is bool(missing) is (suffix in {"added", "both"})
-            assert list(extra) == [each.left_out] * bool(extra)
-            assert each.left_out is None or each.left_out.rstrip(".")[1:] not in right.response
-            assert each.added is None or each.added in missing
+            uncovered, hallucinated = suffix in {"left-out", "both"}, suffix in {"added", "both"}
+            assert each.source == right_id
+            assert (each.coverage == "full") is bool(extra) is uncovered
+            assert (each.hallucination == "full") is bool(missing) is hallucinated
+            left_out = [
+                each.example.arguments(part.side)[part.argument][slice(*part.span)]
+                for part in each.uncovered or ()
+            ]
+            assert left_out == list(extra)
+            assert all(text.rstrip(".")[1:] not in right.response for text in left_out)
+            added = [right.response[slice(*span)] for span in each.hallucinated or ()]
+            assert added == [
+                text.rstrip(".")[:1].lower() + text.rstrip(".")[1:] for text in missing
+            ]
         assert ("left-out" in family) is (len(right.pro) < max(pro, con))
         assert ("added" in family) is (len(right.pro) > 1)
 
@@ -54,7 +64,7 @@ def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
 def test_a_topic_has_the_same_examples_beside_any_others() -> None:
     alone = synthetic_examples([topic()], per_topic=4, seed=1)
     beside = synthetic_examples([topic("wolves"), topic()], per_topic=4, seed=1)
-    assert [each for each in beside if each.topic == "dams"] == alone
+    assert [each for each in beside if each.example.topic == "dams"] == alone
     assert synthetic_examples([topic()], per_topic=4, seed=2) != alone
 
 
@@ -65,7 +75,7 @@ def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
         )
 
     made = synthetic_examples([topic()], per_topic=3, seed=0, reword=reword)
-    assert {len(each.example.pro) for each in made if not each.coverage} <= {1, 2}
+    assert {len(each.example.pro) for each in made if each.coverage == "none"} <= {1, 2}
     assert all("salmon" not in each.example.response.lower() for each in made)
     assert all(each.overlap == 0 for each in made)
     verbatim = synthetic_examples([topic()], per_topic=3, seed=0)

@@ -1,0 +1,162 @@
+"""Examples whose errors are known: annotated by people, or put in on purpose.
+
+A file has one JSON object per line: the fields of an example (`question`, `pro`, `con`, `response`,
+and `topic` and `opening` if wanted), `id`, and
+
+    hallucination, coverage    "none", "full" (a whole argument) or "ambiguous" (a part of one, a
+                               repetition, sides confused); "none" where they are left away
+    hallucinated               parts of the response that rest on no argument, quoted
+    uncovered                  parts of arguments that the response has not, quoted
+
+A quote must stand exactly once, in the response or among the arguments: with white space made even,
+else as it is. Lines without quotes count for whole responses and not for words.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, model_validator
+
+from pipelines.data.records import Text
+from pipelines.data.released import entries, record
+from pipelines.errors import InputError
+from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.prompt import Span, unbraced
+
+NAME = "annotated responses"
+
+Error = Literal["none", "full", "ambiguous"]
+"""Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
+
+
+class Uncovered(BaseModel):
+    """A part of an argument that the response has not.
+
+    Attributes:
+        side: Whose argument it is.
+        argument: Its place among those of the side, from 0.
+        span: Characters [start, end) of the argument as a model reads it.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    side: Side
+    argument: int
+    span: Span
+
+
+class AnnotatedExample(BaseModel):
+    """An example whose errors are known.
+
+    Attributes:
+        id: Its name, unique among its set.
+        source: The `id` of the example without error that it was made from; its own of others.
+        example: Arguments and response.
+        hallucination: Whether the response has an argument that is not given.
+        coverage: Whether an argument is given that the response has not.
+        hallucinated: Characters [start, end) of the response as a model reads it; None where words
+            are not annotated.
+        uncovered: Parts of arguments, likewise.
+        overlap: Mean share of the arguments' stems that the response has, in that example without
+            error; None where there is none.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    source: str
+    example: NpovExample
+    hallucination: Error = "none"
+    coverage: Error = "none"
+    hallucinated: tuple[Span, ...] | None = ()
+    uncovered: tuple[Uncovered, ...] | None = ()
+    overlap: float | None = None
+
+
+class _Line(NpovExample):
+    id: Text
+    hallucination: Error = "none"
+    coverage: Error = "none"
+    hallucinated: tuple[Text, ...] | None = None
+    uncovered: tuple[Text, ...] | None = None
+
+    @model_validator(mode="after")
+    def _quotes_of_errors(self) -> Self:
+        for error, quotes, named in (
+            (self.hallucination, self.hallucinated, "hallucinated"),
+            (self.coverage, self.uncovered, "uncovered"),
+        ):
+            if error == "none" and quotes:
+                raise ValueError(f"'{named}' has quotes of an error, but there is said to be none")
+        return self
+
+
+def read(path: Path) -> list[AnnotatedExample]:
+    """The examples of a file, in its order.
+
+    Raises:
+        InputError: The file cannot be read, a line is of another format, an id stands twice, or a
+            quote does not stand exactly once.
+    """
+    found: dict[str, AnnotatedExample] = {}
+    for entry in entries(path):
+        line = record(entry, _Line, NAME)
+        if line.id in found:
+            raise InputError(f"{entry.where}: the id '{line.id}' stands twice; change one of them")
+        try:
+            found[line.id] = _annotated(line)
+        except ValueError as error:
+            raise InputError(f"{entry.where}: {error}") from error
+    return list(found.values())
+
+
+def _annotated(line: _Line) -> AnnotatedExample:
+    example = NpovExample(
+        **{name: getattr(line, name) for name in NpovExample.model_fields}  # what an example has
+    )
+    places = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
+    arguments = [unbraced(example.arguments(side)[n]) for side, n in places]
+    uncovered = None
+    if line.uncovered is not None or line.coverage == "none":
+        uncovered = tuple(
+            Uncovered(side=places[text][0], argument=places[text][1], span=span)
+            for text, span in (_place(unbraced(q), arguments) for q in line.uncovered or ())
+        )
+    hallucinated = None
+    if line.hallucinated is not None or line.hallucination == "none":
+        response = [as_read(example.response)]
+        hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
+    return AnnotatedExample(
+        id=line.id,
+        source=line.id,
+        example=example,
+        hallucination=line.hallucination,
+        coverage=line.coverage,
+        hallucinated=hallucinated,
+        uncovered=uncovered,
+    )
+
+
+def as_read(response: str) -> str:
+    """A response as a model reads it."""
+    return " ".join(response.split())
+
+
+def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
+    """The text that a quote stands in, and where.
+
+    Raises:
+        ValueError: It stands in none, or more than once.
+    """
+    found = [
+        (number, start)
+        for number, text in enumerate(texts)
+        for start in range(len(text))
+        if text.startswith(quote, start)
+    ]
+    if len(found) != 1:
+        times = f"{len(found)} times" if found else "nowhere"
+        raise ValueError(f"the quote '{quote}' stands {times}; quote what stands once")
+    number, start = found[0]
+    return number, (start, start + len(quote))

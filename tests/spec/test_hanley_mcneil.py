@@ -1,0 +1,82 @@
+"""Hanley and McNeil's standard errors (1982) and comparison (1983), which NPOV section 5.1 uses."""
+
+import random
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.hanley_mcneil import (
+    area_difference,
+    area_error,
+    bonferroni,
+    hanley_mcneil,
+)
+
+
+def test_worked_by_hand() -> None:
+    # A = 3/4, m = 2, n = 2: Q1 = 0.6, Q2 = 9/14.
+    expected = sqrt((0.1875 + (0.6 - 0.5625) + (9 / 14 - 0.5625)) / 4)
+    assert area_error(0.75, 2, 2) == pytest.approx(expected)
+    found = hanley_mcneil([1, 3, 2, 4], [False, False, True, True])
+    assert found is not None
+    assert found.value == 0.75
+    assert found.low == pytest.approx(max(0, 0.75 - 1.959964 * expected), abs=1e-6)
+    assert found.high == 1
+
+
+def test_the_example_of_hanley_and_mcneil() -> None:
+    """Their CT images of 51 abnormal and 58 normal patients: area 0.893, standard error 0.032."""
+    assert area_error(0.893, 51, 58) == pytest.approx(0.032, abs=0.001)
+
+
+def test_the_ends_have_no_interval_and_one_kind_no_area() -> None:
+    perfect = hanley_mcneil([0, 1], [False, True])
+    assert perfect is not None
+    assert (perfect.value, perfect.low) == (1, None)
+    assert hanley_mcneil([0, 1], [True, True]) is None
+    assert area_difference([0, 1], [0, 1], [False, False]) is None
+    for wrong in ((1.2, 1, 1), (0.5, 0, 3)):
+        with pytest.raises(ValueError, match="no area"):
+            area_error(*wrong)
+
+
+scored = st.lists(
+    st.tuples(st.booleans(), st.integers(0, 9), st.integers(0, 9)), min_size=2, max_size=40
+)
+
+
+@given(scored)
+def test_differences(rows: list[tuple[bool, int, int]]) -> None:
+    labels, first, second = (list(column) for column in zip(*rows, strict=True))
+    one, other = roc_auc(first, labels), roc_auc(second, labels)
+    found = area_difference(first, second, labels)
+    turned = area_difference(second, first, labels)
+    if one is None or other is None:
+        assert found is turned is None
+        return
+    assert found is not None
+    assert turned is not None
+    assert found.value == pytest.approx(one.value - other.value)
+    assert 0 <= found.p <= 1
+    assert found.p == pytest.approx(turned.p)
+    same = area_difference(first, [2 * score + 1 for score in first], labels)
+    assert same is not None
+    assert (same.value, same.p) == (0, 1)
+
+
+def test_scores_that_tell_nothing_differ_as_often_as_p_says() -> None:
+    draw = random.Random(0)
+    labels = [True] * 60 + [False] * 60
+    runs = []
+    for _ in range(400):
+        first = [draw.gauss(0, 1) for _ in labels]
+        second = [one + draw.gauss(0, 1) for one in first]
+        found = area_difference(first, second, labels)
+        assert found is not None
+        runs.append(found.p)
+    assert 0.02 <= sum(p < 0.05 for p in runs) / len(runs) <= 0.09
+    assert bonferroni(0.01, 8) == pytest.approx(0.08)
+    assert bonferroni(0.4, 8) == 1

@@ -1,0 +1,152 @@
+"""The paper's tables from results worked out by hand (NPOV, sections 4.3, 5.1, 5.3)."""
+
+import pytest
+
+from pipelines.metrics.estimate import Estimate
+from pipelines.npov.annotation import Error
+from pipelines.npov.evaluation.result import CLASSIFIER, ROUGE, ErrorScores, NpovResult, WordScore
+from pipelines.npov.evaluation.tables import SALIENCE, all_tables
+from pipelines.report.table import Table
+
+
+def result(
+    name: str,
+    *,
+    hallucination: Error = "none",
+    coverage: Error = "none",
+    test_set: str = "paraphrased",
+    overlap: float | None = 0.2,
+    given: tuple[WordScore, ...] | None = None,
+    **scores: tuple[float, float],
+) -> NpovResult:
+    called = {"rouge": ROUGE, "salience": SALIENCE, "classifier": CLASSIFIER}
+    return NpovResult(
+        id=f"{test_set}/{name}",
+        test_set=test_set,
+        source=f"{test_set}/{name.partition('+')[0]}",
+        hallucination=hallucination,
+        coverage=coverage,
+        overlap=overlap,
+        detectors={
+            called[key]: ErrorScores(hallucination=one, coverage=other)
+            for key, (one, other) in scores.items()
+        },
+        given=given,
+        response=None,
+    )
+
+
+def word(wrong: bool, rouge: bool, salience: float) -> WordScore:
+    return WordScore(wrong=wrong, rouge=rouge, salience=salience)
+
+
+RIGHT = [
+    result("a", rouge=(0.5, 0.4), salience=(0.3, 0.2), given=(word(False, True, 0.2),)),
+    result("b", rouge=(0.6, 0.5), salience=(0.1, 0.4), given=(word(False, False, 0.4),)),
+]
+LEFT_OUT = [
+    result(
+        "a+left-out",
+        coverage="full",
+        rouge=(0.5, 0.45),
+        salience=(0.9, 0.5),
+        given=(word(True, True, 0.9), word(False, False, 0.3)),
+    ),
+    result("b+left-out", coverage="full", rouge=(0.6, 0.3), salience=(0.1, 0.3)),
+]
+ADDED = [result("b+added", hallucination="full", rouge=(0.9, 0.5), salience=(0.2, 0.9))]
+
+
+def tables(**results: list[NpovResult]) -> dict[str, Table]:
+    return {table.name: table for table in all_tables(results)}
+
+
+def rows(table: Table) -> dict[str, dict[str, object]]:
+    """Set and detector -> the row."""
+    keys = [column.key for column in table.columns]
+    return {f"{row[0]} {row[1]}": dict(zip(keys, row, strict=True)) for row in table.rows}
+
+
+def value(cell: object) -> float:
+    assert isinstance(cell, Estimate)
+    return cell.value
+
+
+def test_errors_are_told_from_examples_without_any() -> None:
+    made = tables(small=[*RIGHT, *LEFT_OUT, *ADDED])
+    found = rows(made["npov_detection"])
+    assert list(found) == [
+        "Paraphrased synthetic ROUGE",
+        "Paraphrased synthetic salience, max (small)",
+    ]
+    rouge = found["Paraphrased synthetic ROUGE"]
+    # Coverage: 0.45 and 0.3 against 0.4 and 0.5. The hallucinated 0.5 is no example without error.
+    assert value(rouge["coverage"]) == 1 / 4
+    assert value(rouge["hallucination"]) == 1
+    assert (rouge["coverage_errors"], rouge["hallucination_errors"]) == (2, 1)
+    assert rouge["error_free"] == 2
+    salience = found["Paraphrased synthetic salience, max (small)"]
+    assert value(salience["coverage"]) == 3 / 4  # 0.5 beats both, 0.3 beats 0.2
+    assert value(salience["hallucination"]) == 1 / 2
+    assert len(made["npov_detection"].quoted) == 12
+
+
+def test_words_of_all_examples_count() -> None:
+    found = rows(tables(small=[*RIGHT, *LEFT_OUT, *ADDED])["npov_words"])
+    rouge = found["Paraphrased synthetic ROUGE"]
+    assert value(rouge["coverage"]) == pytest.approx((2 + 0.5) / 3)
+    assert rouge["coverage_words"] == 1
+    assert rouge["hallucination"] is None
+    assert value(found["Paraphrased synthetic salience, max (small)"]["coverage"]) == 1
+
+
+def test_kinds_of_organic_errors_stand_apart() -> None:
+    def organic(name: str, coverage: Error, score: float) -> NpovResult:
+        return result(
+            name, coverage=coverage, test_set="organic", overlap=None, classifier=(0.5, score)
+        )
+
+    own = [organic("a", "none", 0.5), organic("b", "full", 0.9), organic("c", "ambiguous", 0.1)]
+    found = tables(judge=own)
+    areas = {row[0]: row[4] for row in found["npov_classifiers"].rows}
+    assert {name: value(cell) for name, cell in areas.items()} == {
+        "Full organic": 1.0,
+        "Ambiguous organic": 0.0,
+    }
+    assert "npov_overlap" not in found
+    assert "npov_words" not in found
+
+
+def test_detectors_are_compared_on_what_both_scored() -> None:
+    made = tables(
+        small=[*RIGHT, *LEFT_OUT],
+        judge=[
+            each.model_copy(update={"detectors": {CLASSIFIER: ErrorScores(coverage=score)}})
+            for each, score in zip([*RIGHT, *LEFT_OUT], (0.1, 0.2, 0.9, 0.8), strict=True)
+        ],
+    )
+    found = {(row[1], row[2], row[3]): row for row in made["npov_comparisons"].rows}
+    row = found["coverage", "salience, max (small)", "classifier (judge)"]
+    assert row[4] == pytest.approx(3 / 4 - 1)
+    count = len(made["npov_comparisons"].rows)
+    assert all(
+        isinstance(one, float) and other == pytest.approx(min(1, one * count))
+        for *_, one, other in made["npov_comparisons"].rows
+    )
+    assert count == 3, "nothing is known of hallucinations"
+
+
+def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
+    lost = RIGHT[0].model_copy(
+        update={"id": "paraphrased/c", "status": "failed", "reason": "too long", "detectors": {}}
+    )
+    made = tables(small=[*RIGHT, *LEFT_OUT, lost])
+    assert made["npov_failures"].rows == (("paraphrased/c", "small", "too long"),)
+    assert rows(made["npov_detection"])["Paraphrased synthetic ROUGE"]["error_free"] == 2
+    assert all("1 of 5 results could not be scored" in " ".join(t.notes) for t in made.values())
+
+
+def test_shared_words_part_the_examples() -> None:
+    close = [each.model_copy(update={"id": f"x{each.id}", "overlap": 1.0}) for each in RIGHT]
+    found = tables(small=[*RIGHT, *LEFT_OUT, *close])["npov_overlap"]
+    assert {row[0] for row in found.rows} == {"0.1 to 0.3"}, "elsewhere there are no errors"
