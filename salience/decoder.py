@@ -74,13 +74,12 @@ class Decoder:
         """
         import torch  # noqa: PLC0415 - takes seconds, and most commands do without it
         from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415 - likewise
+        from transformers.utils import logging  # noqa: PLC0415 - likewise
 
-        name = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        logging.disable_progress_bar()  # commands have bars of their own
+        chosen, name = settled(precision, device)
         if not (folder / "config.json").is_file():
             raise SalienceError(f"{folder} is no model folder: config.json is missing")
-        chosen = precision
-        if chosen == "auto":
-            chosen = "fp32" if name == "cpu" else "bf16"
         how: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
             place = torch.device(name)
@@ -117,6 +116,21 @@ class Decoder:
             _model=model,
             _tokenizer=tokenizer,
         )
+
+    @property
+    def model(self) -> Any:
+        """The transformers model, frozen and in evaluation mode."""
+        return self._model
+
+    @property
+    def tokenizer(self) -> Any:
+        """Its fast tokenizer."""
+        return self._tokenizer
+
+    @property
+    def width(self) -> int:
+        """d, the numbers of an embedding that the model reads."""
+        return int(self._model.config.get_text_config().hidden_size)
 
     @property
     def max_tokens(self) -> int | None:
@@ -170,6 +184,7 @@ class Decoder:
         engine: Engine = "batched",
         target: Target = "logit",
         measure: Measure = "input_x_gradient",
+        columns: Sequence[int] | None = None,
         on_progress: Progress = lambda *_: None,
     ) -> NDArray[np.floating]:
         """The token-to-token salience map; see `gradients.token_salience`.
@@ -188,6 +203,7 @@ class Decoder:
                 engine=engine,
                 target=target,
                 measure=measure,
+                columns=columns,
                 on_progress=on_progress,
             )
         return self._finite(found)
@@ -234,6 +250,20 @@ class Decoder:
         import torch  # noqa: PLC0415
 
         return torch.tensor(encoded.ids, device=self._model.device)
+
+
+def settled(precision: Precision, device: str | None) -> tuple[str, str]:
+    """What `auto`, and no device, stand for on this machine.
+
+    Returns:
+        "fp32" or "bf16", and the device.
+    """
+    import torch  # noqa: PLC0415
+
+    name = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if precision == "auto":
+        return ("fp32" if name == "cpu" else "bf16"), name
+    return precision, name
 
 
 @contextmanager

@@ -11,9 +11,14 @@ from numpy.typing import NDArray
 DECADES = 3
 """Powers of ten that the scale shows: shares of salience below 1/1000 are blank."""
 
-
 LONGEST = 24
 """Characters of a word in a picture."""
+
+DPI = 110
+
+MOST_PIXELS = 2**14
+"""Of a picture's longer side. Maps of thousands of words are drawn smaller: at full size they would
+take gigabytes, or exceed what can be drawn at all."""
 
 
 def shorten(word: str, longest: int) -> str:
@@ -78,10 +83,11 @@ def png(
         [n / DECADES for n in range(DECADES + 1)],
         labels=[f"{10.0 ** (n - DECADES):g}" for n in range(DECADES + 1)],
     )
-    scale.set_label("share of the response word's salience")
+    scale.set_label("share of the column's salience")
     written = BytesIO()
     with warnings.catch_warnings():
         # Words of a script that the font lacks are drawn as boxes.
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        figure.savefig(written, format="png", dpi=110, bbox_inches="tight")
+        dpi = min(DPI, MOST_PIXELS / max(size))
+        figure.savefig(written, format="png", dpi=dpi, bbox_inches="tight")
     return written.getvalue()

@@ -1,4 +1,4 @@
-"""The map between the words of an input and those of a response (NPOV, section 3.2)."""
+"""Maps between the words, or tokens, of an input and those of a response (NPOV, section 3.2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,19 @@ from salience.words import Offset, Word, content_words, normalised, word_salienc
 
 @dataclass(frozen=True)
 class WordMap:
-    """M_words, with what it is between.
+    """M_words, with what it is between; or M_tokens, where every word is a token.
 
     Attributes:
         encoded: Prompt and response in tokens.
-        given: Content words of each part of the prompt, in the order of the parts.
-        response: Content words of each part of the response.
+        salience: (n, n - m), of tokens, what the map is made from; columns that the words of the
+            response do not need may be 0.
+        given: Words of each part of the prompt, in the order of the parts.
+        response: Words of each part of the response.
         values: (words of all parts given, words of all parts of the response), in [0, 1].
     """
 
     encoded: Encoded
+    salience: NDArray[np.floating]
     given: tuple[tuple[Word, ...], ...]
     response: tuple[tuple[Word, ...], ...]
     values: NDArray[np.floating]
@@ -49,6 +52,48 @@ def words_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...
     return tuple(tuple(content_words(encoded.text, encoded.offsets, span)) for span in spans)
 
 
+def response_tokens(encoded: Encoded, words: Sequence[Sequence[Word]]) -> list[int]:
+    """The tokens of words of the response, ascending, from its first token on.
+
+    Args:
+        encoded: Prompt and response in tokens.
+        words: From `words_of`.
+    """
+    found = {token for part in words for word in part for token in word.tokens}
+    return sorted(token - encoded.prompt_tokens for token in found)
+
+
+def tokens_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...], ...]:
+    """Tokens of parts of a text, each as a word of its own.
+
+    Special tokens have no text and are left out, as is white space. Tokens that share a character,
+    as the bytes of an emoji do, are one word: no text shows them apart.
+
+    Args:
+        encoded: The text in tokens.
+        spans: As for `words_of`.
+    """
+    return tuple(tuple(_tokens(encoded, span)) for span in spans)
+
+
+def _tokens(encoded: Encoded, span: Offset) -> list[Word]:
+    found: list[Word] = []
+    for n, (first, last) in enumerate(encoded.offsets):
+        start, end = max(first, span[0]), min(last, span[1])
+        piece = encoded.text[start:end]
+        if not piece.strip():
+            continue
+        start += len(piece) - len(piece.lstrip())
+        end = start + len(piece.strip())
+        tokens: tuple[int, ...] = (n,)
+        if found and start < found[-1].end:
+            before = found.pop()
+            start, end = before.start, max(before.end, end)
+            tokens = (*before.tokens, n)
+        found.append(Word(encoded.text[start:end], start, end, tokens))
+    return found
+
+
 def word_map(
     encoded: Encoded,
     salience: NDArray[np.floating],
@@ -60,10 +105,10 @@ def word_map(
     Args:
         encoded: Prompt and response in tokens.
         salience: (n, n - m), of all of them: `Decoder.salience`.
-        given: Words of parts of the prompt, from `words_of`.
+        given: Words of parts of the prompt, from `words_of` or `tokens_of`.
         response: Words of parts of the response, likewise.
     """
     rows = [word for part in given for word in part]
     columns = [word for part in response for word in part]
     values = word_salience(normalised(salience), rows, columns, encoded.prompt_tokens)
-    return WordMap(encoded, tuple(map(tuple, given)), tuple(map(tuple, response)), values)
+    return WordMap(encoded, salience, tuple(map(tuple, given)), tuple(map(tuple, response)), values)

@@ -1,4 +1,4 @@
-"""The one door to a generative model: chat, JSON by schema, and one label with its probabilities.
+"""The one door to a generative model: chat, JSON, one label with its probabilities, embeddings.
 
 Every call looks in the cache first; only a miss reaches a server.
 """
@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -18,6 +18,9 @@ from serving.errors import RequestError, ServingError
 from serving.replies import Choice, Completion, Fitted, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
+
+if TYPE_CHECKING:
+    from serving.embeddings import Vectors
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -182,6 +185,30 @@ class Client:
         probabilities = {choice: shares[choice] for choice in choices}
         return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
 
+    async def complete_embeddings(
+        self, vectors: "Vectors", sampling: Sampling, *, pattern: str | None = None
+    ) -> Completion:
+        """Let the model go on from embeddings in place of a text; only vLLM can be asked so.
+
+        Args:
+            vectors: (tokens, d), what the model's first layer reads: see `serving.embeddings`. The
+                server casts them to its own number format.
+            sampling: Length and temperature.
+            pattern: Regular expression that the text is held to, and ends with; any text if None.
+
+        Raises:
+            ValueError: The vectors are no matrix, or hold what is no number.
+            RequestError: They do not fit the context or the model, or the server was started
+                without `prompt_embeds`.
+            ServingError: As `chat`.
+        """
+        from serving.embeddings import digest_of  # noqa: PLC0415  (numpy)
+
+        request = {"embeddings": digest_of(vectors), **asdict(sampling)}
+        if pattern is not None:
+            request["structured_outputs"] = {"regex": pattern}
+        return Completion.of(await self._reply(request, "", vectors))
+
     def count(self, messages: Sequence[Message]) -> int:
         """Prompt tokens of a request; estimated at four characters each without a tokenizer."""
         safe = self._defused(messages)
@@ -270,20 +297,8 @@ class Client:
         extra: Mapping[str, Any],
         affinity: str,
     ) -> Completion:
-        request = {
-            "messages": self._defused(messages),
-            "max_tokens": sampling.max_tokens,
-            "temperature": sampling.temperature,
-            "seed": sampling.seed,
-            **extra,
-        }
-        reply = await self._reply(request, affinity)
-        return Completion(
-            text=reply["text"],
-            finished=reply["finish_reason"] == "stop",
-            prompt_tokens=reply["prompt_tokens"],
-            completion_tokens=reply["completion_tokens"],
-        )
+        request = {"messages": self._defused(messages), **asdict(sampling), **extra}
+        return Completion.of(await self._reply(request, affinity))
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
@@ -327,7 +342,9 @@ class Client:
             {"role": message["role"], "content": clean(message["content"])} for message in messages
         ]
 
-    async def _reply(self, request: dict[str, Any], affinity: str) -> dict[str, Any]:
+    async def _reply(
+        self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
+    ) -> dict[str, Any]:
         """The reply from the cache, from an equal request in flight, or from a server."""
         parts = {
             "model": self.model.digest,
@@ -344,7 +361,7 @@ class Client:
         if key in self._in_flight:
             self.usage.saved_calls += 1
         else:
-            task = asyncio.create_task(self._ask(request, affinity, key))
+            task = asyncio.create_task(self._ask(request, affinity, key, vectors))
             task.add_done_callback(lambda done: self._landed(key, done))
             self._in_flight[key] = task
         # Shielded: an example that is given up must not take the answer from another that waits.
@@ -355,8 +372,10 @@ class Client:
         if not task.cancelled():
             task.exception()  # marks it as seen where nobody waits any more
 
-    async def _ask(self, request: dict[str, Any], affinity: str, key: str) -> dict[str, Any]:
-        self._check_length(request)
+    async def _ask(
+        self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
+    ) -> dict[str, Any]:
+        self._check_length(request, vectors)
         async with self._places:
             lines = await self._connected()
 
@@ -364,7 +383,7 @@ class Client:
                 self.usage.retries += 1
 
             answer = await ask(
-                request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS},
+                _body(request, vectors),
                 lines,
                 affinity=affinity,
                 recover=self._backend.recover,
@@ -390,13 +409,21 @@ class Client:
             self._lines.extend(Line(endpoint) for endpoint in endpoints)
         return self._lines
 
-    def _check_length(self, request: Mapping[str, Any]) -> None:
+    def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
         if self.tokenizer is None or self.model.context is None:
             return
-        tokens = self.tokenizer.count(request["messages"])
+        tokens = self.tokenizer.count(request["messages"]) if vectors is None else len(vectors)
         if tokens + request["max_tokens"] > self.model.context:
             raise RequestError(
                 f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
+
+
+def _body(request: dict[str, Any], vectors: "Vectors | None") -> dict[str, Any]:
+    if vectors is None:
+        return request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
+    from serving.embeddings import as_body  # noqa: PLC0415  (numpy)
+
+    return as_body(request, vectors)

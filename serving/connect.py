@@ -50,6 +50,7 @@ class Source:
             use a detached server or start one.
         strict: fp32, one sequence at a time, no prefix cache: equal requests give equal answers,
             slowly.
+        embeddings: Requests carry embeddings, which a server takes only if it was started so.
     """
 
     profile: Profile
@@ -58,6 +59,7 @@ class Source:
     model: str | None = None
     endpoints: tuple[str, ...] = ()
     strict: bool = False
+    embeddings: bool = False
 
     @property
     def profiled(self) -> str:
@@ -67,7 +69,8 @@ class Source:
     def options(self, model: str) -> EngineOptions:
         """Engine options for a model: its own in the profile, else those of the role's model."""
         profile = self.profile.strict() if self.strict else self.profile
-        return profile.engines.get(model) or profile.engine(self.profiled)
+        options = profile.engines.get(model) or profile.engine(self.profiled)
+        return options.model_copy(update={"prompt_embeds": True}) if self.embeddings else options
 
 
 @dataclass(frozen=True)

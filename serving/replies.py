@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -23,6 +23,16 @@ class Completion:
     finished: bool
     prompt_tokens: int
     completion_tokens: int
+
+    @classmethod
+    def of(cls, reply: Mapping[str, Any]) -> Self:
+        """A completion from the fields of `serving.requests.Answer`, as the cache keeps them."""
+        return cls(
+            text=reply["text"],
+            finished=reply["finish_reason"] == "stop",
+            prompt_tokens=reply["prompt_tokens"],
+            completion_tokens=reply["completion_tokens"],
+        )
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,9 @@ from serving.errors import RequestError, ServingError
 if TYPE_CHECKING:
     import openai
     from openai import AsyncOpenAI
+    from openai.types import Completion
     from openai.types.chat import ChatCompletion
+    from openai.types.chat.chat_completion import Choice
 
 PATIENCE_S = 900.0
 """How long a request is tried again before the run stops: a large model restarts in minutes."""
@@ -78,15 +80,21 @@ class Line:
 
         Raises:
             openai.APIError: As the client library tells it.
-            ServingError: The reply is no chat completion.
+            ServingError: The reply is no completion.
         """
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
+        completion: Completion | ChatCompletion
         self.in_flight += 1
         try:
-            completion = await self._openai.chat.completions.create(
-                model=self.endpoint.model, extra_body=extra, **standard
-            )
+            if "prompt_embeds" in request:
+                completion = await self._openai.completions.create(
+                    model=self.endpoint.model, prompt=None, extra_body=extra, **standard
+                )
+            else:
+                completion = await self._openai.chat.completions.create(
+                    model=self.endpoint.model, extra_body=extra, **standard
+                )
         except ValueError as error:  # a body that is no JSON
             raise _foreign(self.endpoint) from error
         finally:
@@ -127,7 +135,8 @@ async def ask(
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, a timeout.
 
     Args:
-        request: Body of a chat completion, without the model.
+        request: Body of a chat completion without the model, or of a completion where it has
+            `prompt_embeds`.
         lines: Servers of the model; one that failed is asked again only when all of them have.
         affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
@@ -230,22 +239,29 @@ def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
             )
 
 
-def _read(completion: "ChatCompletion") -> Answer:
+def _read(completion: "Completion | ChatCompletion") -> Answer:
+    import openai  # noqa: PLC0415 - is loaded by now
+
     choice = completion.choices[0]
+    logprobs = None
+    if isinstance(choice, openai.types.CompletionChoice):
+        text = choice.text
+    else:
+        text, logprobs = choice.message.content or "", _first_logprobs(choice)
     usage = completion.usage
     details = usage.prompt_tokens_details if usage else None
     return Answer(
-        text=choice.message.content or "",
+        text=text,
         finish_reason=choice.finish_reason,
-        logprobs=_first_logprobs(completion),
+        logprobs=logprobs,
         prompt_tokens=usage.prompt_tokens if usage else 0,
         completion_tokens=usage.completion_tokens if usage else 0,
         cached_prefix_tokens=(details.cached_tokens or 0) if details else 0,
     )
 
 
-def _first_logprobs(completion: "ChatCompletion") -> dict[str, float] | None:
-    logprobs = completion.choices[0].logprobs
+def _first_logprobs(choice: "Choice") -> dict[str, float] | None:
+    logprobs = choice.logprobs
     if logprobs is None or not logprobs.content:
         return None
     # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".

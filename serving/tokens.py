@@ -28,6 +28,10 @@ into the prompt, which would change answers from day to day; others (Qwen 3) ope
 where a one-token label could not stand."""
 
 
+ENGINES_OWN = "<prompt_embeds>"
+"""vLLM refuses chats with this in a text if it was started with `prompt_embeds`."""
+
+
 @dataclass(frozen=True)
 class ChatTokenizer:
     """Counts and cuts text as the model sees it.
@@ -89,14 +93,14 @@ class ChatTokenizer:
         return environment.from_string(self.template)
 
     @cached_property
-    def _special_pattern(self) -> re.Pattern[str] | None:
+    def _special_pattern(self) -> re.Pattern[str]:
         names = [
             token.content
             for token in self.tokenizer.get_added_tokens_decoder().values()
             if token.special and len(token.content) > 1
         ]
-        longest_first = sorted(names, key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, longest_first))) if names else None
+        longest_first = sorted([*names, ENGINES_OWN], key=len, reverse=True)
+        return re.compile("|".join(map(re.escape, longest_first)))
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt text that the chat template makes of the messages.
@@ -144,13 +148,11 @@ class ChatTokenizer:
         A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
         with the assistant's voice. A space after the first character breaks the token.
         """
-        if self._special_pattern is None:
-            return text
         return self._special_pattern.sub(broken, text)
 
 
 COMMON_SPECIAL = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk)>|<(?:start|end)_of_turn>|\[/?INST\]"
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|prompt_embeds)>|<(?:start|end)_of_turn>|\[/?INST\]"
 )
 """Special tokens of the Llama, Qwen, Gemma and Mistral families, as they are written."""
 

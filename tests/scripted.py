@@ -65,7 +65,7 @@ class Scripted:
     """A server on loopback; use it as a context manager.
 
     Attributes:
-        reply: Text for a chat or JSON request.
+        reply: Text for a chat or JSON request, or one with embeddings.
         weigh: Probabilities for a label request, in the order of its choices.
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
@@ -129,15 +129,17 @@ class Scripted:
         else:
             text = self.reply(request)
         cut = len(text.split()) > request["max_tokens"]
+        chat = "messages" in request
+        said = {"message": {"role": "assistant", "content": text}} if chat else {"text": text}
         return {
             "id": "chatcmpl-scripted",
-            "object": "chat.completion",
+            "object": "chat.completion" if chat else "text_completion",
             "created": 0,
             "model": request["model"],
             "choices": [
                 {
                     "index": 0,
-                    "message": {"role": "assistant", "content": text},
+                    **said,
                     "logprobs": logprobs,
                     "finish_reason": "length" if cut else "stop",
                 }

@@ -9,6 +9,7 @@ from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError
 from pipelines.cli import (
+    answer_npov,
     ask,
     conflictbench,
     doctor,
@@ -20,6 +21,7 @@ from pipelines.cli import (
     run,
     salience,
     score,
+    tune_npov,
 )
 from pipelines.cli.serve import serve
 from pipelines.errors import InputError
@@ -59,6 +61,8 @@ app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
 app.command("check-npov")(npov.check_npov)
 app.command("salience")(salience.salience)
+app.command("answer-npov")(answer_npov.answer_npov)
+app.command("tune-npov")(tune_npov.tune_npov)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")

@@ -8,15 +8,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import options, salience_options
+from pipelines.cli import heatmaps, options, salience_options
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import counted
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
-from pipelines.files import replace_bytes
 from pipelines.npov.example import NpovExample, example, read_example
-from pipelines.report.page import ModelUsed, write
-from pipelines.runs.provenance import provenance
 
 if TYPE_CHECKING:
     from pipelines.npov.check import Checked
@@ -52,6 +49,7 @@ def check_npov(
     ] = None,
     html: salience_options.Html = None,
     png: salience_options.Png = None,
+    level: salience_options.LevelOf = "words",
     as_json: salience_options.AsJson = False,
     engine: salience_options.EngineOf = "batched",
     target: salience_options.TargetOf = "logit",
@@ -63,13 +61,7 @@ def check_npov(
             rich_help_panel=salience_options.SALIENCE_PANEL,
         ),
     ] = "max",
-    average: Annotated[
-        Literal["geometric", "arithmetic"],
-        typer.Option(
-            help="How words' scores are averaged.",
-            rich_help_panel=salience_options.SALIENCE_PANEL,
-        ),
-    ] = "geometric",
+    average: salience_options.AverageOf = "geometric",
     precision: salience_options.PrecisionOf = "auto",
     device: salience_options.DeviceOf = None,
     profile: options.Profile = None,
@@ -86,12 +78,14 @@ def check_npov(
         contested check-npov --html uniforms.html
 
         contested check-npov example.json --html checked.html --png checked.png
+
+        contested check-npov --html tokens.html --level tokens
     """
     from pipelines.npov.check import SalienceSettings, argument_map, check  # noqa: PLC0415  (numpy)
-    from pipelines.npov.page import marked, section  # noqa: PLC0415  (likewise)
+    from pipelines.npov.page import by_token, marked, section  # noqa: PLC0415  (likewise)
 
     chosen = _example(file, question, pro, con, response)
-    salience_options.refuse_folders(html=html, png=png)
+    heatmaps.refuse(html=html, png=png, level=level)
     settings = SalienceSettings(
         engine=engine, target=target, measure=measure, aggregation=aggregation, average=average
     )
@@ -100,22 +94,25 @@ def check_npov(
     )
     with counted("gradients") as moved:
         found = argument_map(
-            chosen, decoder, settings, lambda done, total: moved(done, total, "tokens")
+            chosen,
+            decoder,
+            settings,
+            lambda done, total: moved(done, total, "tokens"),
+            every_token=level == "tokens",
         )
     checked = check(chosen, found, settings)
-    drawn = found.picture(chosen.question) if png or html else b""
+    shown = by_token(chosen, found) if level == "tokens" else found
     try:
-        if png is not None:
-            replace_bytes(png, drawn)
-        if html is not None:
-            made_with = {"salience": settings.model_dump(), "precision": decoder.precision}
-            write(
-                html,
-                "Is the response faithful?",
-                [section(checked, found, settings, drawn)],
-                made_with | provenance(),
-                models=[ModelUsed("gradients", known.name, known.digest)],
-            )
+        heatmaps.save(
+            shown,
+            lambda picture: section(checked, chosen, shown, settings, picture),
+            html=html,
+            png=png,
+            title="Is the response faithful?",
+            question=chosen.question,
+            settings={"salience": settings.model_dump(), "precision": decoder.precision},
+            model=known,
+        )
     finally:  # what was found is shown though no file can be written
         if as_json:
             print(checked.model_dump_json(indent=2))

@@ -10,18 +10,15 @@ from rich.markup import escape
 from rich.table import Table
 
 from nli.windows import sentences
-from pipelines.cli import options, salience_options
+from pipelines.cli import heatmaps, options, salience_options
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import counted
 from pipelines.cli.terminal import plain
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.files import replace_bytes
-from pipelines.report.page import ModelUsed, write
-from pipelines.runs.provenance import provenance
 
 if TYPE_CHECKING:
-    from pipelines.report.heatmap import Map
+    from pipelines.report.page import Section
     from salience.maps import WordMap
 
 MOST = 3
@@ -39,6 +36,7 @@ def salience(
     response: Annotated[str, typer.Option(help="What was answered; likewise.")],
     html: salience_options.Html = None,
     png: salience_options.Png = None,
+    level: salience_options.LevelOf = "words",
     as_json: salience_options.AsJson = False,
     engine: salience_options.EngineOf = "batched",
     target: salience_options.TargetOf = "logit",
@@ -61,10 +59,10 @@ def salience(
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
-    from salience.maps import word_map, words_of  # noqa: PLC0415  (numpy)
+    from salience.maps import tokens_of, word_map, words_of  # noqa: PLC0415  (numpy)
 
     prompt, response = _text("prompt", prompt), _text("response", response)
-    salience_options.refuse_folders(html=html, png=png)
+    heatmaps.refuse(html=html, png=png, level=level)
     decoder, known = salience_options.decoder(
         profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
     )
@@ -82,23 +80,19 @@ def salience(
         )
     found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
     how = {"engine": engine, "target": target, "measure": measure, "precision": decoder.precision}
-    drawn = found.picture() if (png or html) and found.values.size else None
+    shown = found
+    if level == "tokens":
+        shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
     try:
-        if png is not None:
-            if drawn is None:
-                raise InputError(f"--png {png}: there are no words to draw")
-            replace_bytes(png, drawn)
-        if html is not None:
-            from pipelines.report.heatmap import section  # noqa: PLC0415  (numpy)
-
-            shown = _map(found, given, answered)
-            write(
-                html,
-                "What the response rests on",
-                [section(shown, anchor="salience", title="Salience", picture=drawn)],
-                {"salience": how} | provenance(),
-                models=[ModelUsed("gradients", known.name, known.digest)],
-            )
+        heatmaps.save(
+            shown,
+            lambda picture: _section(shown, given, answered, picture),
+            html=html,
+            png=png,
+            title="What the response rests on",
+            settings={"salience": how},
+            model=known,
+        )
     finally:  # what was found is shown though no file can be written
         if as_json:
             print(json.dumps(as_data(found), indent=2, ensure_ascii=False))
@@ -158,27 +152,14 @@ def _text(name: str, value: str) -> str:
     return value
 
 
-def _map(found: "WordMap", given: list[tuple[int, int]], answered: list[tuple[int, int]]) -> "Map":
+def _section(
+    shown: "WordMap",
+    given: list[tuple[int, int]],
+    answered: list[tuple[int, int]],
+    picture: bytes | None,
+) -> "Section":
     """The map with its texts, a part per sentence; words are shaded by their largest share."""
-    from pipelines.report.heatmap import Map, Part, Unit  # noqa: PLC0415  (numpy)
-    from salience.scores import attributions, contributions  # noqa: PLC0415  (likewise)
+    from pipelines.report.heatmap import Map, parts, section  # noqa: PLC0415  (numpy)
 
-    sides = []
-    for spans, words, scores in (
-        (given, found.given, contributions(found.values)),
-        (answered, found.response, attributions(found.values)),
-    ):
-        left = iter(scores)
-        sides.append(
-            tuple(
-                Part(
-                    found.encoded.text[start:end],
-                    tuple(
-                        Unit(word.start - start, word.end - start, 1 - float(next(left)))
-                        for word in own
-                    ),
-                )
-                for (start, end), own in zip(spans, words, strict=True)
-            )
-        )
-    return Map(given=sides[0], response=sides[1], values=found.values)
+    texts = Map(*parts(shown, given, answered), values=shown.values)
+    return section(texts, anchor="salience", title="Salience", picture=picture)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pipelines.cli import options
-from pipelines.errors import InputError
 from serving import models
 
 if TYPE_CHECKING:
@@ -39,6 +38,12 @@ MeasureOf = Annotated[
         rich_help_panel=SALIENCE_PANEL,
     ),
 ]
+AverageOf = Annotated[
+    Literal["geometric", "arithmetic"],
+    typer.Option(
+        "--average", help="How words' scores are averaged.", rich_help_panel=SALIENCE_PANEL
+    ),
+]
 PrecisionOf = Annotated[
     Literal["auto", "fp32", "bf16"],
     typer.Option(
@@ -61,18 +66,14 @@ Html = Annotated[
     Path | None, typer.Option(help="Write the heat map as a page that opens without a network.")
 ]
 Png = Annotated[Path | None, typer.Option(help="Write the heat map as a picture.")]
+LevelOf = Annotated[
+    Literal["words", "tokens"],
+    typer.Option(
+        "--level",
+        help="What page and picture show: content words, or the tokens that the model reads.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
-
-def refuse_folders(**files: Path | None) -> None:
-    """Refuse folders where files are wanted, before anything is computed.
-
-    Raises:
-        InputError: A path is a folder.
-    """
-    for name, path in files.items():
-        if path is not None and path.is_dir():
-            raise InputError(f"--{name} {path} is a folder; name a file")
 
 
 def decoder(
@@ -83,10 +84,10 @@ def decoder(
     precision: Literal["auto", "fp32", "bf16"],
     device: str | None,
 ) -> "tuple[Decoder, models.Model]":
-    """The model that gradients are taken of: the profile's for salience, else its generator.
+    """The model that gradients are taken of, loaded; see `find`.
 
     Returns:
-        It, loaded, and what is known of its folder.
+        It, and what is known of its folder.
 
     Raises:
         ServingError: There is no such model.
@@ -94,6 +95,21 @@ def decoder(
     """
     from salience.decoder import Decoder  # noqa: PLC0415  (torch)
 
+    found, place = find(profile=profile, model=model, models_dir=models_dir, device=device)
+    return Decoder.load(found.path, precision=precision, device=place), found
+
+
+def find(
+    *, profile: str | None, model: str | None, models_dir: Path | None, device: str | None
+) -> tuple[models.Model, str | None]:
+    """The model that gradients are taken of: the profile's for salience, else its generator.
+
+    Returns:
+        What is known of its folder, and the device, if it is known already.
+
+    Raises:
+        ServingError: There is no such model.
+    """
     source = options.source(
         "generator",
         profile=profile,
@@ -104,5 +120,4 @@ def decoder(
     )
     roles = source.profile.roles
     found = models.find(model or roles.salience or roles.generator, source.models_dir)
-    place = device or ("cpu" if source.profile.device == "cpu" else None)
-    return Decoder.load(found.path, precision=precision, device=place), found
+    return found, device or ("cpu" if source.profile.device == "cpu" else None)

@@ -1,12 +1,15 @@
 """A checked response as a page and as a picture."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from pipelines.npov.check import Checked, CheckedText, SalienceSettings
-from pipelines.report.heatmap import Map, Part, Unit
+from pipelines.npov.check import Checked, CheckedText, SalienceSettings, sentence_spans
+from pipelines.npov.example import SIDES, NpovExample
+from pipelines.npov.prompt import Span, npov_prompt
+from pipelines.report.heatmap import Map, Part, parts
 from pipelines.report.heatmap import section as heatmap_section
 from pipelines.report.page import Section
-from salience.maps import WordMap
+from salience.maps import WordMap, tokens_of, word_map
 
 ANCHOR = "npov"
 
@@ -16,22 +19,30 @@ than a hundredth of a response word's salience."""
 
 
 def section(
-    checked: Checked, found: WordMap, settings: SalienceSettings, picture: bytes
+    checked: Checked,
+    example: NpovExample,
+    shown: WordMap,
+    settings: SalienceSettings,
+    picture: bytes | None,
 ) -> Section:
     """Arguments and response side by side, their words shaded, what is left out or added marked.
 
     Args:
         checked: Scores.
-        found: The map they come from.
+        example: What was checked.
+        shown: The map they come from, or its `by_token`.
         settings: How; the threshold of the marks is one of the paper's choices alone.
         picture: The map as a PNG.
     """
     marks = marked(settings)
+    given, response = parts(
+        shown, argument_spans(example), sentence_spans(shown.encoded), settings.aggregation
+    )
     return heatmap_section(
         Map(
-            given=_parts(checked.arguments),
-            response=_parts(checked.sentences),
-            values=found.values,
+            given=_scored(given, checked.arguments),
+            response=_scored(response, checked.sentences),
+            values=shown.values,
             left_out="left out?" if marks else "",
             added="added?" if marks else "",
             threshold=THRESHOLD,
@@ -47,18 +58,33 @@ def section(
     )
 
 
+def by_token(example: NpovExample, found: WordMap) -> WordMap:
+    """The map that words' is made from, between tokens of the arguments and of the response.
+
+    Args:
+        example: What was checked.
+        found: Its `argument_map`, with the gradients of every token.
+    """
+    encoded = found.encoded
+    given = tokens_of(encoded, argument_spans(example))
+    response = tokens_of(encoded, sentence_spans(encoded))
+    return word_map(encoded, found.salience, given, response)
+
+
+def argument_spans(example: NpovExample) -> list[Span]:
+    """Where the arguments of both sides stand in the prompt."""
+    spans = npov_prompt(example).spans
+    return [span for side in SIDES for span in spans[side]]
+
+
 def marked(settings: SalienceSettings) -> bool:
     """Whether scores are shares of salience, of which the threshold speaks."""
     return settings.aggregation == "max" and settings.average == "geometric"
 
 
-def _parts(texts: Sequence[CheckedText]) -> tuple[Part, ...]:
+def _scored(texts: Sequence[Part], checked: Sequence[CheckedText]) -> tuple[Part, ...]:
+    """Arguments and sentences with their side and their own error, which is of words always."""
     return tuple(
-        Part(
-            text=each.text,
-            units=tuple(Unit(word.start, word.end, word.error) for word in each.words),
-            label=each.side or "",
-            error=each.error,
-        )
-        for each in texts
+        replace(text, label=each.side or "", error=each.error)
+        for text, each in zip(texts, checked, strict=True)
     )

@@ -35,22 +35,37 @@ def npov_prompt(example: NpovExample) -> NpovPrompt:
     Args:
         example: Question, arguments and opening; its response is not looked at.
     """
-    text = f"User question: {{{_plain(example.question)}}}\n"
+    text = f"User question: {{{unbraced(example.question)}}}\n"
     if example.topic:
-        text += f"Topic: {{{_plain(example.topic)}}}\n"
+        text += f"Topic: {{{unbraced(example.topic)}}}\n"
     spans: dict[Side, tuple[Span, ...]] = {}
     for number, side in enumerate(SIDES, 1):
         text += f"Perspective #{number}: {{"
         found = []
-        for place, argument in enumerate(map(_plain, example.arguments(side))):
+        for place, argument in enumerate(map(unbraced, example.arguments(side))):
             text += f"{' ' if place else ''}{side}: "
             found.append((len(text), len(text) + len(argument)))
             text += argument
         spans[side] = tuple(found)
         text += "}\n"
-    text += f"Neutral response opening: {{{_plain(example.opening)}}}\nNeutral response core: {{"
+    text += f"Neutral response opening: {{{unbraced(example.opening)}}}\nNeutral response core: {{"
     return NpovPrompt(text, spans)
 
 
-def _plain(text: str) -> str:
+def unbraced(text: str) -> str:
+    """A text as it stands within braces: its white space made even, its own braces parentheses."""
     return " ".join(text.split()).translate(_UNBRACED)
+
+
+def response_pair(example: NpovExample) -> tuple[str, str]:
+    """Input and target sequence of figure 3, to tune a response generator on.
+
+    The opening sentence is the target's, as in the figure; `npov_prompt` goes on from it.
+
+    Args:
+        example: With the response to be learned.
+    """
+    text = npov_prompt(example).text
+    # No text between braces has any, so the last but one is the opening's.
+    start = text.rindex("{", 0, text.rindex("{")) + 1
+    return text[:start], f"{text[start:]}{unbraced(example.response)}}}"

@@ -6,7 +6,7 @@ are marked, from a threshold that the reader moves.
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from pipelines.report.page import Section, fragment
 from salience.heatmap import strength
+from salience.maps import WordMap
+from salience.scores import Aggregation, attributions, contributions
+from salience.words import Offset, Word
 
 LEVELS = 10
 """Shades of the map."""
@@ -84,6 +87,42 @@ class _Piece:
     text: str
     place: int | None = None
     level: int | None = None
+
+
+def parts(
+    found: WordMap,
+    given: Sequence[Offset],
+    response: Sequence[Offset],
+    aggregation: Aggregation = "max",
+) -> tuple[tuple[Part, ...], tuple[Part, ...]]:
+    """The texts that a map is between, cut into its words or tokens, each with its score.
+
+    Args:
+        found: The map.
+        given: Characters [start, end) of its parts given, in prompt + response.
+        response: Likewise, of its parts of the response.
+        aggregation: How a row or column becomes a score.
+    """
+    text = found.encoded.text
+    return (
+        _parts(text, given, found.given, contributions(found.values, aggregation)),
+        _parts(text, response, found.response, attributions(found.values, aggregation)),
+    )
+
+
+def _parts(
+    text: str, spans: Sequence[Offset], words: Sequence[Sequence[Word]], scores: Iterable[float]
+) -> tuple[Part, ...]:
+    left = iter(scores)
+    return tuple(
+        Part(
+            text[start:end],
+            tuple(
+                Unit(word.start - start, word.end - start, 1 - float(next(left))) for word in own
+            ),
+        )
+        for (start, end), own in zip(spans, words, strict=True)
+    )
 
 
 def section(

@@ -1,19 +1,23 @@
-"""Our gradients against Captum's `LLMGradientAttribution` with `LayerGradientXActivation`.
+"""Our gradients against those of Captum and, where it is installed, of inseq.
 
-Both attribute the same response to the same prompt with the same weights, in turn, in one process.
-Captum differentiates log-probabilities, one output token after the other; so do ours here, though
-the paper (and our default) takes logits, and several at once. bf16 is measured apart, because it is
-not exact.
+All attribute the same response to the same prompt with the same weights, in turn: Captum's
+`LLMGradientAttribution` with `LayerGradientXActivation` in this process, inseq's
+`input_x_gradient` in one of its own. They differentiate one output token after the other, Captum
+log-probabilities; so do the others here, though the paper (and our default) takes logits. bf16 is
+measured apart, because it is not exact.
 """
 
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
 import common
+import inseq_process
 import numpy as np
 import psutil
 import typer
@@ -31,7 +35,8 @@ from salience.errors import SalienceError
 from serving import models
 from serving.home import default_models_dir
 
-THEIRS, OURS, HALF = "Captum, fp32", "batched, fp32", "batched, bf16"
+CAPTUM, INSEQ = "Captum, fp32", "inseq, fp32"
+OURS, HALF = "batched, fp32", "batched, bf16"
 
 Map = NDArray[np.floating]
 Arm = Callable[[], Map]
@@ -49,8 +54,16 @@ def main(
     tokens: Annotated[
         int | None, typer.Option(min=1, help="Take only so many tokens of the response.")
     ] = None,
+    inseq: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PYTHON",
+            help="A Python interpreter that has inseq, as in a virtual environment of its own; "
+            "without it inseq is left out.",
+        ),
+    ] = None,
 ) -> None:
-    """Time the same gradients through both, and compare the maps.
+    """Time the same gradients through all, and compare the maps.
 
     Prints Markdown: the machine, every round, the ratios, how alike the maps are, and how far this
     is from what the machine's matrix products allow.
@@ -58,19 +71,38 @@ def main(
     Example:
         .venv/bin/python scripts/bench/gradients.py --rounds 3
     """
+    import torch  # noqa: PLC0415 - seconds that --help can spare
+
     load = psutil.getloadavg()[0]
     found = models.find(model, models_dir or default_models_dir())
+    about_inseq, processes = "", {}
+    if inseq is None:
+        STDERR.print(
+            "[dim]inseq is left out; `python -m venv DIR`, `DIR/bin/pip install inseq` and "
+            "--inseq DIR/bin/python bring it in[/dim]",
+            soft_wrap=True,
+        )
     try:
         decoder = Decoder.load(found.path, precision="fp32")
         half = Decoder.load(found.path, precision="bf16")
         encoded = shortened(sample(decoder), tokens)
         arms: dict[str, Arm] = {
-            THEIRS: captum(decoder, encoded),
+            CAPTUM: captum(decoder, encoded),
             OURS: lambda: decoder.salience(encoded, target="log_probability"),
             HALF: lambda: half.salience(encoded, target="log_probability"),
         }
-        measured = interleaved(arms, encoded.prompt_tokens, rounds)
-    except SalienceError as error:
+        with ExitStack() as open_:
+            if inseq is not None:
+                end = encoded.offsets[-1][1]
+                texts = encoded.prompt, encoded.text[len(encoded.prompt) : end]
+                other = open_.enter_context(
+                    inseq_process.started(inseq, found.path, texts, encoded.ids, decoder.device)
+                )
+                arms = {INSEQ: other.attribute, **arms}
+                processes[INSEQ] = other.pid
+                about_inseq = f"- inseq: {other.versions}, a process of its own\n"
+            measured = interleaved(arms, encoded.prompt_tokens, rounds, processes)
+    except (SalienceError, inseq_process.InseqError) as error:
         raise InputError(str(error)) from error
     here = hardware()
     responses = len(encoded.ids) - encoded.prompt_tokens
@@ -78,12 +110,16 @@ def main(
         f"{encoded.prompt_tokens} tokens of prompt and {responses} of response; gradients of "
         "log-probabilities.\n\n"
         f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB, "
-        f"{', '.join(here['gpus']) or 'no GPU'}; load {load:.1f} before the start\n"
+        f"{', '.join(here['gpus']) or 'no GPU'}; load {load:.1f} before the start; "
+        f"threads of each arm: {torch.get_num_threads()}\n"
         f"- model: {found.name}, digest {found.digest}, on {decoder.device}\n"
+        f"- Captum: {version('captum')}, with torch {version('torch')} and transformers "
+        f"{version('transformers')}, as ours\n{about_inseq}"
         f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}\n"
     )
     print(rounds_table(measured), end="\n\n")
-    print(comparison_table(measured), end="\n\n")
+    for theirs in [name for name in (CAPTUM, INSEQ) if name in measured[0]]:
+        print(comparison_table(measured, theirs), end="\n\n")
     print(limit_table({OURS: decoder, HALF: half}, encoded, measured))
 
 
@@ -130,13 +166,22 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
     return attributed
 
 
-def interleaved(arms: dict[str, Arm], prompt_tokens: int, rounds: int) -> list[Round]:
-    """Measure the arms in turn; every other round the other way round, against slow drift."""
+def interleaved(
+    arms: dict[str, Arm], prompt_tokens: int, rounds: int, processes: Mapping[str, int]
+) -> list[Round]:
+    """Measure the arms in turn; every other round the other way round, against slow drift.
+
+    Args:
+        arms: What is measured.
+        prompt_tokens: How many rows of their maps are compared.
+        rounds: How often.
+        processes: Numbers of the processes that arms compute in, where it is not this one.
+    """
     measured = []
     for number in range(1, rounds + 1):
         found: Round = {}
         for name in list(arms) if number % 2 else list(arms)[::-1]:
-            with Memory() as memory:
+            with Memory(processes.get(name)) as memory:
                 start = time.perf_counter()
                 salience = arms[name]()
                 seconds = time.perf_counter() - start
@@ -147,10 +192,16 @@ def interleaved(arms: dict[str, Arm], prompt_tokens: int, rounds: int) -> list[R
 
 
 class Memory:
-    """How far this process's memory grows while a block runs, sampled every 20 ms."""
+    """How far a process's memory grows while a block runs, sampled every 20 ms.
+
+    Args:
+        pid: The process; this one by default.
+    """
+
+    def __init__(self, pid: int | None) -> None:
+        self._process = psutil.Process(pid)
 
     def __enter__(self) -> "Memory":
-        self._process = psutil.Process()
         self._before = self._most = self._process.memory_info().rss
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch)
@@ -183,16 +234,16 @@ def rounds_table(rounds: Sequence[Round]) -> str:
     )
 
 
-def comparison_table(rounds: Sequence[Round]) -> str:
-    """How many times as fast as Captum, and how alike the maps are."""
+def comparison_table(rounds: Sequence[Round], theirs: str) -> str:
+    """How many times as fast ours are as another's, and how alike the maps are."""
     from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
 
     rows = []
-    for name in [name for name in rounds[0] if name != THEIRS]:
-        ratios = [round_[THEIRS][0] / round_[name][0] for round_ in rounds]
-        theirs, ours = rounds[0][THEIRS][2], rounds[0][name][2]
-        difference = np.abs(theirs - ours).max() / np.abs(theirs).max()
-        rank = spearmanr(np.abs(theirs).ravel(), np.abs(ours).ravel()).statistic
+    for name in (OURS, HALF):
+        ratios = [round_[theirs][0] / round_[name][0] for round_ in rounds]
+        one, other = rounds[0][theirs][2], rounds[0][name][2]
+        difference = np.abs(one - other).max() / np.abs(one).max()
+        rank = spearmanr(np.abs(one).ravel(), np.abs(other).ravel()).statistic
         rows.append(
             (
                 name,
@@ -201,7 +252,14 @@ def comparison_table(rounds: Sequence[Round]) -> str:
                 f"{rank:.4f}",
             )
         )
-    head = ("speed-up of", "min", "median", "max", "largest difference", "Spearman of sizes")
+    head = (
+        f"speed-up over {theirs}",
+        "min",
+        "median",
+        "max",
+        "largest difference",
+        "Spearman of sizes",
+    )
     return common.markdown(head, rows)
 
 

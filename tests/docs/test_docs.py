@@ -25,6 +25,7 @@ from tagger_files import write_examples
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
+from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from serving import detached, models, profile
 from serving.gpus import any_gpu
 from serving.manifests import read_manifest, write_manifest
@@ -46,6 +47,7 @@ NOT_RUN = {"source .venv/bin/activate"}
 
 COVERED_BY = {
     "scripts/run_all.sh": "tests/pipelines/test_interrupted_run.py",
+    "scripts/reproduce_salience.sh": "tests/scripts/test_run_all.py",
     "scripts/test.sh": "scripts/test.sh",
 }
 """Scripts that make an environment of their own, and what runs them. Their options are tried here
@@ -284,6 +286,10 @@ def write_files(folder: Path) -> None:
     texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
     texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
     texts["example.json"] = only("salience.md", "json")
+    topic, texts["annotated.jsonl"] = (
+        block.text + "\n" for block in blocks(ROOT / "docs" / "npov.md") if block.language == "json"
+    )
+    texts["topics.jsonl"] = SAMPLE_TOPICS.read_text("utf-8") + topic
     for name, text in texts.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -222,3 +222,13 @@ def test_a_picture_of_any_words() -> None:
     assert picture.startswith(b"\x89PNG")
     with pytest.raises(ValueError, match="cannot be drawn"):
         png(np.zeros((0, 2)), [], ["a", "b"])
+
+
+def test_a_picture_of_many_words_is_drawn_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pixels() -> int:
+        picture = png(np.ones((40, 1)), ["word"] * 40, ["word"])
+        return int.from_bytes(picture[20:24], "big")  # the height, in a PNG's header
+
+    assert pixels() > 600
+    monkeypatch.setattr("salience.heatmap.MOST_PIXELS", 300)
+    assert 250 < pixels() < 330

@@ -1,4 +1,4 @@
-"""`run_all.sh` and `reproduce_salience.sh`: which command gets which option."""
+"""`scripts/run_all.sh` and `scripts/reproduce_salience.sh`: which command gets which option."""
 
 import os
 import subprocess

@@ -45,7 +45,7 @@
       if (best === null) return;
       said.textContent = axis === "column"
         ? `“${unit.textContent}” rests on “${best.textContent}” most, with ${percent(value(best))} of its salience.`
-        : `“${unit.textContent}” gives most to “${best.textContent}”: ${percent(value(best))} of that word's salience.`;
+        : `“${unit.textContent}” gives most to “${best.textContent}”: ${percent(value(best))} of what that rests on.`;
     };
     const rest = () => {
       for (const axis of ["row", "column"]) for (const each of units[axis]) shade(each, null);

@@ -1,6 +1,7 @@
 """`contested salience` and `contested check-npov`, as a person meets them."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,32 @@ def test_a_response_is_checked(contested: Contested, model: list[str]) -> None:
     page = Path("checked.html").read_text()
     assert "Is the response faithful?" in page
     assert "data:image/png;base64," in page
+
+
+def test_tokens_are_shown_and_words_scored(contested: Contested, model: list[str]) -> None:
+    by_word = contested.done("check-npov", "example.json", "--html", "words.html", *model)
+    made = ["--html", "tokens.html", "--png", "tokens.png", "--level", "tokens"]
+    by_token = contested.done("check-npov", "example.json", *made, *model)
+    assert by_token.out == by_word.out
+    words, tokens = Path("words.html").read_text(), Path("tokens.html").read_text()
+    errors = [
+        [float(error) for error in re.findall(r'data-error="([^"]+)"', page)]
+        for page in (words, tokens)
+    ]
+    assert errors[1] == pytest.approx(errors[0], abs=1e-4)
+    assert ">The</span>" not in words
+    assert ">The</span>" in tokens
+    assert ">.</span>" in tokens
+    assert Path("tokens.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_function_words_have_tokens_to_show(contested: Contested, model: list[str]) -> None:
+    asked = ["salience", "--prompt", "The dam holds.", "--response", "It is."]
+    shown = contested.done(*asked, "--html", "map.html", "--level", "tokens", *model).out
+    assert "the response has no word but function words" in shown
+    page = Path("map.html").read_text()
+    assert re.findall(r'data-row="\d+" tabindex="0">([^<]+)<', page) == ["The", "dam", "holds", "."]
+    assert re.findall(r'data-column="\d+" tabindex="0">([^<]+)<', page) == ["It", "is", "."]
 
 
 def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) -> None:
@@ -105,6 +132,8 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
         (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "--png pages is a"),
         (["salience", "--prompt", "a", "--response", "b", "--model", "pages"], "pages"),
+        (["salience", "--prompt", "a", "--response", "b", "--level", "tokens"], "has no effect"),
+        (["check-npov", "--level", "tokens", "--json"], "has no effect without --html or --png"),
         (["salience", "--prompt", "a", "--response", "b", "--model", "unknown"], "unknown"),
     ],
 )

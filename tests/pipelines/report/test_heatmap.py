@@ -8,8 +8,11 @@ import pytest
 from browser import CHROMIUM
 from playwright.sync_api import Page, expect, sync_playwright
 
-from pipelines.report.heatmap import Map, Part, Unit, level_of, section
+from pipelines.report.heatmap import Map, Part, Unit, level_of, parts, section
 from pipelines.report.page import write
+from salience.decoder import Encoded
+from salience.maps import WordMap
+from salience.words import Word
 
 HOSTILE = "<script>alert(1)</script> said"
 MAP = Map(
@@ -23,6 +26,16 @@ MAP = Map(
     added="added?",
     threshold=0.99,
 )
+TOKENS = WordMap(
+    encoded=Encoded("Go. Autonomy?", " Yes.", (0, 1, 2, 3, 4), 4, ()),
+    salience=np.zeros((5, 1)),
+    given=((Word("Go", 0, 2, (0,)),), (Word("Auto", 4, 8, (1,)), Word("nomy", 8, 12, (2,)))),
+    response=((Word("Yes", 14, 17, (4,)),),),
+    values=np.array([[0.0], [0.25], [0.75]]),
+)
+"""A word of two tokens."""
+
+SPANS = [(0, 3), (4, 13)], [(14, 18)]
 
 
 def test_units_and_values_must_fit() -> None:
@@ -43,12 +56,27 @@ def test_shades_follow_the_scale(share: float, level: int) -> None:
     assert level_of(share) == level
 
 
+def test_parts_have_the_scores_of_their_words() -> None:
+    given, response = parts(TOKENS, *SPANS)
+    assert given == (
+        Part("Go.", (Unit(0, 2, 1),)),
+        Part("Autonomy?", (Unit(0, 4, 0.75), Unit(4, 8, 0.25))),
+    )
+    assert response == (Part("Yes.", (Unit(0, 3, 0.25),)),)
+    assert parts(TOKENS, *SPANS, "sum")[1][0].units[0].error == 0
+
+
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Page]:
+def shown() -> Map:
+    return MAP
+
+
+@pytest.fixture
+def page(shown: Map, tmp_path: Path) -> Iterator[Page]:
     if CHROMIUM is None:
         pytest.skip("no Chromium on PATH")
     file = tmp_path / "map.html"
-    write(file, "A map", [section(MAP, anchor="map", title="Map", picture=b"\x89PNG")], {})
+    write(file, "A map", [section(shown, anchor="map", title="Map", picture=b"\x89PNG")], {})
     trouble: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -85,7 +113,20 @@ def test_a_word_of_the_response_lights_up_its_sources(page: Page) -> None:
 def test_a_word_of_the_input_lights_up_what_rests_on_it(page: Page) -> None:
     page.locator("[data-row='0']").focus()
     assert shades(page, "column") == ["heat-0", "heat-9"]
-    expect(page.locator(".said-of")).to_contain_text("“Dams” gives most to “dams”: 80 %")
+    expect(page.locator(".said-of")).to_have_text(
+        "“Dams” gives most to “dams”: 80 % of what that rests on."
+    )
+
+
+@pytest.mark.parametrize("shown", [Map(*parts(TOKENS, *SPANS), values=TOKENS.values)])
+@pytest.mark.browser
+def test_tokens_of_one_word_light_up_apart(page: Page) -> None:
+    expect(page.locator(".part").nth(1)).to_have_text("Autonomy?")
+    page.locator("[data-column='0']").hover()
+    assert shades(page, "row") == ["heat-0", "heat-7", "heat-9"]
+    expect(page.locator(".said-of")).to_contain_text("“Yes” rests on “nomy” most, with 75 %")
+    page.locator("[data-row='1']").hover()
+    expect(page.locator(".said-of")).to_contain_text("“Auto” gives most to “Yes”: 25 %")
 
 
 @pytest.mark.browser

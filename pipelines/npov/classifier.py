@@ -1,0 +1,127 @@
+"""A language model that is asked whether a response is faithful (NPOV, section 3.3, figure 4).
+
+It answers YES where there is no error and NO where there is one; the score is what it gives to NO.
+Its prompt is code and no template, as the response task's is.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+
+from pipelines.npov.example import SIDES, NpovExample
+from pipelines.npov.likelihood import BATCH_TOKENS, Pair, Tokens, forward_of, scored, tokenised
+from pipelines.npov.prompt import unbraced
+from pipelines.npov.soft_prompt import SoftPrompt
+from salience.decoder import Decoder
+
+ErrorTask = Literal["hallucination", "coverage"]
+
+_ASSERTED: Mapping[ErrorTask, str] = {
+    "coverage": "All the given arguments are covered by the neutral response",
+    "hallucination": "Only given arguments are contained in the neutral response",
+}
+
+LABELS = ("YES", "NO")
+"""No error, an error."""
+
+
+def classifier_prompt(example: NpovExample, task: ErrorTask) -> str:
+    """The input sequence of figure 4. Braces in texts become parentheses.
+
+    Args:
+        example: Question, arguments, and the response with its opening. The topic is not told.
+        task: Which error is asked for.
+    """
+    response = f"{unbraced(example.opening)} {unbraced(example.response)}"
+    text = f"User question: {{{unbraced(example.question)}}}.\nNeutral response: {{{response}}}.\n"
+    for side in SIDES:
+        given = " ".join(f"{side}: {unbraced(each)}" for each in example.arguments(side))
+        text += f"Given {side} arguments: {{{given}}}.\n"
+    return f"{text}{_ASSERTED[task]}: {{"
+
+
+def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorTask) -> list[Pair]:
+    """Input and target sequences to tune a classifier on (NPOV, figure 4).
+
+    Without annotations, its examples are those that a response generator is tuned on and synthetic
+    errors made from them (NPOV, appendix B.1).
+
+    Args:
+        examples: Each with whether it has the error.
+        task: Which error.
+    """
+    return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
+
+
+def error_scores(
+    decoder: Decoder,
+    examples: Sequence[NpovExample],
+    task: ErrorTask,
+    soft_prompt: SoftPrompt | None = None,
+    *,
+    model: str | None = None,
+    batch_tokens: int = BATCH_TOKENS,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> list[float]:
+    """How likely responses have an error, in [0, 1] (NPOV, section 3.3).
+
+    The softmax over the log-probabilities of YES and NO, of which NO's is taken. That of a label
+    of several tokens is the sum of theirs. Where both are one token it is the probability of NO
+    given that one of the two is said.
+
+    Args:
+        decoder: The model.
+        examples: Whose responses are judged.
+        task: Which error.
+        soft_prompt: Tuned for it; None asks the model as it is.
+        model: Digest of the decoder's folder, which the soft prompt must be of; None where it is
+            not known, so that its width alone can be checked.
+        batch_tokens: Most tokens of a forward pass, padding included.
+        on_progress: Told how many texts are done, of how many: one or two per example.
+
+    Returns:
+        One per example.
+
+    Raises:
+        InputError: The soft prompt is of another task or model, or an example does not fit.
+    """
+    if soft_prompt is not None:
+        soft_prompt.check(task=task, width=decoder.width, model=model)
+    vectors = None if soft_prompt is None else soft_prompt.vectors
+    reserved = 0 if vectors is None else len(vectors)
+    yes, no = (
+        # With the brace that follows a label in training, which is not asked for.
+        tokenised(
+            decoder,
+            [(classifier_prompt(each, task), f"{label}}}") for each in examples],
+            reserved=reserved,
+            unasked=1,
+        )
+        for label in LABELS
+    )
+    rows = [_together(*both) for both in zip(yes, no, strict=True)]
+    values = iter(
+        scored(
+            forward_of(decoder, vectors),
+            [row for own in rows for row in own],
+            decoder.model.device,
+            batch_tokens=batch_tokens,
+            on_progress=on_progress,
+        )
+    )
+    found = []
+    for own, right in zip(rows, yes, strict=True):
+        asked = np.concatenate([next(values) for _ in own]).astype(np.float64)
+        count = len(right.asked)
+        # The softmax of two, written so that it does not overflow.
+        found.append(float(np.exp(-np.logaddexp(0, asked[:count].sum() - asked[count:].sum()))))
+    return found
+
+
+def _together(yes: Tokens, no: Tokens) -> list[Tokens]:
+    """Both labels asked for in one text, where all but the last token of one begin the other."""
+    longer, shorter = (yes, no) if len(yes.ids) >= len(no.ids) else (no, yes)
+    if longer.ids[: len(shorter.ids)] == shorter.ids:
+        return [Tokens(longer.ids, yes.asked + no.asked)]
+    return [yes, no]

@@ -1,0 +1,181 @@
+"""How likely a decoder finds target texts, with a soft prompt before its input or without.
+
+Batches are padded at the right: positions count from the left, so vectors before the input stand
+where they stand without padding. Logits are computed where a target is predicted and nowhere else,
+since those of all places would take more memory than the model.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nli.batching import token_budget_batches
+from pipelines.errors import InputError
+from salience.decoder import Decoder
+from salience.errors import SalienceError
+
+if TYPE_CHECKING:
+    import torch
+
+Pair = tuple[str, str]
+"""Input text and target text."""
+
+BATCH_TOKENS = 2048
+"""Most tokens of a forward pass, padding included."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What a model reads, and which tokens it is asked for.
+
+    Attributes:
+        ids: What it reads, (n,).
+        asked: Each a place in [1, n] and a token: how likely is it after the ids before that place?
+    """
+
+    ids: tuple[int, ...]
+    asked: tuple[tuple[int, int], ...]
+
+
+Forward = Callable[["torch.Tensor", "torch.Tensor", "torch.Tensor"], "torch.Tensor"]
+"""Token ids (b, n), whether each is one and no padding (b, n), places (k,) -> logits (b, k, v)."""
+
+
+def tokenised(
+    decoder: Decoder, pairs: Sequence[Pair], *, reserved: int = 0, unasked: int = 0
+) -> list[Tokens]:
+    """Pairs in tokens, those of the target asked for; no token has a part of both texts.
+
+    Args:
+        decoder: Whose tokens.
+        pairs: The texts.
+        reserved: Vectors that come before the input.
+        unasked: Characters at the target's end that are not asked for, unless in a token with
+            others.
+
+    Raises:
+        InputError: A pair does not fit the model, or one of its texts has no tokens.
+    """
+    found = []
+    for number, (given, target) in enumerate(pairs, 1):
+        try:
+            encoded = decoder.encode(given, target)
+        except SalienceError as error:
+            raise InputError(f"example {number} ({_beginning(given)}): {error}") from error
+        ids, start, most = encoded.ids, encoded.prompt_tokens, decoder.max_tokens
+        if most is not None and len(ids) + reserved > most:
+            raise InputError(
+                f"example {number} ({_beginning(given)}): {len(ids):,} tokens and {reserved} of "
+                f"the soft prompt, {decoder.folder.name} reads {most:,}; shorten it"
+            )
+        end = len(given) + len(target) - unasked
+        stop = start + sum(first < end for first, _ in encoded.offsets[start:])
+        found.append(Tokens(ids[: stop - 1], tuple((n, ids[n]) for n in range(start, stop))))
+    return found
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text.split())
+    return f"“{line[:60]}…”" if len(line) > 60 else f"“{line}”"
+
+
+def forward_of(decoder: Decoder, vectors: NDArray[np.float32] | None = None) -> Forward:
+    """The model's forward pass with vectors before the embeddings of its input.
+
+    Args:
+        decoder: The model.
+        vectors: (tokens, d); None puts nothing before.
+    """
+    import torch  # noqa: PLC0415
+
+    model: Any = decoder.model
+    embed = model.get_input_embeddings()
+    before = torch.zeros(0, decoder.width) if vectors is None else torch.from_numpy(vectors)
+    before = before.to(model.device, embed.weight.dtype)
+
+    def forward(
+        ids: "torch.Tensor", real: "torch.Tensor", places: "torch.Tensor"
+    ) -> "torch.Tensor":
+        count = len(ids)
+        given = torch.cat([before.expand(count, -1, -1), embed(ids)], dim=1)
+        mask = torch.cat([real.new_ones(count, len(before)), real], dim=1)
+        return kept(
+            model(
+                inputs_embeds=given,
+                attention_mask=mask,
+                logits_to_keep=places + len(before),
+                use_cache=False,
+            ).logits,
+            places + len(before),
+        )
+
+    return forward
+
+
+def kept(logits: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":
+    """Logits at places, though a model may not know how to leave out the others."""
+    return logits if logits.shape[1] == len(places) else logits[:, places]
+
+
+def log_probabilities(
+    forward: Forward, items: Sequence[Tokens], device: Any
+) -> list["torch.Tensor"]:
+    """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
+
+    Args:
+        forward: The model.
+        items: What it reads, padded to the longest.
+        device: Where it computes.
+
+    Returns:
+        Per item one per token asked for, float32. They carry gradients where the forward pass does.
+    """
+    import torch  # noqa: PLC0415
+
+    longest = max(len(each.ids) for each in items)
+    # Any token will do as padding: it is masked, and comes after all that is looked at.
+    ids = torch.tensor([[*each.ids, *[0] * (longest - len(each.ids))] for each in items])
+    real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
+    places = sorted({place - 1 for each in items for place, _ in each.asked})
+    column = {place: n for n, place in enumerate(places)}
+    logits = forward(ids.to(device), real.to(device), torch.tensor(places, device=device))
+    found = []
+    for row, each in enumerate(items):
+        chosen = logits[row, [column[place - 1] for place, _ in each.asked]]
+        tokens = torch.tensor([token for _, token in each.asked], device=device)
+        found.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
+    return found
+
+
+def scored(
+    forward: Forward,
+    items: Sequence[Tokens],
+    device: Any,
+    *,
+    batch_tokens: int = BATCH_TOKENS,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
+) -> list[NDArray[np.float32]]:
+    """Log-probabilities of the tokens that any number of items ask for, without gradients.
+
+    Args:
+        forward: The model.
+        items: What it reads.
+        device: Where it computes.
+        batch_tokens: Most tokens of a forward pass, padding included.
+        on_progress: Told how many items are done, of how many.
+
+    Returns:
+        As `log_probabilities`.
+    """
+    import torch  # noqa: PLC0415
+
+    found: dict[int, NDArray[np.float32]] = {}
+    with torch.inference_mode():
+        for batch in token_budget_batches([len(each.ids) for each in items], batch_tokens):
+            values = log_probabilities(forward, [items[place] for place in batch], device)
+            found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
+            on_progress(len(found), len(items))
+    return [found[place] for place in range(len(items))]

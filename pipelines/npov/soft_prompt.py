@@ -1,0 +1,187 @@
+"""A soft prompt: a few vectors before a model's input, the only thing that tuning changes.
+
+Saved as safetensors: one tensor, and what is known of it as JSON in the file's header.
+"""
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+
+from pipelines.errors import InputError
+from pipelines.files import replace_bytes
+
+Task = Literal["response", "hallucination", "coverage"]
+TASKS: tuple[Task, ...] = get_args(Task)
+
+Curve = tuple[tuple[int, float], ...]
+"""Updates done -> dev loss in nats per target token."""
+
+TENSOR = "vectors"
+ABOUT = "soft_prompt"
+"""The header's one field: several would be written in any order, and equal prompts not alike."""
+
+
+class TuningSettings(BaseModel):
+    """How a soft prompt is tuned; the paper's choices by default (NPOV, appendix B).
+
+    Attributes:
+        tokens: Vectors of the prompt.
+        learning_rate: Its peak.
+        warmup: Steps in which the learning rate rises to its peak; it falls linearly thereafter.
+        steps: Most updates of the vectors.
+        batch: Examples of an update.
+        evaluate_every: Updates between two looks at the dev loss. The paper does not say.
+        patience: Looks without a lower dev loss, after which tuning ends; likewise.
+        seed: For the initial vectors and the order of examples.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tokens: Annotated[int, Field(ge=1)] = 5
+    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
+    warmup: Annotated[int, Field(ge=0)] = 500
+    steps: Annotated[int, Field(ge=1)] = 20_000
+    batch: Annotated[int, Field(ge=1)] = 16
+    evaluate_every: Annotated[int, Field(ge=1)] = 250
+    patience: Annotated[int, Field(ge=1)] = 8
+    seed: int = 0
+
+    @model_validator(mode="after")
+    def _warm_in_time(self) -> Self:
+        if self.warmup >= self.steps:
+            raise ValueError(
+                f"a warm-up of {self.warmup:,} steps does not end within {self.steps:,} steps"
+            )
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class SoftPrompt:
+    """Vectors that a model reads before its input, as if they were embeddings of tokens.
+
+    Attributes:
+        vectors: (tokens, d), float32.
+        model: Digest of the model that they were tuned for, and that alone can read them.
+        task: What they make it do.
+        settings: How they were tuned.
+        curve: Dev losses from update 0 on; `vectors` are those of the lowest.
+    """
+
+    vectors: NDArray[np.float32]
+    model: str
+    task: Task
+    settings: TuningSettings
+    curve: Curve
+
+    @property
+    def step(self) -> int:
+        """The update after which the vectors were taken."""
+        return min(self.curve, key=lambda point: point[1])[0]
+
+    @property
+    def loss(self) -> float:
+        """Their dev loss, in nats per target token."""
+        return min(loss for _, loss in self.curve)
+
+    def check(self, *, task: Task, width: int, model: str | None = None) -> None:
+        """Refuse to be used for what it was not tuned for.
+
+        Args:
+            task: What it is to be used for.
+            width: d of the model that is to read it.
+            model: Digest of that model, where it is known.
+
+        Raises:
+            InputError: It is of another task, width or model.
+        """
+        if self.task != task:
+            raise InputError(f"the soft prompt was tuned for {self.task}, not for {task}")
+        if self.vectors.shape[1] != width or model not in (None, self.model):
+            raise InputError(
+                f"the soft prompt was tuned for another model ({self.model[:12]}, width "
+                f"{self.vectors.shape[1]}) than this one ({(model or 'unknown')[:12]}, width "
+                f"{width}); name that model, or tune a prompt for this one"
+            )
+
+    def save(self, path: Path) -> None:
+        """Write it in one step, so that a kill leaves the old file or the new one.
+
+        Raises:
+            InputError: The file cannot be written.
+        """
+        from safetensors.numpy import save  # noqa: PLC0415  (only where prompts are used)
+
+        known = {
+            "model": self.model,
+            "task": self.task,
+            "settings": self.settings.model_dump(),
+            "curve": self.curve,
+        }
+        about = {ABOUT: json.dumps(known)}
+        replace_bytes(path, save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read what `save` wrote, the same to the bit.
+
+        Raises:
+            InputError: The file cannot be read, or holds something else.
+        """
+        tensors, about = read_tensors(path)
+        try:
+            known, vectors = json.loads(about[ABOUT]), tensors[TENSOR]
+            shape = (known["settings"]["tokens"], vectors.shape[-1])
+            if vectors.dtype != np.float32 or vectors.shape != shape:
+                raise ValueError(f"{TENSOR} are {vectors.dtype} of shape {vectors.shape}")
+            if not np.isfinite(vectors).all():
+                raise ValueError(f"{TENSOR} hold what is no number")
+            return cls(
+                vectors=vectors,
+                **{name: _KNOWN[name].validate_python(known[name]) for name in _KNOWN},
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise InputError(
+                f"{path} is no soft prompt ({_reason(error)}); name a file of `contested tune-npov`"
+            ) from error
+
+
+_KNOWN: dict[str, TypeAdapter[Any]] = {
+    "model": TypeAdapter(str),
+    "task": TypeAdapter(Task),
+    "settings": TypeAdapter(TuningSettings),
+    "curve": TypeAdapter(Annotated[Curve, Field(min_length=1)]),
+}
+assert {TENSOR, *_KNOWN} == {each.name for each in fields(SoftPrompt)}  # noqa: S101
+
+
+def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
+    """The tensors of a safetensors file, and the texts of its header.
+
+    Raises:
+        InputError: The file is missing, cannot be read, or is of another format.
+    """
+    from safetensors import SafetensorError, safe_open  # noqa: PLC0415  (likewise)
+
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be read ({error.strerror or error}); name a file"
+        ) from error
+    except (SafetensorError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is not safetensors, or damaged ({_reason(error)})") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False)[0]
+        return str(first["msg"].removeprefix("Value error, "))
+    if isinstance(error, KeyError):
+        return f"it has no {error.args[0]}"
+    return " ".join(str(error).split())[:200]

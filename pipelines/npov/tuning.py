@@ -1,0 +1,164 @@
+"""Soft prompt tuning: a few vectors before the input are learned, the model stays as it is.
+
+As the paper does it (NPOV, sections 2.1 and 3.3, appendix B), after Lester et al. (2021). Killed
+anywhere, the same call goes on from the last look at the dev loss.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pipelines.errors import InputError
+from pipelines.npov.likelihood import BATCH_TOKENS, Pair, tokenised
+from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task, TuningSettings
+from pipelines.npov.tuner import Tuner
+from pipelines.npov.tuning_state import State, read_state, state_path
+from salience.decoder import Decoder
+
+Progress = Callable[[int, int, float], None]
+"""Told the updates done, the most there will be, and the training loss of the last."""
+
+
+def tune(
+    decoder: Decoder,
+    train: Sequence[Pair],
+    dev: Sequence[Pair],
+    out: Path,
+    *,
+    task: Task,
+    model: str,
+    settings: TuningSettings | None = None,
+    batch_tokens: int = BATCH_TOKENS,
+    on_progress: Progress = lambda *_: None,
+    on_evaluation: Callable[[int, float], None] = lambda *_: None,
+) -> SoftPrompt:
+    """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
+
+    While it is tuned, a file beside `out` keeps all that is needed to go on, and `out` the best
+    prompt so far.
+
+    Args:
+        decoder: The model.
+        train: Input and target of what is learned.
+        dev: Likewise, of what it is watched by; never learned.
+        out: The soft prompt's file.
+        task: What is learned.
+        model: Digest of the decoder's folder.
+        settings: How; the paper's by default.
+        batch_tokens: Most tokens of a forward pass, padding included; a batch of more is passed in
+            parts whose gradients are summed.
+        on_progress: Told after every update.
+        on_evaluation: Told the step and the dev loss, in nats per target token.
+
+    Returns:
+        The prompt of the lowest dev loss.
+
+    Raises:
+        InputError: There is nothing to learn or to watch by, an example does not fit the model,
+            the loss is not finite, or `out` is there already and no unfinished tuning of the same.
+    """
+    settings = settings or TuningSettings()
+    if not train or not dev:
+        which = "dev" if train else "training"
+        raise InputError(f"there are no {which} examples; name data that has some")
+    described = json.dumps(
+        {
+            "model": model,
+            "task": task,
+            "precision": decoder.precision,
+            "settings": settings.model_dump(),
+            "examples": hashlib.sha256(json.dumps([train, dev]).encode()).hexdigest(),
+        }
+    )
+    state = read_state(out, described)
+    learned = tokenised(decoder, train, reserved=settings.tokens)
+    watched = tokenised(decoder, dev, reserved=settings.tokens)
+    tuner = Tuner(decoder, settings, batch_tokens)
+
+    def prompt(state: State) -> SoftPrompt:
+        return SoftPrompt(state.best, model, task, settings, state.curve)
+
+    def looked(best: NDArray[np.float32], curve: Curve, step: int) -> State:
+        loss, vectors = tuner.loss(watched), tuner.vectors()
+        better = all(loss < other for _, other in curve)
+        now = State(
+            described=described,
+            vectors=vectors,
+            best=vectors if better else best,
+            momentum=tuner.momentum(),
+            curve=(*curve, (step, loss)),
+        )
+        now.write(out)
+        if better:
+            prompt(now).save(out)
+        on_evaluation(step, loss)
+        return now
+
+    if state is None:
+        state = looked(tuner.vectors(), (), 0)
+    else:
+        tuner.restore(state)
+    while not ended(settings, state.curve):
+        done = state.curve[-1][0]
+        upto = min(settings.steps, done + settings.evaluate_every)
+        for step in range(done + 1, upto + 1):
+            batch = [learned[place] for place in batch_places(settings, len(learned), step)]
+            on_progress(step, settings.steps, tuner.update(batch, rate(settings, step)))
+        state = looked(state.best, state.curve, upto)
+    # Once more: a kill may have fallen between the last state and its prompt.
+    prompt(state).save(out)
+    state_path(out).unlink(missing_ok=True)
+    return prompt(state)
+
+
+def ended(settings: TuningSettings, curve: Curve) -> bool:
+    """Whether all updates are done, or the dev loss has not fallen for so many looks.
+
+    Args:
+        settings: Most updates, and patience.
+        curve: Step -> dev loss, from step 0.
+    """
+    best = min(range(len(curve)), key=lambda look: curve[look][1])
+    return curve[-1][0] >= settings.steps or len(curve) - 1 - best >= settings.patience
+
+
+def rate(settings: TuningSettings, step: int) -> float:
+    """The learning rate of an update: a linear rise to the peak, then a linear fall.
+
+    Args:
+        settings: Peak, warm-up and steps.
+        step: Number of the update, in [1, steps].
+    """
+    rise = step / settings.warmup if settings.warmup else 1.0
+    fall = (settings.steps - step + 1) / (settings.steps - settings.warmup)
+    return settings.learning_rate * min(rise, fall, 1.0)
+
+
+def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
+    """Which examples an update learns from. Each comes once in a pass, in an order drawn anew.
+
+    It depends on the seed and the step alone, so a tuning that goes on needs no memory of it.
+
+    Args:
+        settings: Batch and seed.
+        count: How many examples there are.
+        step: Number of the update, from 1.
+
+    Returns:
+        As many places as a batch has.
+    """
+    first = (step - 1) * settings.batch
+    orders: dict[int, list[int]] = {}
+    found = []
+    for number in range(first, first + settings.batch):
+        turn, place = divmod(number, count)
+        if turn not in orders:
+            draw = Random(f"{settings.seed} {turn}")  # noqa: S311  (an order, not a secret)
+            orders[turn] = draw.sample(range(count), count)
+        found.append(orders[turn][place])
+    return found

@@ -1,0 +1,160 @@
+"""inseq's gradients for `gradients.py`, from an environment of its own: both ends of a pipe.
+
+What inseq requires changes with its versions and may not fit beside this project's packages. So its
+interpreter runs this file, which imports nothing of the project, and the benchmark talks to it by
+lines of JSON: the task, then an empty line for every attribution that is wanted.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class InseqError(Exception):
+    """inseq cannot be run, or reads the texts as other tokens."""
+
+
+@dataclass(frozen=True)
+class Inseq:
+    """A process with a loaded model.
+
+    Attributes:
+        pid: Its number.
+        versions: Of inseq and what computes for it.
+    """
+
+    pid: int
+    versions: str
+    _ids: tuple[int, ...]
+    _ask: IO[str]
+    _answers: IO[str]
+    _errors: IO[bytes]
+
+    def attribute(self) -> NDArray[np.floating]:
+        """Input times gradient of the log-probability of every response token.
+
+        Returns:
+            (n, n - m); NaN where a token is not before the response token.
+
+        Raises:
+            InseqError: It failed, or its tokens are not the benchmark's.
+        """
+        found = _asked(self._ask, self._answers, self._errors, {})
+        if tuple(found["ids"]) != self._ids:
+            raise InseqError("inseq reads the texts as other tokens, so maps cannot be compared")
+        return np.array(found["map"], dtype=np.float64)
+
+
+@contextmanager
+def started(
+    python: Path, folder: Path, texts: tuple[str, str], ids: Sequence[int], device: str
+) -> Iterator[Inseq]:
+    """Start inseq, with as many threads as this process has, and load the model in fp32.
+
+    Args:
+        python: An interpreter that has inseq.
+        folder: The model.
+        texts: Prompt and response.
+        ids: The tokens that they are here.
+        device: Where to compute.
+
+    Raises:
+        InseqError: There is no such interpreter, no inseq in it, or inseq cannot load the model.
+    """
+    import torch  # noqa: PLC0415  (the other end measures no start, but --help should be quick)
+
+    task = {
+        "folder": str(folder),
+        "texts": texts,
+        "device": device,
+        "threads": torch.get_num_threads(),
+    }
+    with tempfile.TemporaryFile() as errors:
+        try:
+            # -I: neither this folder's modules nor PYTHONPATH's are theirs.
+            process = subprocess.Popen(
+                [python, "-I", __file__],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        except OSError as error:
+            raise InseqError(f"{python} cannot be run ({error.strerror})") from error
+        with process:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            try:
+                versions = _asked(process.stdin, process.stdout, errors, task)["versions"]
+                yield Inseq(
+                    process.pid, versions, tuple(ids), process.stdin, process.stdout, errors
+                )
+            finally:
+                process.kill()
+
+
+def _asked(ask: IO[str], answers: IO[str], errors: IO[bytes], what: dict[str, Any]) -> Any:
+    try:
+        print(json.dumps(what), file=ask, flush=True)
+        line = answers.readline()
+    except BrokenPipeError:
+        line = ""
+    if not line:
+        errors.seek(0)
+        said = errors.read().decode(errors="replace").split("\n")
+        last = next((each.strip() for each in reversed(said) if each.strip()), "without a word")
+        raise InseqError(f"inseq's process ended: {last[:300]}")
+    return json.loads(line)
+
+
+def _serve() -> None:
+    """What inseq's own interpreter runs."""
+    # Libraries print; whatever they say goes to standard error.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    import inseq  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
+    import torch  # noqa: PLC0415
+    import transformers  # noqa: PLC0415
+
+    task = json.loads(sys.stdin.readline())
+    torch.set_num_threads(task["threads"])
+    model: Any = inseq.load_model(
+        task["folder"],
+        "input_x_gradient",
+        device=task["device"],
+        model_kwargs={"dtype": torch.float32},
+    )
+    model.model.requires_grad_(False)  # as the other arms have it
+    theirs = f"torch {torch.__version__} and transformers {transformers.__version__}"
+    said: dict[str, Any] = {"versions": f"{version('inseq')}, with {theirs}"}
+    print(json.dumps(said), file=answers, flush=True)
+    prompt, response = task["texts"]
+    for _ in sys.stdin:
+        (found,) = model.attribute(
+            prompt,
+            prompt + response,
+            attributed_fn="probability",
+            logprob=True,
+            show_progress=False,
+            pretty_progress=False,
+        ).sequence_attributions
+        said = {
+            "ids": [token.id for token in found.target],
+            "map": found.target_attributions.sum(-1).tolist(),
+        }
+        print(json.dumps(said), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,207 @@
+"""`contested answer-npov`, as a person meets it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import Contested
+from scripted import Scripted, fenced_text, prompt_of
+from tiny_loaded import saved
+
+from pipelines.npov.example import NpovExample, read_example
+from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from serving.models import Model, find
+
+QUESTION = "Should the dam go?"
+TOPICS = [
+    {
+        "topic": "dams",
+        "question": QUESTION,
+        "pro": ["Salmon cannot pass it.", "It is {old}.", "It leaks."],
+        "con": ["It holds water.", "It gives power.", "It is [bold]fine[/bold]."],
+    },
+    {"topic": "weirs", "question": "Should weirs stay?", "pro": ["Yes."], "con": ["No."]},
+]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("topics.jsonl").write_text("\n".join(map(json.dumps, TOPICS)))
+
+
+def retold(request: dict[str, Any]) -> str:
+    """A writer that says what it is given."""
+    said = fenced_text(request, "PERSPECTIVES").replace("{", "").replace("}", "")
+    return json.dumps({"opening": "Views differ.", "response": said})
+
+
+@pytest.fixture
+def asked(endpoint: Scripted) -> list[object]:
+    """The command with its knowledge base and a server."""
+    endpoint.reply = retold
+    return ["answer-npov", QUESTION, "--data", "topics.jsonl", "--endpoint", endpoint.url]
+
+
+@pytest.fixture
+def served(endpoint: Scripted) -> Model:
+    """A tiny model that the server says it serves."""
+    saved(Path("tiny"))
+    Path("tiny/chat_template.jinja").write_text("{{ messages[0]['content'] }}")
+    endpoint.root = str(Path("tiny").absolute())
+    endpoint.reply = lambda _: "Views differ.}\nNeutral response core: {It leaks, but is fine.}"
+    return find(endpoint.root, Path("none"))
+
+
+def soft_prompt(model: str, task: Any = "response", width: int = 32) -> Path:
+    vectors = np.full((5, width), 0.5, np.float32)
+    SoftPrompt(vectors, model, task, TuningSettings(), ((0, 1.0),)).save(Path("p.safetensors"))
+    return Path("p.safetensors")
+
+
+def test_an_answer_is_written_shown_and_ready_to_be_checked(
+    asked: list[object], contested: Contested, endpoint: Scripted
+) -> None:
+    told = contested.done(*asked, "--out", "made/example.json")
+    written = read_example(Path("made/example.json"))
+    assert written == NpovExample(
+        question=QUESTION,
+        topic="dams",
+        pro=("Salmon cannot pass it.", "It is {old}."),
+        con=("It holds water.", "It gives power."),
+        opening="Views differ.",
+        response=written.response,
+    )
+    assert "pro: It is (old)." in written.response
+    assert "Views differ." in told.out
+    assert "con: It gives power." in told.out
+    assert "example: made/example.json" in told.err
+    again = contested.done(*asked, "--json")
+    assert NpovExample.model_validate_json(again.out) == written
+    assert "answered from the cache" in again.err
+    assert len(endpoint.requests) == 1
+
+
+def test_arguments_are_drawn_by_a_seed(asked: list[object], contested: Contested) -> None:
+    first, second = (contested.done(*asked, "--seed", 5, "--json").out for _ in range(2))
+    assert first == second
+    drawn = {contested.done(*asked, "--seed", n, "--dry-run").out for n in range(9)}
+    assert len(drawn) > 1
+    every = json.loads(contested.done(*asked, "--arguments", 3, "--json").out)
+    assert (every["pro"], every["con"]) == (TOPICS[0]["pro"], TOPICS[0]["con"])
+
+
+def test_a_query_in_other_words_is_told_what_it_is_taken_as(
+    asked: list[object], contested: Contested
+) -> None:
+    told = contested.done("answer-npov", "Remove dams?", *asked[2:], "--json")
+    assert f"taken as: {QUESTION}" in told.err
+    assert json.loads(told.out)["question"] == QUESTION
+    assert "taken as" not in contested.done(*asked).err
+
+
+def test_markup_in_an_argument_is_shown_as_it_is(asked: list[object], contested: Contested) -> None:
+    assert "It is [bold]fine[/bold]." in contested.done(*asked, "--arguments", 3).out
+
+
+def test_a_dry_run_asks_nobody(contested: Contested) -> None:
+    told = contested.done("answer-npov", "Should large dams be removed?", "--dry-run").out
+    request = {"messages": [{"role": "user", "content": told}]}
+    assert fenced_text(request, "QUESTION") == "User question: {Should large dams be removed?}"
+    data = ["--data", "topics.jsonl", "--dry-run"]
+    told = contested.done("answer-npov", QUESTION, *data, "--soft-prompt", soft_prompt("m")).out
+    assert told.startswith("[5 vectors of p.safetensors]\nUser question: {Should the dam go?}\n")
+    assert told.endswith("Neutral response opening: {\n")
+
+
+def test_a_soft_prompt_answers(
+    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
+) -> None:
+    told = contested.done(*asked, "--soft-prompt", soft_prompt(served.digest), "--json")
+    assert json.loads(told.out)["response"] == "It leaks, but is fine."
+    (request,) = endpoint.requests
+    assert "prompt_embeds" in request
+    assert "cache" in contested.done(*asked, "--soft-prompt", "p.safetensors").err
+    assert len(endpoint.requests) == 1
+
+
+def test_a_soft_prompt_of_something_else_is_refused(
+    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
+) -> None:
+    use = [*asked, "--soft-prompt", "p.safetensors"]
+    assert "p.safetensors" in contested.refused(*use)
+    soft_prompt(served.digest, task="coverage")
+    assert "tuned for coverage, not for response" in contested.refused(*use)
+    soft_prompt("0" * 64)
+    assert "was tuned for another model" in contested.refused(*use)
+    soft_prompt(served.digest, width=31)
+    assert "vectors of 31 numbers, scripted reads 32" in contested.refused(*use)
+    endpoint.root = "/elsewhere"
+    assert "--soft-prompt needs the folder of the model" in contested.refused(*use)
+    assert not endpoint.requests
+
+
+def test_a_server_that_takes_no_embeddings_says_so(
+    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.faults = [400]
+    use = [*asked, "--soft-prompt", soft_prompt(served.digest)]
+    assert "refuses the request (status 400)" in contested.refused(*use)
+
+
+def test_an_unreadable_reply_is_no_answer(
+    asked: list[object], contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = lambda _: "Dams are bad.\n" * 90
+    message = contested.refused(*asked, "--out", "example.json")
+    assert "the model wrote no response (not the JSON asked for" in message
+    assert "“Dams are bad. Dams are bad." in message
+    assert "…”" in message
+    assert "name a larger one with --model" in message
+    assert not Path("example.json").exists()
+
+
+def test_an_unreadable_reply_to_a_soft_prompt_is_none_either(
+    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = lambda _: "Views differ."
+    message = contested.refused(*asked, "--soft-prompt", soft_prompt(served.digest))
+    assert "(not an opening and a response in curly braces): “Views differ.”; tune" in message
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ([""], "the query is empty"),
+        (["Should unicorns vote?"], "the nearest are 'weirs', 'dams'"),
+        ([QUESTION, "--arguments", "4"], "but 1 to 3"),
+        ([QUESTION, "--arguments", "0"], "--arguments"),
+        ([QUESTION, "--data", "none.jsonl"], "none.jsonl"),
+        ([QUESTION, "--out", "."], "is a folder"),
+        ([QUESTION, "--soft-prompt", "none.st"], "none.st"),
+        ([QUESTION, "--soft-prompt", "p", "--prompts", "q"], "--prompts has no effect beside"),
+        ([QUESTION, "--prompts", "nowhere"], "--prompts nowhere is not a folder"),
+    ],
+)
+def test_what_cannot_be_done_is_told_in_one_line(
+    arguments: list[str], problem: str, asked: list[object], contested: Contested
+) -> None:
+    assert problem in contested.refused(*asked[:1], *asked[2:], *arguments)
+
+
+def test_ones_own_prompt_is_asked(
+    asked: list[object], contested: Contested, endpoint: Scripted
+) -> None:
+    own = Path("mine/npov/respond.j2")
+    own.parent.mkdir(parents=True)
+    own.write_text("Mine: {{ question }} / {{ perspectives }}")
+    endpoint.reply = lambda _: json.dumps({"opening": "So.", "response": "So it is."})
+    contested.done(*asked, "--prompts", "mine")
+    assert prompt_of(endpoint.requests[0]).startswith("Mine: User question: {Should the dam go?} /")

@@ -1,0 +1,89 @@
+"""`contested tune-npov`, as a person meets it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Contested
+from tiny_loaded import saved
+
+from pipelines.npov.soft_prompt import SoftPrompt
+
+NUMBERS = ("first", "second", "third")
+
+
+def topic(name: str) -> str:
+    return json.dumps(
+        {
+            "topic": name,
+            "question": f"Should {name} stay?",
+            "pro": [f"It is the {number} water." for number in NUMBERS],
+            "con": [f"The {number} salmon cannot pass." for number in NUMBERS],
+        }
+    )
+
+
+BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    paper = ["Net Neutrality", "Obesity", "Golf", "Zoos", "Abortion"]
+    Path("topics.jsonl").write_text("\n".join(map(topic, paper)))
+    Path("own.jsonl").write_text("\n".join(map(topic, ["dams", "weirs"])))
+    Path("one.jsonl").write_text(topic("dams"))
+    arguments = ("It is the first water.", "The first salmon cannot pass.")
+    words = [{"argument": each, "paraphrase": "Others drink."} for each in arguments]
+    Path("words.jsonl").write_text("\n".join(map(json.dumps, words)))
+    saved(Path("tiny"))
+
+
+def options(task: str = "coverage", data: str = "topics.jsonl", out: str = "p.st") -> list[object]:
+    return ["tune-npov", "--task", task, "--data", data, "--out", out]
+
+
+@pytest.mark.parametrize("task", ["coverage", "hallucination", "response"])
+def test_a_prompt_is_tuned(contested: Contested, task: str) -> None:
+    told = contested.done(*options(task), *BRIEF, "--model", Path("tiny").absolute())
+    assert "dev loss" in told.out
+    assert "dev loss after 4 updates" in told.err
+    prompt = SoftPrompt.load(Path("p.st"))
+    assert (prompt.task, prompt.vectors.shape) == (task, (5, 32))
+    assert f"{prompt.curve[0][1]:.4f} before, {prompt.loss:.4f} after" in told.out
+    assert "p.st is there already" in contested.refused(
+        *options(task), *BRIEF, "--model", Path("tiny").absolute()
+    )
+
+
+def test_a_dry_run_counts_what_there_is(contested: Contested) -> None:
+    told = contested.done(*options(), "--per-topic", 1, "--dry-run").out
+    # Of a topic's three pairs of arguments one is used: none can be taken away, one can be added.
+    assert told.startswith("4 examples to learn from (2 with an error")
+    assert "and 4 to watch by; at most 20,000 updates of 16 examples" in told
+    more = contested.done(*options(), "--per-topic", 1, "--split", "all", "--dry-run").out
+    assert more.startswith("8 examples to learn from")
+    both = [*options(data="own.jsonl"), "--split", "all", "--dry-run"]
+    assert contested.done(*both).out != contested.done(*both, "--paraphrases", "words.jsonl").out
+    assert not Path("p.st").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (options(data="none.jsonl"), "none.jsonl"),
+        (options(data="own.jsonl"), "of 2 topics there are 0 to learn from and 0 to watch by"),
+        ([*options(data="one.jsonl"), "--split", "all"], "there are 0 to learn from and 1 to"),
+        ([*options(), "--steps", 5, "--warmup", 5], "a warm-up of 5 steps does not end within 5"),
+        ([*options(), "--paraphrases", "none.jsonl"], "none.jsonl"),
+        ([*options(), "--model", "unknown"], "unknown"),
+        ([*options(), "--learning-rate", "inf"], "--learning-rate: "),
+    ],
+)
+def test_mistakes_are_one_line(contested: Contested, arguments: list[object], problem: str) -> None:
+    assert problem in contested.refused(*arguments)

@@ -1,0 +1,120 @@
+"""A soft prompt's file: the same when read again, and refused where it is something else."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.numpy import save_file
+
+from pipelines.errors import InputError
+from pipelines.npov.soft_prompt import SoftPrompt, Task, TuningSettings
+
+MODEL = "ab" * 32
+
+
+def soft_prompt(**changed: Any) -> SoftPrompt:
+    values = np.random.default_rng(0).normal(size=(5, 8)).astype(np.float32)
+    known: dict[str, Any] = {
+        "vectors": values,
+        "model": MODEL,
+        "task": "coverage",
+        "settings": TuningSettings(),
+        "curve": ((0, 2.5), (250, 0.75), (500, 0.75)),
+    }
+    return SoftPrompt(**known | changed)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_it_is_the_same_to_the_bit_when_read_again(
+    tmp_path_factory: pytest.TempPathFactory, seed: int
+) -> None:
+    bits = np.random.default_rng(seed).integers(0, 2**32, size=(5, 8), dtype=np.uint32)
+    vectors = bits.view(np.float32)
+    vectors[~np.isfinite(vectors)] = -0.0
+    file = tmp_path_factory.mktemp("prompts") / "own" / "prompt.safetensors"
+    kept = soft_prompt(vectors=vectors, settings=TuningSettings(seed=seed))
+    kept.save(file)
+    read = SoftPrompt.load(file)
+    assert read.vectors.tobytes() == vectors.tobytes()
+    assert (read.model, read.task, read.settings) == (MODEL, "coverage", kept.settings)
+    assert read.curve == kept.curve
+    assert (read.step, read.loss) == (250, 0.75)
+    assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def test_another_model_or_task_is_refused() -> None:
+    kept = soft_prompt()
+    kept.check(task="coverage", width=8, model=MODEL)
+    kept.check(task="coverage", width=8)
+    wrong: list[tuple[Task, int, str, str]] = [
+        ("hallucination", 8, MODEL, "tuned for coverage, not for hallucination"),
+        ("coverage", 9, MODEL, "width 8.* than this one .*width 9"),
+        ("coverage", 8, "cd" * 32, "another model .abababababab, .* than this one .cdcdcdcdcdcd,"),
+    ]
+    for task, width, model, problem in wrong:
+        with pytest.raises(InputError, match=problem):
+            kept.check(task=task, width=width, model=model)
+
+
+def about(**changed: Any) -> dict[str, str]:
+    settings = TuningSettings(tokens=2).model_dump()
+    known = {"model": "a", "task": "coverage", "settings": settings, "curve": [[0, 1.5]]}
+    return {"soft_prompt": json.dumps(known | changed)}
+
+
+TENSORS: dict[str, Any] = {"vectors": np.ones((2, 4), np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("tensors", "known", "problem"),
+    [
+        ({"other": np.ones(2, np.float32)}, about(), "it has no vectors"),
+        ({"vectors": np.ones((3, 4), np.float32)}, about(), r"shape \(3, 4\)"),
+        ({"vectors": np.ones((2, 4), np.float16)}, about(), "float16"),
+        ({"vectors": np.ones(2, np.float32)}, about(), r"shape \(2,\)"),
+        ({"vectors": np.array(1, np.float32)}, about(), "out of range"),
+        ({"vectors": np.full((2, 4), np.nan, np.float32)}, about(), "no number"),
+        (TENSORS, about(task="poetry"), "Input should be 'response', 'hallucination'"),
+        (TENSORS, about(settings={}), "it has no tokens"),
+        (TENSORS, about(settings=[]), "indices"),
+        (TENSORS, about(settings={"tokens": 2, "speed": 3}), "Extra inputs"),
+        (TENSORS, about(curve=[]), "at least 1 item"),
+        (TENSORS, {"soft_prompt": "{"}, "Expecting"),
+        (TENSORS, {"soft_prompt": "3"}, "not subscriptable"),
+        (TENSORS, None, "it has no soft_prompt"),
+    ],
+)
+def test_another_content_is_refused(
+    tmp_path: Path, tensors: dict[str, Any], known: dict[str, str] | None, problem: str
+) -> None:
+    file = tmp_path / "prompt.safetensors"
+    save_file(tensors, file, metadata=known)
+    with pytest.raises(InputError, match=problem) as refused:
+        SoftPrompt.load(file)
+    assert str(refused.value).startswith(f"{file} is no soft prompt (")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.safetensors"
+    with pytest.raises(InputError, match=r"prompt\.safetensors cannot be read"):
+        SoftPrompt.load(file)
+    with pytest.raises(InputError, match="cannot be read"):
+        SoftPrompt.load(tmp_path)
+    soft_prompt().save(file)
+    whole = file.read_bytes()
+    for data in (b"", b"{}", whole[:40], whole[:-8], json.dumps({"a": 1}).encode() * 9):
+        file.write_bytes(data)
+        with pytest.raises(InputError, match="is not safetensors, or damaged") as refused:
+            SoftPrompt.load(file)
+        assert "\n" not in str(refused.value)
+
+
+def test_a_warm_up_that_never_ends_is_refused() -> None:
+    with pytest.raises(ValueError, match="a warm-up of 500 steps does not end within 500 steps"):
+        TuningSettings(steps=500)
+    assert TuningSettings(steps=500, warmup=0).warmup == 0

@@ -1,0 +1,211 @@
+"""Embeddings in place of a prompt: a model's own, and the request that carries vectors."""
+
+import base64
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import pytest_asyncio
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from scripted import KEY, MODEL, Scripted
+from tiny_decoders import SIZES, decoder, token_ids
+
+from serving.backend import RunningEndpoints
+from serving.cache import CompletionCache
+from serving.client import Client, Sampling, ServedIdentity
+from serving.connect import Source
+from serving.embeddings import AS_STORED, SCALED, Vectors, digest_of, embed, rounded
+from serving.endpoint import Endpoint
+from serving.errors import RequestError, ServingError
+from serving.profile import load
+
+PATTERN = r"[^{}]+\}"
+VECTORS: Vectors = (np.arange(12, dtype=np.float32) / 7).astype(np.float32).reshape(3, 4)
+FORMATS = ("float32", "bfloat16", "float16")
+
+
+def saved(architecture: str, folder: Path, dtype: str) -> Any:
+    """A tiny decoder in a folder and in memory, in a number format."""
+    import torch
+
+    model = decoder(architecture)
+    model = type(model)(model.config).to(getattr(torch, dtype)).eval()
+    model.load_state_dict(decoder(architecture).state_dict())
+    model.save_pretrained(folder)
+    return model
+
+
+@pytest.mark.parametrize("dtype", FORMATS)
+@pytest.mark.parametrize("architecture", ["llama", "gemma3", "qwen3"])
+def test_embeddings_are_those_of_the_model(architecture: str, dtype: str, tmp_path: Path) -> None:
+    import torch
+
+    model = saved(architecture, tmp_path, dtype)
+    ids = token_ids(20)
+    with torch.no_grad():
+        expected = model.get_input_embeddings()(ids).float().numpy()
+    found = embed(tmp_path, ids.tolist(), dtype=dtype)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, expected)
+    assert np.array_equal(embed(tmp_path, ids.tolist()), expected)  # as its config.json says
+
+
+def test_embeddings_are_those_of_the_number_format_that_is_served(tmp_path: Path) -> None:
+    import torch
+
+    kind = type(saved("gemma3", tmp_path, "bfloat16"))
+    served = kind.from_pretrained(tmp_path, dtype=torch.float32)
+    ids = token_ids(20)
+    with torch.no_grad():
+        expected = served.get_input_embeddings()(ids).numpy()
+    found = embed(tmp_path, ids.tolist(), dtype="float32")
+    assert np.array_equal(found, expected)
+    assert not np.array_equal(found, embed(tmp_path, ids.tolist(), dtype="bfloat16"))
+
+
+def test_tables_in_shards_are_found(tmp_path: Path) -> None:
+    model = saved("llama", tmp_path / "whole", "float32")
+    model.save_pretrained(tmp_path / "parts", max_shard_size="20KB")
+    assert len(list((tmp_path / "parts").glob("*.safetensors"))) > 1
+    ids = list(range(SIZES["vocab_size"]))
+    assert np.array_equal(embed(tmp_path / "parts", ids), embed(tmp_path / "whole", ids))
+
+
+@pytest.mark.parametrize(
+    ("config", "ids", "says"),
+    [
+        ({"model_type": "granite"}, [1], "'granite' makes embeddings of tokens is not known here"),
+        ({"model_type": "llama"}, [SIZES["vocab_size"]], "has embeddings of 96 tokens"),
+        ({"model_type": "llama"}, [-1], "has embeddings of 96 tokens"),
+        ({"model_type": "llama"}, [], "has embeddings of 96 tokens"),
+    ],
+)
+def test_what_cannot_be_embedded_is_refused(
+    config: dict[str, Any], ids: list[int], says: str, tmp_path: Path
+) -> None:
+    saved("llama", tmp_path, "float32")
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ServingError, match=says):
+        embed(tmp_path, ids)
+
+
+def test_a_folder_without_a_table_is_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    with pytest.raises(ServingError, match="has 0 tensors called embed_tokens"):
+        embed(tmp_path, [1])
+    save_file({"model.embed_tokens.weight": np.zeros((4, 2), np.int8)}, tmp_path / "a.safetensors")
+    with pytest.raises(ServingError, match=r"I8 \[4, 2\]"):
+        embed(tmp_path, [1])
+    (tmp_path / "a.safetensors").write_bytes(b"\x09" + b"\0" * 7 + b"not json!")
+    with pytest.raises(ServingError, match="cannot be read"):
+        embed(tmp_path, [1])
+
+
+def test_what_is_known_of_model_types_is_what_transformers_does() -> None:
+    import inspect
+
+    from transformers import AutoConfig
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING
+
+    for kind in AS_STORED | SCALED:
+        model = MODEL_FOR_CAUSAL_LM_MAPPING[type(AutoConfig.for_model(kind))]
+        source = inspect.getsource(inspect.getmodule(model))  # type: ignore[arg-type]
+        assert ("ScaledWordEmbedding" in source) is (kind in SCALED), kind
+
+
+@given(arrays.arrays(np.float32, (7,), elements=st.floats(-1e4, 1e4, width=32)))
+def test_rounding_is_that_of_torch(values: Any) -> None:
+    import torch
+
+    for dtype in FORMATS:
+        expected = torch.from_numpy(values).to(getattr(torch, dtype)).float().numpy()
+        assert np.array_equal(rounded(values, dtype), expected)
+
+
+@pytest_asyncio.fixture
+async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
+    endpoint.reply = lambda _: "a reply}"
+    with CompletionCache(tmp_path / "c.sqlite") as store:
+        identity = ServedIdentity(MODEL, "digest", "scripted engine", None)
+        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        client = Client(identity, None, store, backend)
+        yield client
+        await client.close()
+
+
+async def test_vectors_arrive_as_they_were_sent(client: Client, endpoint: Scripted) -> None:
+    import torch
+
+    completion = await client.complete_embeddings(VECTORS, Sampling(9), pattern=PATTERN)
+    assert (completion.text, completion.finished) == ("a reply}", True)
+    (request,) = endpoint.requests
+    sent = torch.load(io.BytesIO(base64.b64decode(request["prompt_embeds"])), weights_only=True)
+    assert sent.dtype == torch.float32
+    assert np.array_equal(sent.numpy(), VECTORS)
+    assert request["structured_outputs"] == {"regex": PATTERN}
+    assert request["prompt"] is None
+    assert not {"messages", "embeddings", "chat_template_kwargs"} & request.keys()
+
+
+async def test_what_was_answered_once_comes_from_the_cache(
+    client: Client, endpoint: Scripted
+) -> None:
+    for _ in range(2):
+        await client.complete_embeddings(VECTORS.copy(), Sampling(9), pattern=PATTERN)
+    usage = client.usage
+    assert (usage.calls, usage.saved_calls) == (1, 1)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (10, 1)
+    others = [VECTORS + np.float32(1e-6), VECTORS[:2], VECTORS.reshape(4, 3), -VECTORS]
+    for other in others:
+        await client.complete_embeddings(other, Sampling(9), pattern=PATTERN)
+    await client.complete_embeddings(VECTORS, Sampling(8), pattern=PATTERN)
+    await client.complete_embeddings(VECTORS, Sampling(9), pattern="[a-z ]+}")
+    await client.complete_embeddings(VECTORS, Sampling(9))
+    await client.repeated(1).complete_embeddings(VECTORS, Sampling(9), pattern=PATTERN)
+    assert len(endpoint.requests) == 1 + len(others) + 4
+
+
+async def test_a_view_of_vectors_has_their_digest() -> None:
+    wide = np.repeat(VECTORS, 2, axis=1)
+    assert digest_of(wide[:, ::2]) == digest_of(VECTORS)
+    assert digest_of(np.asfortranarray(VECTORS)) == digest_of(VECTORS)
+
+
+@pytest.mark.parametrize(
+    "wrong", [VECTORS[0], VECTORS[None], VECTORS[:0], VECTORS * np.float32("nan")]
+)
+async def test_what_is_no_matrix_of_numbers_is_a_programming_error(
+    wrong: Any, client: Client, endpoint: Scripted
+) -> None:
+    with pytest.raises(ValueError, match="a matrix of finite numbers"):
+        await client.complete_embeddings(wrong, Sampling(9), pattern=PATTERN)
+    assert not endpoint.requests
+
+
+async def test_faults_are_met_as_those_of_chats(client: Client, endpoint: Scripted) -> None:
+    endpoint.faults = [503, 0]
+    await client.complete_embeddings(VECTORS, Sampling(9), pattern=PATTERN)
+    assert client.usage.retries == 2
+    endpoint.faults = [400]
+    with pytest.raises(RequestError, match=r"refuses the request .* scripted fault 400"):
+        await client.complete_embeddings(VECTORS, Sampling(8), pattern=PATTERN)
+    endpoint.faults = [200]
+    with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
+        await client.complete_embeddings(VECTORS, Sampling(7), pattern=PATTERN)
+
+
+def test_a_server_for_embeddings_is_started_as_one(tmp_path: Path) -> None:
+    profile = load("one-gpu-7b")
+    plain = Source(profile, "generator", tmp_path)
+    assert not plain.options(plain.profiled).prompt_embeds
+    able = Source(profile, "generator", tmp_path, strict=True, embeddings=True)
+    assert able.options(able.profiled).prompt_embeds
+    assert able.options(able.profiled).dtype == "float32"

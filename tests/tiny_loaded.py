@@ -1,0 +1,74 @@
+"""Tiny decoders of random weights with a tokenizer of their own, loaded as real ones are."""
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tiny_decoders import SIZES
+
+from salience.decoder import Decoder
+
+VOCABULARY = 400
+TEXTS = (
+    "User question: {Should the dam stay?}.\nNeutral response: {People see this differently. "
+    "Supporters say that it holds drinking water.}.\nGiven pro arguments: {pro: The dam holds "
+    "water.}.\nGiven con arguments: {con: Salmon cannot pass.}.\nAll the given arguments are "
+    "covered by the neutral response: {YES}",
+    "Only given arguments are contained in the neutral response: {NO}",
+)
+
+
+@cache
+def tokenizer() -> Any:
+    """Byte pairs that are merged as often as these texts have them."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    pairs = ByteLevelBPETokenizer()
+    pairs.train_from_iterator(
+        TEXTS, vocab_size=VOCABULARY, special_tokens=["<end>"], show_progress=False
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=pairs._tokenizer, eos_token="<end>")
+
+
+@cache
+def model(architecture: str, seed: int = 7) -> Any:
+    """A frozen model with room for a few hundred tokens."""
+    import torch
+    from transformers import (
+        Gemma3ForCausalLM,
+        Gemma3TextConfig,
+        LlamaConfig,
+        LlamaForCausalLM,
+    )
+
+    sizes = SIZES | {"vocab_size": VOCABULARY, "max_position_embeddings": 400}
+    torch.manual_seed(seed)
+    made: Any
+    if architecture == "gemma3":
+        made = Gemma3ForCausalLM(Gemma3TextConfig(**sizes, head_dim=8, sliding_window=64))
+    else:
+        made = LlamaForCausalLM(LlamaConfig(**sizes, tie_word_embeddings=True))
+    with torch.no_grad():
+        for weight in made.parameters():
+            if weight.dim() > 1:  # as they are initialised all outputs would be nearly alike
+                weight.normal_(std=0.25)
+    return made.eval().requires_grad_(False)
+
+
+def loaded(architecture: str = "llama", **given: Any) -> Decoder:
+    """A decoder as `Decoder.load` leaves it; a model or a tokenizer may be given."""
+    return Decoder(
+        folder=Path("tiny"),
+        precision="fp32",
+        device="cpu",
+        _model=given.get("model") or model(architecture),
+        _tokenizer=given.get("tokenizer") or tokenizer(),
+    )
+
+
+def saved(folder: Path) -> Path:
+    """A folder with a tiny Llama and its tokenizer."""
+    model("llama").save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
+    return folder
