@@ -150,7 +150,7 @@ def run_npov(
     one table.
 
     Examples:
-        contested run npov --limit 2 --out results-npov
+        contested run npov --split all --dry-run
 
         contested run npov --limit 2 --detector classifier --out results-npov
     """

@@ -4,8 +4,9 @@ import pytest
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.npov.annotation import Error
+from pipelines.npov.evaluation.areas import SALIENCE
 from pipelines.npov.evaluation.result import CLASSIFIER, ROUGE, ErrorScores, NpovResult, WordScore
-from pipelines.npov.evaluation.tables import SALIENCE, all_tables
+from pipelines.npov.evaluation.tables import all_tables
 from pipelines.report.table import Table
 
 
@@ -89,6 +90,17 @@ def test_errors_are_told_from_examples_without_any() -> None:
     assert value(salience["coverage"]) == 3 / 4  # 0.5 beats both, 0.3 beats 0.2
     assert value(salience["hallucination"]) == 1 / 2
     assert len(made["npov_detection"].quoted) == 12
+
+
+def test_errors_are_set_beside_what_they_were_made_from() -> None:
+    found = rows(tables(small=[*RIGHT, *LEFT_OUT, *ADDED])["npov_pairs"])
+    rouge = found["Paraphrased synthetic ROUGE"]
+    assert value(rouge["coverage"]) == 1 / 2  # 0.45 beats 0.4, 0.3 does not beat 0.5
+    assert (value(rouge["hallucination"]), rouge["hallucination_errors"]) == (1, 1)
+    salience = found["Paraphrased synthetic salience, max (small)"]
+    assert value(salience["coverage"]) == 1 / 2
+    assert value(salience["hallucination"]) == 1
+    assert "npov_pairs" not in tables(small=RIGHT)
 
 
 def test_words_of_all_examples_count() -> None:

@@ -13,6 +13,7 @@ ANCHOR = "npov-detection"
 _PARTS = (
     ("npov_detection", "By detector"),
     ("npov_comparisons", "Differences"),
+    ("npov_pairs", "Pairs"),
     ("npov_words", "Words"),
     ("npov_aggregations", "Aggregations"),
     ("npov_classifiers", "Classifiers"),

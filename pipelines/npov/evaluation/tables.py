@@ -1,29 +1,25 @@
 """The paper's tables for the runs of a folder (NPOV, section 5, appendices B.1 and C.1)."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 
-from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.hanley_mcneil import area_difference, bonferroni, hanley_mcneil
+from pipelines.metrics.hanley_mcneil import area_difference, bonferroni
+from pipelines.metrics.mean import mean
 from pipelines.npov.evaluation import paper
-from pipelines.npov.evaluation.detect import AGGREGATIONS, salience_detector
-from pipelines.npov.evaluation.result import (
-    CLASSIFIER,
-    KINDS,
-    ROUGE,
-    ErrorKind,
-    NpovResult,
-    WordScore,
+from pipelines.npov.evaluation.areas import (
+    Detector,
+    Results,
+    areas,
+    detectors,
+    scored,
+    won_pairs,
+    word_area,
 )
+from pipelines.npov.evaluation.detect import AGGREGATIONS, salience_detector
+from pipelines.npov.evaluation.result import CLASSIFIER, KINDS, NpovResult
 from pipelines.npov.evaluation.sets import SLICES, Slice
 from pipelines.report.table import Cell, Column, Row, Table
-
-Results = Mapping[str, Sequence[NpovResult]]
-"""What a run is called -> its results."""
-
-SALIENCE = salience_detector("max")
 
 OVERLAPS = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.9), (0.9, 1.01))
 """Bins of the share of stems that a response without error has of its arguments."""
@@ -41,24 +37,6 @@ _OF_EXAMPLES = (
 )
 
 
-@dataclass(frozen=True)
-class Detector:
-    """A detector of a run.
-
-    Attributes:
-        run: What the run is called; None of ROUGE, which needs no model and is the same in all.
-        name: As in results.
-    """
-
-    run: str | None
-    name: str
-
-    @property
-    def title(self) -> str:
-        """For people: "salience, max (smollm2-135m-instruct)"."""
-        return f"{self.name} ({self.run})" if self.run else self.name
-
-
 def all_tables(results: Results) -> list[Table]:
     """Every table that the results have something for.
 
@@ -66,7 +44,7 @@ def all_tables(results: Results) -> list[Table]:
         results: From `run.results`.
     """
     made = [detection(results), comparisons(results), words(results), aggregations(results)]
-    made += [classifiers(results), overlaps(results)]
+    made += [pairs(results), classifiers(results), overlaps(results)]
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
@@ -81,12 +59,12 @@ def detection(results: Results) -> Table:
     """Table 1: errors of whole responses, found by every detector."""
     quoted = [
         (title, f"{name}, {by}", hallucination, None, coverage, None, None)
-        for title, *areas in paper.TABLE_1
+        for title, *figures in paper.TABLE_1
         for name, by, hallucination, coverage in zip(
             ("ROUGE", "salience", "classifier"),
             (paper.GENERATOR, paper.GENERATOR, paper.CLASSIFIER),
-            areas[:3],
-            areas[3:],
+            figures[:3],
+            figures[3:],
             strict=True,
         )
     ]
@@ -95,10 +73,10 @@ def detection(results: Results) -> Table:
         "Hallucination and coverage errors, by detector",
         (Column("test_set", "Test set"), Column("detector", "Detector"), *_AREAS),
         tuple(
-            (each.title, detector.title, *areas)
+            (each.title, detector.title, *cells)
             for each in SLICES
             for detector in detectors(results)
-            if (areas := _areas(results, each, detector)) is not None
+            if (cells := areas(results, each, detector)) is not None
         ),
         tuple(quoted),
         caption=_OF_EXAMPLES,
@@ -111,8 +89,8 @@ def comparisons(results: Results) -> Table:
     for each in SLICES:
         for kind in KINDS:
             for first, second in combinations(detectors(results), 2):
-                one = _scored(results, each, kind, first)
-                other = _scored(results, each, kind, second)
+                one = scored(results, each, kind, first)
+                other = scored(results, each, kind, second)
                 shared = [name for name in one if name in other]
                 difference = area_difference(
                     [one[name][0] for name in shared],
@@ -140,12 +118,47 @@ def comparisons(results: Results) -> Table:
     )
 
 
+def pairs(results: Results) -> Table:
+    """Errors beside the response without error that they were made from.
+
+    The paper has no such table. Scores also depend on topic and length, which an area over all
+    examples counts against a detector, and this does not.
+    """
+    rows: list[Row] = []
+    for each in SLICES:
+        for detector in detectors(results):
+            found: list[Cell] = []
+            for kind in KINDS:
+                won = won_pairs(results, each, kind, detector)
+                found += [
+                    mean([score for _, score in won], [source for source, _ in won], bounds=(0, 1)),
+                    len(won),
+                ]
+            if any(found[1::2]):
+                rows.append((each.title, detector.title, *found))
+    return Table(
+        "npov_pairs",
+        "Errors beside what they were made from",
+        (
+            Column("test_set", "Test set"),
+            Column("detector", "Detector"),
+            Column("hallucination", "Hallucination", interval=True),
+            Column("hallucination_errors", "Errors"),
+            Column("coverage", "Coverage", interval=True),
+            Column("coverage_errors", "Errors"),
+        ),
+        tuple(rows),
+        caption="Share of synthetic errors that score higher than the same response to its own "
+        "arguments; ties count half, and 0.5 is chance.",
+    )
+
+
 def words(results: Results) -> Table:
     """Table 3: which words are wrong."""
     rows: list[Row] = []
     for each in SLICES:
         for detector in detectors(results):
-            cells = [_word_area(results, each, kind, detector) for kind in KINDS]
+            cells = [word_area(results, each, kind, detector) for kind in KINDS]
             if any(area is not None for area, _ in cells):
                 counts: list[Cell] = [cell for pair in cells for cell in pair]
                 rows.append((each.title, detector.title, *counts))
@@ -163,9 +176,9 @@ def words(results: Results) -> Table:
         tuple(rows),
         tuple(
             (title, f"{name}, {paper.GENERATOR}", hallucination, None, coverage, None)
-            for title, *areas in paper.TABLE_3
+            for title, *figures in paper.TABLE_3
             for name, hallucination, coverage in zip(
-                ("ROUGE", "salience"), areas[:2], areas[2:], strict=True
+                ("ROUGE", "salience"), figures[:2], figures[2:], strict=True
             )
         ),
         caption="ROC AUC over content words: those of responses, and those of arguments. Words of "
@@ -185,11 +198,11 @@ def aggregations(results: Results) -> Table:
             *_AREAS,
         ),
         tuple(
-            (each.title, detector.title, *areas)
+            (each.title, detector.title, *cells)
             for each in SLICES
             for run in results
             for detector in (Detector(run, salience_detector(how)) for how in AGGREGATIONS)
-            if (areas := _areas(results, each, detector)) is not None
+            if (cells := areas(results, each, detector)) is not None
         ),
         tuple(
             ("Full organic", f"{how}, {paper.GENERATOR}", hallucination, None, coverage, None, None)
@@ -214,10 +227,10 @@ def classifiers(results: Results) -> Table:
         "Classifiers",
         (Column("test_set", "Test set"), Column("detector", "Classifier"), *_AREAS),
         tuple(
-            (each.title, run, *areas)
+            (each.title, run, *cells)
             for each in SLICES
             for run in results
-            if (areas := _areas(results, each, Detector(run, CLASSIFIER))) is not None
+            if (cells := areas(results, each, Detector(run, CLASSIFIER))) is not None
         ),
         tuple(quoted),
         caption=_OF_EXAMPLES,
@@ -231,7 +244,7 @@ def overlaps(results: Results) -> Table:
     for low, high in OVERLAPS:
         title = f"{low:g} to {min(high, 1):g}"
         for detector in detectors(results):
-            found = _areas(results, every, detector, _shares(low, high))
+            found = areas(results, every, detector, _shares(low, high))
             if found is not None and (found[0] is not None or found[2] is not None):
                 rows.append((title, detector.title, *found))
     return Table(
@@ -257,97 +270,6 @@ def failures(results: Results) -> Table:
             if each.status == "failed"
         ),
     )
-
-
-def detectors(results: Results) -> list[Detector]:
-    """ROUGE, then the detector of each run: its salience by the maximum, or its classifier."""
-    found = [Detector(None, ROUGE)] if any(results.values()) else []
-    for run, own in results.items():
-        named = {name for each in own for name in each.detectors}
-        found += [Detector(run, name) for name in (SALIENCE, CLASSIFIER) if name in named]
-    return found
-
-
-def _areas(
-    results: Results,
-    each: Slice,
-    detector: Detector,
-    where: Callable[[NpovResult], bool] = lambda _: True,
-) -> Row | None:
-    """AUC and count of errors of both kinds, and the count of others; None without any score."""
-    cells: list[Cell] = []
-    error_free = 0
-    for kind in KINDS:
-        scored = _scored(results, each, kind, detector, where)
-        wrong = sum(positive for _, positive in scored.values())
-        cells += [_area(scored), wrong]
-        error_free = max(error_free, len(scored) - wrong)
-    return (*cells, error_free) if error_free or any(cells[1::2]) else None
-
-
-def _area(scored: Mapping[str, tuple[float, bool]]) -> Estimate | None:
-    return hanley_mcneil(
-        [score for score, _ in scored.values()], [positive for _, positive in scored.values()]
-    )
-
-
-def _scored(
-    results: Results,
-    each: Slice,
-    kind: ErrorKind,
-    detector: Detector,
-    where: Callable[[NpovResult], bool] = lambda _: True,
-) -> dict[str, tuple[float, bool]]:
-    """Example -> its score and whether it has the error; without examples of other errors."""
-    return {
-        result.id: (score, result.known(kind) == each.errors)
-        for result in _examples(results, each, detector)
-        if where(result)
-        and (_error_free(result) or result.known(kind) == each.errors)
-        and (score := result.score(detector.name, kind)) is not None
-    }
-
-
-def _word_area(
-    results: Results, each: Slice, kind: ErrorKind, detector: Detector
-) -> tuple[Estimate | None, int | None]:
-    """AUC over words, and how many are wrong."""
-    says = _WORD_SCORES.get(detector.name)
-    if says is None:
-        return None, None
-    found = [
-        (says(word), word.wrong, result.source)
-        for result in _examples(results, each, detector)
-        if _error_free(result) or each.errors in (result.hallucination, result.coverage)
-        for word in result.words(kind) or ()
-    ]
-    if not found:
-        return None, None
-    scores, wrong, sources = zip(*found, strict=True)
-    return roc_auc(scores, wrong, sources), sum(wrong)
-
-
-_WORD_SCORES: Mapping[str, Callable[[WordScore], float]] = {
-    ROUGE: lambda word: float(word.rouge),
-    SALIENCE: lambda word: word.salience,
-}
-
-
-def _examples(results: Results, each: Slice, detector: Detector) -> Iterator[NpovResult]:
-    """A slice's results that were scored; of ROUGE those of all runs, each example once."""
-    seen = set()
-    for run, own in results.items():
-        for result in own if detector.run in (None, run) else ():
-            in_set = (
-                result.test_set == each.test_set if each.test_set else result.overlap is not None
-            )
-            if in_set and result.status == "scored" and result.id not in seen:
-                seen.add(result.id)
-                yield result
-
-
-def _error_free(result: NpovResult) -> bool:
-    return result.hallucination == result.coverage == "none"
 
 
 def _shares(low: float, high: float) -> Callable[[NpovResult], bool]:
