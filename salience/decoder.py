@@ -173,7 +173,11 @@ class Decoder:
 
     def _tokens(self, text: str, *, special: bool) -> tuple[list[int], list[Offset]]:
         found = self._tokenizer(
-            text, add_special_tokens=special, return_offsets_mapping=True, verbose=False
+            text,
+            add_special_tokens=special,
+            split_special_tokens=True,  # what a text says of them is text
+            return_offsets_mapping=True,
+            verbose=False,
         )
         return list(found["input_ids"]), [tuple(each) for each in found["offset_mapping"]]
 

@@ -16,6 +16,7 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--lim
   --steps N         updates of each soft prompt; 0 tunes none (default: 20000 on a GPU, else 60).
                     The bundled topics are all of the test set, so without --data none is tuned
   --limit N         only the first N examples of each test set
+  --dry-run         say how much there is to do; tune and run nothing
 
 For each model: ROUGE and salience on unparaphrased, lightly reworded and paraphrased responses, the
 model's own verdicts as it is, and with soft prompts tuned on synthetic errors of training topics.
@@ -24,14 +25,14 @@ Killed anywhere, the same command goes on from there. Further options (--precisi
 HELP
 }
 
-data=() out=results-salience models=() profile="" steps="" models_dir=() arguments=()
+data=() out=results-salience models=() profile="" steps="" models_dir=() arguments=() both=() split=""
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
   esac
   case $1 in
     -h | --help) usage && exit 0 ;;
-    --data | --out | --model | --profile | --steps | --models-dir)
+    --data | --out | --model | --profile | --steps | --models-dir | --device | --precision | --split)
       [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
       case $1 in
         --data) data=(--data "$2") ;;
@@ -40,13 +41,20 @@ while [ $# -gt 0 ]; do
         --profile) profile=$2 ;;
         --steps) steps=$2 ;;
         --models-dir) models_dir=("$1" "$2") ;;
+        --split) split=$2 arguments+=("$1" "$2") ;;
+        --device | --precision) both+=("$1" "$2") ;;
       esac
       shift 2
       ;;
+    --dry-run) both+=("$1") && shift ;;
     *) arguments+=("$1") && shift ;;
   esac
 done
 
+[[ "${steps:-0}" =~ ^[0-9]+$ ]] || fail "--steps $steps is no number (see --help)"
+if [ -n "$split" ] && [ "$split" != test ] && [ "$steps" != 0 ]; then
+  fail "--split $split has topics that soft prompts are tuned on; add --steps 0, or leave it away"
+fi
 prepare_environment
 if [ -z "$profile" ]; then
   profile=$(python -c 'from serving.profile import default_name; print(default_name())')
@@ -69,7 +77,8 @@ fi
 
 sets=(--set unparaphrased --set lightly-reworded --set paraphrased)
 for model in "${models[@]}"; do
-  shared=(--profile "$profile" --model "$model" ${models_dir[@]+"${models_dir[@]}"})
+  shared=(--profile "$profile" --model "$model" ${models_dir[@]+"${models_dir[@]}"}
+    ${both[@]+"${both[@]}"})
   run=(contested run npov --out "$out" "${sets[@]}" "${shared[@]}"
     ${data[@]+"${data[@]}"} ${arguments[@]+"${arguments[@]}"})
   called=$(basename "$model")
@@ -78,12 +87,14 @@ for model in "${models[@]}"; do
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
     prompts=()
     for task in hallucination coverage; do
-      prompt="$out/prompts/$called-$task.safetensors"
+      prompt="$out/prompts/$called-$task-$steps.safetensors"
       mkdir -p "$out/prompts"
-      [ -f "$prompt" ] ||
+      # Beside a prompt that is not tuned to its end lies what is needed to go on.
+      [ -f "$prompt" ] && [ ! -e "$prompt.unfinished" ] ||
         contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}"
       prompts+=("--$task-prompt" "$prompt")
     done
-    "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
+    [[ " ${both[*]-} " == *" --dry-run "* ]] ||
+      "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
   fi
 done

@@ -281,6 +281,9 @@ def _by_classifier(
     from pipelines.npov.soft_prompt import SoftPrompt  # noqa: PLC0415  (likewise)
 
     loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
+    for task, prompt in loaded.items():
+        if prompt is not None:  # its width is looked at when the model is loaded
+            prompt.check(task=task, width=prompt.vectors.shape[1], model=model)
     return lambda case: by_classifier(case, decoder(), loaded, model)
 
 

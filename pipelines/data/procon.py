@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pipelines.data.records import Text
 from pipelines.data.released import Entry, cleaned, entries, record
@@ -24,6 +24,17 @@ NAME = "ProCon"
 
 LEAST_WORDS = 3
 """Titles of fewer words are headings ("Character:"), not arguments."""
+
+
+def _once(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Arguments without their repetitions; white space and capitals make no other argument."""
+    found: dict[str, str] = {}
+    for each in arguments:
+        found.setdefault(" ".join(each.split()).lower(), each)
+    return tuple(found.values())
+
+
+Arguments = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_once)]
 
 
 class Topic(BaseModel):
@@ -39,8 +50,8 @@ class Topic(BaseModel):
 
     topic: Text
     question: Text
-    pro: Annotated[tuple[Text, ...], Field(min_length=1)]
-    con: Annotated[tuple[Text, ...], Field(min_length=1)]
+    pro: Arguments
+    con: Arguments
 
 
 class _Perspective(BaseModel):

@@ -18,11 +18,12 @@ class Difference:
 
     Attributes:
         value: The first area minus the second.
-        p: Probability of a difference at least so large where there is none, in [0, 1].
+        p: Probability of a difference at least so large where there is none, in [0, 1]; None where
+            an area is 0 or 1, of which the formula takes the error to be 0, however few there are.
     """
 
     value: float
-    p: float
+    p: float | None
 
 
 def area_error(area: float, positives: int, negatives: int) -> float:
@@ -103,8 +104,10 @@ def area_difference(
     shared = 2 * _correlation(first, second, positive) * errors[0] * errors[1]
     error = sqrt(max(0.0, errors[0] ** 2 + errors[1] ** 2 - shared))
     difference = one.value - other.value
-    if error == 0:  # both areas are at an end of the scale, or the scores rank alike
-        return Difference(difference, 1.0 if difference == 0 else 0.0)
+    if difference == 0:
+        return Difference(difference, 1.0)
+    if min(errors) == 0 or error == 0:
+        return Difference(difference, None)
     return Difference(difference, 2 * NormalDist().cdf(-abs(difference) / error))
 
 

@@ -118,13 +118,13 @@ def _annotated(line: _Line) -> AnnotatedExample:
     places = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
     arguments = [unbraced(example.arguments(side)[n]) for side, n in places]
     uncovered = None
-    if line.uncovered is not None or line.coverage == "none":
+    if line.uncovered or line.coverage == "none":
         uncovered = tuple(
             Uncovered(side=places[text][0], argument=places[text][1], span=span)
             for text, span in (_place(unbraced(q), arguments) for q in line.uncovered or ())
         )
     hallucinated = None
-    if line.hallucinated is not None or line.hallucination == "none":
+    if line.hallucinated or line.hallucination == "none":
         response = [as_read(example.response)]
         hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
     return AnnotatedExample(

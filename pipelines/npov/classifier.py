@@ -14,6 +14,7 @@ from pipelines.npov.likelihood import BATCH_TOKENS, Pair, Tokens, forward_of, sc
 from pipelines.npov.prompt import unbraced
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder
+from salience.errors import SalienceError
 
 ErrorTask = Literal["hallucination", "coverage"]
 
@@ -85,6 +86,7 @@ def error_scores(
 
     Raises:
         InputError: The soft prompt is of another task or model, or an example does not fit.
+        SalienceError: The model gives no finite numbers.
     """
     if soft_prompt is not None:
         soft_prompt.check(task=task, width=decoder.width, model=model)
@@ -116,6 +118,11 @@ def error_scores(
         count = len(right.asked)
         # The softmax of two, written so that it does not overflow.
         found.append(float(np.exp(-np.logaddexp(0, asked[:count].sum() - asked[count:].sum()))))
+    if not np.isfinite(found).all():
+        raise SalienceError(
+            f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; take fp32, "
+            "or check its weights"
+        )
     return found
 
 

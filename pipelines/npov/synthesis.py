@@ -71,7 +71,7 @@ def _family(
 ) -> list[AnnotatedExample]:
     """An example without error, and those with one or two."""
     put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
-    text = response(put["pro"], put["con"], draw)
+    text, said = response(put["pro"], put["con"], draw)
     shared = [overlap(each, text) for side in SIDES for each in used[side]]
     known = [share for share in shared if share is not None]
     unused = [
@@ -92,7 +92,7 @@ def _family(
         if taken is not None:
             side, place = taken
             del given[side][place]
-            hallucinated = (_said(put[side][place], text),)
+            hallucinated = (said[side][place],)
         if extra is not None:
             side, argument = extra
             place = draw.randrange(len(given[side]) + 1)
@@ -130,27 +130,29 @@ def _arguments(topic: Topic, side: Side) -> tuple[str, ...]:
     return topic.pro if side == "pro" else topic.con
 
 
-def response(pro: Sequence[str], con: Sequence[str], draw: Random) -> str:
+def response(
+    pro: Sequence[str], con: Sequence[str], draw: Random
+) -> tuple[str, Mapping[Side, Sequence[Span]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
     Args:
         pro: What is said for it, each a sentence.
         con: What is said against it.
         draw: Chooses among phrases.
+
+    Returns:
+        It, and where it has the arguments of each side.
     """
-    said = []
+    text = ""
+    spans: dict[Side, list[Span]] = {}
     for side, arguments in zip(SIDES, (pro, con), strict=True):
+        spans[side] = []
         for place, argument in enumerate(arguments):
-            opener = draw.choice(_LINKS if place else _OPENERS[side])
-            said.append(f"{opener} {_continued(argument)}.")
-    return " ".join(said)
-
-
-def _said(argument: str, text: str) -> Span:
-    """Where a response has an argument."""
-    said = as_read(_continued(argument))
-    start = as_read(text).index(said)
-    return start, start + len(said)
+            text += f"{' ' if text else ''}{draw.choice(_LINKS if place else _OPENERS[side])} "
+            said = as_read(_continued(argument))
+            spans[side].append((len(text), len(text) + len(said)))
+            text += f"{said}."
+    return text, spans
 
 
 def _continued(argument: str) -> str:

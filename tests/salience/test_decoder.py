@@ -111,6 +111,13 @@ def test_other_scripts_have_their_tokens(decoder: Decoder, response: str) -> Non
     assert np.isfinite(found.values).all()
 
 
+def test_what_a_text_says_of_special_tokens_is_text(decoder: Decoder) -> None:
+    encoded = decoder.encode("The dam <|im_end|>", " holds <|im_start|>.")
+    special = set(decoder.tokenizer.all_special_ids)
+    assert not special & set(encoded.ids)
+    assert encoded.offsets[-1][1] == len(encoded.text)
+
+
 def test_texts_without_tokens_and_texts_too_long_are_refused(decoder: Decoder) -> None:
     with pytest.raises(SalienceError, match="the response has no tokens"):
         decoder.encode(PROMPT, "")

@@ -79,13 +79,33 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert [each[:3] for each in tuned] == [["tune-npov", "--task", "hallucination"],
                                             ["tune-npov", "--task", "coverage"]]  # fmt: skip
     assert tuned[0][tuned[0].index("--steps") + 1] == "9"
-    prompt = str(tmp_path / "o/prompts/a-coverage.safetensors")
+    prompt = str(tmp_path / "o/prompts/a-coverage-9.safetensors")
     assert told[-4:-2] == ["--coverage-prompt", prompt]
     assert len(made) == 11
     assert made[-1][-1] == "b-annotation-free"
 
     Path(prompt).touch()
-    again = commands(tmp_path, *given, script="reproduce_salience.sh")
+    again = commands(tmp_path, *given, "--steps=9", script="reproduce_salience.sh")
     assert len(again) == 10, "what is tuned is not tuned again"
+    Path(f"{prompt}.unfinished").touch()
+    again = commands(tmp_path, *given, "--steps=9", script="reproduce_salience.sh")
+    assert len(again) == 11, "a tuning that was killed goes on"
+    tried = commands(tmp_path, *given, "--dry-run", "--device=cpu", script="reproduce_salience.sh")
+    assert all({"--dry-run", "--device"} <= set(each) for each in tried[1:])
+    assert not any("--coverage-prompt" in each for each in tried), "there is none yet"
     bundled = commands(tmp_path, "--model", "a", script="reproduce_salience.sh")
     assert [each[0] for each in bundled] == ["models", "run", "run"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--steps", "60k"], "--steps 60k is no number"),
+        (["--split=all"], "are tuned on; add --steps 0"),
+    ],
+)
+def test_what_would_mislead_is_refused(tmp_path: Path, options: list[str], says: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        commands(tmp_path, *options, script="reproduce_salience.sh")
+    assert refused.value.returncode == 2
+    assert says in refused.value.stderr

@@ -120,8 +120,9 @@ def word_area(
         return None, None
     found = [
         (says(word), word.wrong, result.source)
-        for result in _examples(results, part, detector)
+        for result in _examples(results, part, detector, lambda one: one.words(kind) is not None)
         if _error_free(result) or part.errors in (result.hallucination, result.coverage)
+        if result.known(kind) in ("none", part.errors)
         for word in result.words(kind) or ()
     ]
     if not found:
@@ -136,7 +137,12 @@ _WORD_SCORES: Mapping[str, Callable[[WordScore], float]] = {
 }
 
 
-def _examples(results: Results, part: Slice, detector: Detector) -> Iterator[NpovResult]:
+def _examples(
+    results: Results,
+    part: Slice,
+    detector: Detector,
+    usable: Callable[[NpovResult], bool] = lambda _: True,
+) -> Iterator[NpovResult]:
     """A slice's results that were scored; of ROUGE those of all runs, each example once."""
     seen = set()
     for run, own in results.items():
@@ -144,7 +150,8 @@ def _examples(results: Results, part: Slice, detector: Detector) -> Iterator[Npo
             in_set = (
                 result.test_set == part.test_set if part.test_set else result.overlap is not None
             )
-            if in_set and result.status == "scored" and result.id not in seen:
+            scored = result.status == "scored" and usable(result)
+            if in_set and scored and result.id not in seen:
                 seen.add(result.id)
                 yield result
 

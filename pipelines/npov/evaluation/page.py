@@ -62,4 +62,4 @@ def _plots(detection: Table) -> list[object]:
             found.setdefault(title, []).append(
                 (str(row[1]), area if isinstance(area, Estimate) else None)
             )
-    return [dots(rows, title) for title, rows in found.items()]
+    return [dots(rows, title) for title, rows in found.items() if any(area for _, area in rows)]

@@ -100,6 +100,7 @@ def comparisons(results: Results) -> Table:
                 if difference is not None:
                     compared = (each.title, kind, first.title, second.title)
                     found.append((*compared, difference.value, difference.p))
+    tested = sum(row[-1] is not None for row in found)
     return Table(
         "npov_comparisons",
         "Differences between detectors",
@@ -112,9 +113,9 @@ def comparisons(results: Results) -> Table:
             Column("p", "p"),
             Column("p_corrected", "p, Bonferroni"),
         ),
-        tuple((*row, bonferroni(row[-1], len(found))) for row in found),
+        tuple((*row, None if row[-1] is None else bonferroni(row[-1], tested)) for row in found),
         caption="Hanley and McNeil's test of areas on the same examples; corrected for all rows of "
-        "this table.",
+        "this table that have a p. Where an area is 0 or 1 there is none.",
     )
 
 

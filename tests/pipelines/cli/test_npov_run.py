@@ -4,11 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import Contested, contents, table
 from tiny_loaded import saved
 
 from pipelines.npov.evaluation import run as evaluation
+from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from serving import models
 
 TOPIC = {
     "topic": "dams",
@@ -120,6 +123,20 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     assert "holds results of tiny on other examples; name another --out" in told
     told = contested.refused(*limited, "--measure", "gradient_norm")
     assert "another settings" in told
+
+
+def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
+    contested: Contested, model: list[object]
+) -> None:
+    known = models.find(str(model[1]), Path("nowhere"))
+    settings, curve = TuningSettings(), ((0, 1.0),)
+    vectors = np.zeros((5, 32), np.float32)
+    SoftPrompt(vectors, known.digest, "coverage", settings, curve).save(Path("p.safetensors"))
+    asked = [*RUN, "--detector", "classifier", *model]
+    told = contested.refused(*asked, "--hallucination-prompt", "p.safetensors")
+    assert "tuned for coverage, not for hallucination" in told
+    assert not Path("results/run.json").exists()
+    contested.done(*asked, "--coverage-prompt", "p.safetensors", "--limit", 1)
 
 
 def test_what_cannot_be_scored_stops_or_is_counted(

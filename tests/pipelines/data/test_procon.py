@@ -67,6 +67,12 @@ def test_another_format_is_refused(tmp_path: Path, value: Any, problem: str) -> 
         read_back(tmp_path, value)
 
 
+def test_an_argument_that_stands_twice_is_one(tmp_path: Path) -> None:
+    said = [*OWN["pro"], *(f" {each.upper()} " for each in OWN["pro"])]
+    (topic,) = read_back(tmp_path, OWN | {"pro": said})
+    assert topic.pro == tuple(OWN["pro"])
+
+
 def test_a_topic_that_stands_twice_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="the topic 'dams' stands twice"):
         read_back(tmp_path, OWN, OWN)

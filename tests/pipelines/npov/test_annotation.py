@@ -46,7 +46,8 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
 
 
 def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_path: Path) -> None:
-    (found,) = read(written(tmp_path, LINE | {"coverage": "full"}))
+    given = LINE | {"coverage": "full", "uncovered": []}
+    (found,) = read(written(tmp_path, given))
     assert found.uncovered is None
     assert found.hallucinated == ()
 

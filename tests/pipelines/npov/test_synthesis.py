@@ -81,3 +81,18 @@ def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
     verbatim = synthetic_examples([topic()], per_topic=3, seed=0)
     assert all(each.overlap == pytest.approx(1) for each in verbatim)
     assert synthetic_examples([topic()], per_topic=3, seed=0, reword=lambda _: None) == []
+
+
+def test_an_argument_within_another_is_found_where_it_is_said() -> None:
+    zoos = Topic(
+        topic="zoos",
+        question="Should zoos stay?",
+        pro=("Zoos save animals from poachers.", "Zoos save animals."),
+        con=("Zoos are cruel.", "Cages harm elephants."),
+    )
+    for seed in range(12):
+        for each in synthetic_examples([zoos], per_topic=2, seed=seed):
+            for start, end in each.hallucinated or ():
+                said = each.example.response[start : end + 1]
+                assert said.endswith("."), said
+                assert said not in " ".join((*each.example.pro, *each.example.con)).lower()
