@@ -46,7 +46,11 @@ CLASSIFIER_PANEL = "Classifier"
 def run_npov(
     data: Annotated[
         Path,
-        typer.Option(help="Topics with arguments for and against.", rich_help_panel=SETS_PANEL),
+        typer.Option(
+            help="Topics with arguments for and against.",
+            show_default="some that come with the program",
+            rich_help_panel=SETS_PANEL,
+        ),
     ] = SAMPLE_TOPICS,
     sets: Annotated[
         list[SyntheticSet] | None,
