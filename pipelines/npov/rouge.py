@@ -1,5 +1,6 @@
 """Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,15 +17,10 @@ class RougeErrors:
         coverage: 1 - ROUGE-1 recall of the perspective that is covered less; None where no
             perspective has a content word.
         hallucination: 1 - ROUGE-1 precision; None where the response has no content word.
-        given: Per argument, pro before con: whether each of its content words is missing from the
-            response.
-        response: Whether each content word of the response is missing from the arguments.
     """
 
     coverage: float | None
     hallucination: float | None
-    given: tuple[tuple[bool, ...], ...]
-    response: tuple[bool, ...]
 
 
 def rouge_errors(example: NpovExample) -> RougeErrors:
@@ -37,21 +33,27 @@ def rouge_errors(example: NpovExample) -> RougeErrors:
         example: Arguments and response.
     """
     response = stems(example.response)
-    arguments = [stems(text) for side in SIDES for text in example.arguments(side)]
     perspectives = [
-        [stem for text in example.arguments(side) for stem in stems(text)] for side in SIDES
+        [word for text in example.arguments(side) for word in stems(text)] for side in SIDES
     ]
     recalls = [
         recall for each in perspectives if (recall := rouge1_recall(each, response)) is not None
     ]
-    given = [stem for each in arguments for stem in each]
-    precision = rouge1_recall(response, given)
+    precision = rouge1_recall(response, [word for each in perspectives for word in each])
     return RougeErrors(
         coverage=1 - min(recalls) if recalls else None,
         hallucination=None if precision is None else 1 - precision,
-        given=tuple(tuple(stem not in response for stem in each) for each in arguments),
-        response=tuple(stem not in given for stem in response),
     )
+
+
+def word_error(word: str, other: Collection[str]) -> bool:
+    """Whether the other side lacks a word (NPOV, section 5.3).
+
+    Args:
+        word: A content word of the response, or of an argument.
+        other: Stems of the arguments, or of the response.
+    """
+    return stem(word) not in other
 
 
 def stems(text: str) -> tuple[str, ...]:

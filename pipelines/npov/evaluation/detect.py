@@ -21,7 +21,7 @@ from pipelines.npov.evaluation.result import (
 from pipelines.npov.evaluation.sets import Case
 from pipelines.npov.example import SIDES
 from pipelines.npov.prompt import Span, npov_prompt
-from pipelines.npov.rouge import rouge_errors, stem, stems
+from pipelines.npov.rouge import rouge_errors, stems, word_error
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder
 from salience.maps import WordMap
@@ -168,7 +168,7 @@ def _scored(
     return tuple(
         WordScore(
             wrong=any(start < word.end and word.start < end for start, end in wrong),
-            rouge=stem(word.text) not in other,
+            rouge=word_error(word.text, other),
             salience=1 - float(score),
         )
         for word, score in zip(words, scores, strict=True)
