@@ -22,7 +22,7 @@ from pipelines.data.records import Text
 from pipelines.data.released import entries, record
 from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, unbraced
+from pipelines.npov.prompt import Span, as_read, unbraced
 
 NAME = "annotated responses"
 
@@ -136,11 +136,6 @@ def _annotated(line: _Line) -> AnnotatedExample:
         hallucinated=hallucinated,
         uncovered=uncovered,
     )
-
-
-def as_read(response: str) -> str:
-    """A response as a model reads it."""
-    return " ".join(response.split())
 
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 from nli.windows import sentences as sentences_of
 from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, npov_prompt
+from pipelines.npov.prompt import Span, argument_spans, as_read, npov_prompt
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Engine, Measure, Progress, Target
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -123,7 +123,7 @@ def argument_map(
         SalienceError: They do not fit the model, or into memory.
     """
     prompt = npov_prompt(example)
-    encoded = decoder.encode(prompt.text, " ".join(example.response.split()))
+    encoded = decoder.encode(prompt.text, as_read(example.response))
     given = {side: words_of(encoded, prompt.spans[side]) for side in SIDES}
     response = words_of(encoded, sentence_spans(encoded))
     for called, found in {
@@ -160,8 +160,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     """
     alpha = contributions(found.values, settings.aggregation)
     beta = attributions(found.values, settings.aggregation)
-    spans = npov_prompt(example).spans
-    sides = [side for side in SIDES for _ in spans[side]]
+    spans = argument_spans(npov_prompt(example))
+    sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
     perspectives = [
         np.concatenate([own for own, of in zip(by_argument, sides, strict=True) if of == side])
@@ -190,12 +190,11 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
             error=1 - average(scores, settings.average) if len(scores) else None,
         )
 
-    every = [span for side in SIDES for span in spans[side]]
     return Checked(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,
-        arguments=tuple(map(checked, sides, every, found.given, by_argument)),
+        arguments=tuple(map(checked, sides, spans, found.given, by_argument)),
         sentences=tuple(
             checked(None, *each)
             for each in zip(

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pipelines.npov.check import Checked, CheckedText, SalienceSettings, sentence_spans
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.prompt import Span, npov_prompt
+from pipelines.npov.example import NpovExample
+from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.report.heatmap import Map, Part, parts
 from pipelines.report.heatmap import section as heatmap_section
 from pipelines.report.page import Section
@@ -36,7 +36,10 @@ def section(
     """
     marks = marked(settings)
     given, response = parts(
-        shown, argument_spans(example), sentence_spans(shown.encoded), settings.aggregation
+        shown,
+        argument_spans(npov_prompt(example)),
+        sentence_spans(shown.encoded),
+        settings.aggregation,
     )
     return heatmap_section(
         Map(
@@ -66,15 +69,9 @@ def by_token(example: NpovExample, found: WordMap) -> WordMap:
         found: Its `argument_map`, with the gradients of every token.
     """
     encoded = found.encoded
-    given = tokens_of(encoded, argument_spans(example))
+    given = tokens_of(encoded, argument_spans(npov_prompt(example)))
     response = tokens_of(encoded, sentence_spans(encoded))
     return word_map(encoded, found.salience, given, response)
-
-
-def argument_spans(example: NpovExample) -> list[Span]:
-    """Where the arguments of both sides stand in the prompt."""
-    spans = npov_prompt(example).spans
-    return [span for side in SIDES for span in spans[side]]
 
 
 def marked(settings: SalienceSettings) -> bool:

@@ -54,7 +54,17 @@ def npov_prompt(example: NpovExample) -> NpovPrompt:
 
 def unbraced(text: str) -> str:
     """A text as it stands within braces: its white space made even, its own braces parentheses."""
-    return " ".join(text.split()).translate(_UNBRACED)
+    return as_read(text).translate(_UNBRACED)
+
+
+def as_read(response: str) -> str:
+    """A response as a model reads it: its white space made even."""
+    return " ".join(response.split())
+
+
+def argument_spans(prompt: NpovPrompt) -> list[Span]:
+    """Where the arguments of both sides stand in a prompt, those of the pro side first."""
+    return [span for side in SIDES for span in prompt.spans[side]]
 
 
 def response_pair(example: NpovExample) -> tuple[str, str]:

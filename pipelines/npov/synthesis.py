@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from pipelines.data.procon import Topic
-from pipelines.npov.annotation import AnnotatedExample, Uncovered, as_read
+from pipelines.npov.annotation import AnnotatedExample, Uncovered
 from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, unbraced
+from pipelines.npov.prompt import Span, as_read, unbraced
 from pipelines.npov.rouge import overlap
 
 MOST_PER_SIDE = 3
