@@ -20,6 +20,13 @@ _EXAMPLES: dict[str, object] = {
     "documents": ["text"],
     "claims": ["text"],
     "evidence": [{"number": 1, "relation": "SUPPORTS", "cluster": "S1", "text": "text"}],
+    "heard": [{"speaker": "AGGREGATOR", "answer": "text", "explanation": "text"}],
+    "responses": [
+        {"speaker": "AGENT 1", "answer": "text", "explanation": "text", "reliability": None}
+    ],
+    "context": [{"number": 1, "source": "memory", "text": "text"}],
+    "consolidated": [{"text": "text", "source": "both", "documents": [1]}],
+    "form": "json",
 }
 """Values of the variables that are not strings, to try a template with."""
 

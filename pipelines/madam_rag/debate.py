@@ -1,0 +1,216 @@
+"""The debate: one agent per document, an aggregator, rounds (MADAM-RAG, section 4)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines import prompts
+from pipelines.data.records import Document
+from pipelines.evidence.labeller import Labeller
+from pipelines.madam_rag.reliability import reliability
+from pipelines.madam_rag.replies import ask_agent, ask_conclusion
+from pipelines.madam_rag.settings import Agreement, DebateSettings
+from pipelines.madam_rag.transcript import (
+    AgentReply,
+    Conclusion,
+    Debate,
+    Reliability,
+    Round,
+)
+from pipelines.metrics.answer_recall import normalised
+from pipelines.metrics.short_answers import canonical, is_unknown
+from pipelines.prompts import Prompt
+from serving.client import Client
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Who debates.
+
+    Attributes:
+        client: The model that all agents and the aggregator are.
+        agent: An agent's prompt.
+        aggregator: The aggregator's.
+        labeller: Tells which documents support or contradict an agent's answer, for the
+            aggregator to see; None leaves that out, as the paper does.
+    """
+
+    client: Client
+    agent: Prompt
+    aggregator: Prompt
+    labeller: Labeller | None = None
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All that may be asked."""
+        return (self.agent, self.aggregator)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What an agent is told of the round before.
+
+    Attributes:
+        speaker: "AGGREGATOR", or "AGENT 2".
+        answer: What it answers.
+        explanation: Why.
+    """
+
+    speaker: str
+    answer: str
+    explanation: str
+
+
+def panel(
+    client: Client, overrides: Path | None = None, *, labeller: Labeller | None = None
+) -> Panel:
+    """A panel with its prompts.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    return Panel(
+        client,
+        agent=prompts.load("madam_rag/agent", {"question", "document", "heard", "form"}, overrides),
+        aggregator=prompts.load(
+            "madam_rag/aggregator", {"question", "responses", "form"}, overrides
+        ),
+        labeller=labeller,
+    )
+
+
+async def debate(
+    question: str,
+    documents: Sequence[Document],
+    by: Panel,
+    settings: DebateSettings = DebateSettings(),  # noqa: B008  (frozen)
+) -> Debate:
+    """Let one agent per document answer, hear of the others and answer again (section 4).
+
+    Round t: every agent replies, r_i(t) = L_i(q, d_i, y(t-1), e(t-1)), without the latter two in
+    the first round; the aggregator makes (y(t), e(t)) = A(R(t)) of the replies. The debate ends
+    when all agents keep their answers, or with round T. One document and one round are legal.
+
+    Args:
+        question: What is asked.
+        documents: At least one, with distinct ids.
+        by: Who debates.
+        settings: How.
+
+    Raises:
+        RequestError: A document does not fit the model's context.
+        PairError: An answer does not fit the tagger.
+        ServingError: No server can be had.
+    """
+    rounds: list[Round] = []
+    agreed = False
+    while len(rounds) < settings.rounds and not agreed:
+        before = rounds[-1] if rounds else None
+        replies = await asyncio.gather(
+            *(
+                _agent(question, document, heard(before, number, settings), by, settings)
+                for number, document in enumerate(documents)
+            )
+        )
+        agreed = before is not None and all_kept(before.agents, replies, settings.agreement)
+        if not settings.aggregator or (agreed and settings.closing == "previous"):
+            rounds.append(Round(agents=tuple(replies)))
+            continue
+        tallies: tuple[Reliability | None, ...] = ()
+        if by.labeller is not None:
+            tallies = await reliability(question, replies, documents, by.labeller)
+        aggregate = await _aggregate(question, replies, tallies, by, settings)
+        rounds.append(Round(agents=tuple(replies), aggregate=aggregate, reliability=tallies))
+    return Debate(rounds=tuple(rounds), agreed=agreed)
+
+
+def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Heard, ...]:
+    """What an agent is told of the round before; nothing in the first round.
+
+    By default the aggregator's answers and explanation (section 4); with `history` "agents" the
+    replies of all other agents (appendix C). What could not be read is not told.
+
+    Args:
+        before: The round before.
+        agent: Which agent, from 0.
+        settings: Say which of the two.
+    """
+    if before is None:
+        return ()
+    if settings.history == "agents":
+        return tuple(
+            Heard(f"AGENT {number + 1}", reply.answer, reply.explanation)
+            for number, reply in enumerate(before.agents)
+            if number != agent and reply.answer is not None
+        )
+    aggregate = before.aggregate
+    if aggregate is None or aggregate.problem is not None:
+        return ()
+    return (Heard("AGGREGATOR", "; ".join(aggregate.answers) or "unknown", aggregate.explanation),)
+
+
+def all_kept(
+    before: Sequence[AgentReply], after: Sequence[AgentReply], agreement: Agreement
+) -> bool:
+    """Whether every agent kept its answer: the end of the debate (section 4).
+
+    Args:
+        before: Replies of a round, in the order of the documents.
+        after: Those of the next one.
+        agreement: When two answers are the same.
+    """
+    return all(
+        kept(one.answer, other.answer, agreement) for one, other in zip(before, after, strict=True)
+    )
+
+
+def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
+    """Whether two answers of one agent are the same.
+
+    Answers are compared after normalisation, so that "The 1,856" is "1856"; two that say that
+    there is no answer are the same. An unreadable one (None) is never the same as another.
+    """
+    if before is None or after is None or agreement == "never":
+        return False
+    if is_unknown(before) or is_unknown(after):
+        return is_unknown(before) and is_unknown(after)
+    if agreement == "same":
+        return canonical(before) == canonical(after)
+    one, other = normalised(before), normalised(after)
+    return one in other or other in one
+
+
+async def _agent(
+    question: str, document: Document, told: Sequence[Heard], by: Panel, settings: DebateSettings
+) -> AgentReply:
+    messages = by.agent.messages(
+        question=question, document=document.as_read(), heard=told, form=settings.replies
+    )
+    return await ask_agent(
+        by.client, messages, settings.replies, settings.agent_tokens, affinity=document.as_read()
+    )
+
+
+async def _aggregate(
+    question: str,
+    replies: Sequence[AgentReply],
+    tallies: Sequence[Reliability | None],
+    by: Panel,
+    settings: DebateSettings,
+) -> Conclusion:
+    responses = [
+        {
+            "speaker": f"AGENT {number}",
+            "answer": "(could not be read)" if reply.answer is None else reply.answer or "unknown",
+            "explanation": reply.explanation,
+            "reliability": None if tally is None else tally.model_dump(),
+        }
+        for number, (reply, tally) in enumerate(
+            zip(replies, tallies or [None] * len(replies), strict=True), start=1
+        )
+    ]
+    messages = by.aggregator.messages(question=question, responses=responses, form=settings.replies)
+    return await ask_conclusion(
+        by.client, messages, settings.replies, settings.conclusion_tokens, affinity=question
+    )

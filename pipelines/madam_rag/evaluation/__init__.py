@@ -1,0 +1,1 @@
+"""MADAM-RAG beside its baselines: data sets, constructions, tables and figures of the paper."""

@@ -1,0 +1,47 @@
+"""The record of one question under every method: one line of `madam-rag.NAME.jsonl`."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.madam_rag.astute_rag import Consolidation
+from pipelines.madam_rag.question import Question
+from pipelines.madam_rag.transcript import Conclusion, Debate
+
+
+class Outcome(BaseModel):
+    """What a method makes of a question.
+
+    Attributes:
+        concluded: Its answers, or why they could not be read.
+        calls: Replies of a model that it took; those from the cache count, too.
+        debate: Of MADAM-RAG, everything that was said.
+        consolidation: Of Astute RAG, what it passed through.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    concluded: Conclusion
+    calls: int
+    debate: Debate | None = None
+    consolidation: Consolidation | None = None
+
+
+class QuestionResult(BaseModel):
+    """One question.
+
+    Attributes:
+        id: Name of the question within its data set, and of the level where that is varied.
+        asked: The question with its documents and gold answers.
+        status: "answered", or "failed" (tried again when the run is resumed).
+        outcomes: Method -> what it makes of the question; see `methods.METHODS`.
+        error: One line for "failed".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    asked: Question
+    status: Literal["answered", "failed"]
+    outcomes: dict[str, Outcome] = {}
+    error: str | None = None

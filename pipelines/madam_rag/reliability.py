@@ -1,0 +1,66 @@
+"""How far the other documents bear out an agent's answer: a signal that the paper does not have."""
+
+from collections.abc import Sequence
+
+from pipelines.data.declarative import declarative
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.evidence.labeller import Labeller, label_pairs
+from pipelines.madam_rag.transcript import AgentReply, Reliability
+from pipelines.metrics.short_answers import is_unknown
+
+
+async def reliability(
+    question: str,
+    replies: Sequence[AgentReply],
+    documents: Sequence[Document],
+    labeller: Labeller,
+) -> tuple[Reliability | None, ...]:
+    """Count for each agent which other documents support its answer and which contradict it.
+
+    Question and answer are put as one statement, which every document but the agent's own is
+    judged by. An answer that no other document knows of has neither, whether it is right for
+    another entity of the name or not: the aggregator weighs it, nothing is left out.
+
+    Args:
+        question: What is asked.
+        replies: One per document.
+        documents: In the same order, with distinct ids.
+        labeller: The tagger, or any other.
+
+    Returns:
+        One per agent; None of an agent that gives no answer.
+
+    Raises:
+        PairError: A statement does not fit the labeller.
+    """
+    claims = [
+        None
+        if reply.answer is None or is_unknown(reply.answer)
+        else declarative(question, reply.answer)
+        for reply in replies
+    ]
+    wanted = dict.fromkeys(
+        (claim, document)
+        for agent, claim in enumerate(claims)
+        if claim is not None
+        for number, document in enumerate(documents)
+        if number != agent
+    )
+    judged, _ = await label_pairs(labeller, list(wanted))
+
+    def tally(agent: int, claim: str) -> Reliability:
+        relations = [
+            judged[claim, document.id].relation
+            for number, document in enumerate(documents)
+            if number != agent
+        ]
+        return Reliability(
+            support=relations.count(Relation.SUPPORTS),
+            refute=relations.count(Relation.CONTRADICTS),
+            others=len(relations),
+        )
+
+    return tuple(
+        None if claim is None else tally(agent, claim) for agent, claim in enumerate(claims)
+    )
