@@ -22,6 +22,11 @@ from pipelines.conrag.evaluation.result import ClaimResult
 from pipelines.conrag.evaluation.tables import all_tables as conrag_tables
 from pipelines.errors import InputError
 from pipelines.files import replace_text
+from pipelines.madam_rag.evaluation import page as debated
+from pipelines.madam_rag.evaluation import run as madam_rag
+from pipelines.madam_rag.evaluation.result import QuestionResult
+from pipelines.madam_rag.evaluation.statistics import from_json
+from pipelines.madam_rag.evaluation.tables import all_tables as madam_tables
 from pipelines.npov.evaluation import page as faithful
 from pipelines.npov.evaluation import run as npov
 from pipelines.npov.evaluation.tables import all_tables as npov_tables
@@ -50,7 +55,9 @@ def report(
 def made_with(config: Mapping[str, Any]) -> str:
     """One sentence under every table: which bytes of which models and data it was made from."""
     data = config["data"]
-    models = [config["tagger"]] if "cascade" in config else []
+    # Where the tagger is all the model there is, it is named once.
+    tagger = config.get("tagger", config["model"])
+    models = [tagger] if tagger["digest"] != config["model"]["digest"] else []
     models = [*models, config["model"], *([config["writer"]] if "writer" in config else [])]
     named = " and ".join(
         f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
@@ -85,12 +92,18 @@ def publish(folder: RunFolder) -> None:
         InputError: A result is damaged, or the folder cannot be written.
     """
     about = folder.about()
-    found = (_conflictscore(folder, about), _detection(folder), _conrag(folder), _npov(folder))
+    found = (
+        _conflictscore(folder, about),
+        _detection(folder),
+        _conrag(folder),
+        _madam_rag(folder),
+        _npov(folder),
+    )
     parts = [part for part in found if part is not None]
     if not parts:
         raise InputError(
             f"{folder.path} holds no run of {conflictscore.NAME}, {detection.NAME}, "
-            f"{evaluation.NAME} or {npov.NAME}; name one that does"
+            f"{evaluation.NAME}, {madam_rag.NAME} or {npov.NAME}; name one that does"
         )
     for each in (each for part in parts for each in part.tables):
         table.write(each, folder.tables)
@@ -182,6 +195,46 @@ def _conrag(folder: RunFolder) -> Part | None:
             (f"ConRAG, {name}", _how(entry["config"], results[name]))
             for name, entry in entries.items()
         ),
+    )
+
+
+def _madam_rag(folder: RunFolder) -> Part | None:
+    entries = madam_rag.runs(folder)
+    if not entries:
+        return None
+    configs = {name: entry["config"] for name, entry in entries.items()}
+    results = madam_rag.results(folder)
+    found = [entry["statistics"] for entry in entries.values() if "statistics" in entry]
+    made = madam_tables(
+        results,
+        {name: config["model"]["name"] for name, config in configs.items()},
+        from_json(found[0]) if found else (),
+    )
+    note = " ".join(dict.fromkeys(made_with(config) for config in configs.values()))
+    models = [
+        ModelUsed(role, config[key]["name"], config[key]["digest"])
+        for config in configs.values()
+        for key, role in (("model", "agents and baselines"), ("tagger", "reliability"))
+        if key in config
+    ]
+    return Part(
+        section=debated.section(results, made),
+        tables=tuple(_noted(each, note) for each in made),
+        models=tuple(dict.fromkeys(models)),
+        facts=tuple(
+            (f"MADAM-RAG, {name}", f"{config['data']['name']} ({_held(config, results[name])})")
+            for name, config in configs.items()
+        ),
+    )
+
+
+def _held(config: Mapping[str, Any], own: Sequence[QuestionResult]) -> str:
+    """How many questions, and how they were debated."""
+    debate = config["debate"]
+    told = "aggregator" if debate["history"] == "aggregate" else "other agents"
+    return (
+        f"{len(own):,} questions; at most {debate['rounds']} rounds, agents hear the {told}, "
+        f"replies in {'JSON' if debate['replies'] == 'json' else 'free text'}"
     )
 
 

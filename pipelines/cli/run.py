@@ -10,6 +10,7 @@ from rich.markup import escape
 from pipelines.cli import options
 from pipelines.cli.conrag import run_conrag
 from pipelines.cli.detection import run_conflict_detection
+from pipelines.cli.madam_rag import run_madam_rag
 from pipelines.cli.npov_run import run_npov
 from pipelines.cli.progress import STDERR, Shown, progress
 from pipelines.cli.report import publish
@@ -35,6 +36,7 @@ app = typer.Typer(
 
 app.command("conflict-detection")(run_conflict_detection)
 app.command("conrag")(run_conrag)
+app.command("madam-rag")(run_madam_rag)
 app.command("npov")(run_npov)
 
 

@@ -1,6 +1,6 @@
 """How models are asked, and how what they say is read: JSON by schema, or the paper's free text."""
 
-import json
+import ast
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final
@@ -101,8 +101,8 @@ def read_agent(text: str) -> AgentReply:
 def read_conclusion(text: str) -> Conclusion:
     """Parse 'All Correct Answers: ["A", "B"]. Explanation: E.', the format of appendix C.
 
-    The list is read as JSON; else whatever stands in it between quotes is an answer each; else it
-    is one answer, since a comma may be part of it ("Austin, Texas").
+    The list is read as a list of literals; else whatever stands in it between quotes is an answer
+    each; else it is one answer, since a comma may be part of it ("Austin, Texas").
     """
     found = _CONCLUSION.search(text)
     if found is None:
@@ -117,14 +117,12 @@ def read_conclusion(text: str) -> Conclusion:
 
 def _listed(text: str) -> list[str]:
     try:
-        value = json.loads(text)
-    except ValueError:
+        value = ast.literal_eval(text)  # of JSON lists and of those with single quotes
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
         return _QUOTED.findall(text) or [_bare(text.strip("[] \n"))]
-    if not isinstance(value, list):
-        return [str(value)]
-    return [str(each) for each in value]
+    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
 
 
 def _bare(answer: str) -> str:
     """An answer without the signs that the format puts around it."""
-    return answer.strip().strip("{}'\"").rstrip(".").strip()
+    return answer.strip().rstrip(".").strip("{}'\" ").rstrip(".")

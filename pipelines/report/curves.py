@@ -1,4 +1,4 @@
-"""Square plots as inline SVG: the reliability diagram, and curves of a training run.
+"""Square plots as inline SVG: the reliability diagram, and curves through points.
 
 A drawing has a coordinate system of its own and keeps its proportions; its lines keep their width
 at any size. Every plot stands beside a table of the numbers it shows.
@@ -16,7 +16,7 @@ SIDE = 240
 
 _LEFT, _TOP, _BELOW, _RIGHT = 34, 8, 34, 10
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_SERIES = ("first", "second", "third")
+_SERIES = ("first", "second", "third", "fourth")
 
 STYLE = """
 .curve { max-width: 26rem; margin: .5rem 0 1rem; min-width: 0; }
@@ -36,6 +36,10 @@ STYLE = """
 .curve .swatch.second { background: var(--contradict); }
 .curve circle.third { fill: var(--invalid); }
 .curve .swatch.third { background: var(--invalid); }
+.curve .fourth { stroke: var(--ink); }
+.curve .path.fourth { stroke-dasharray: 5 3; }
+.curve circle.fourth { fill: var(--ink); }
+.curve .swatch.fourth { background: var(--ink); }
 """
 """CSS of these plots; colours are those of the page, light and dark."""
 
@@ -65,29 +69,39 @@ def curve(
     title: str,
     across: str,
     up: str,
+    *,
+    steps: Sequence[int] = (),
 ) -> Markup:
     """One line per series through its points; the axes begin at 0 and end at the largest value.
 
     Args:
-        series: (name, points) of at most three lines; a point is (x, y), neither below 0.
+        series: (name, points) of at most four lines; a point is (x, y), neither below 0.
         title: Heading.
         across: What x is: "pairs".
         up: What y is: "accuracy".
+        steps: Where x counts something ("rounds"), the numbers that it takes, in order. The axis
+            then has exactly these, and begins and ends half a step beyond them.
     """
     points = [point for _, one in series for point in one]
-    wide = max((x for x, _ in points), default=0) or 1
+    left = steps[0] - 0.5 if steps else 0
+    right = steps[-1] + 0.5 if steps else max((x for x, _ in points), default=0) or 1
+    wide = right - left
     high = max((y for _, y in points), default=0) or 1
     high = max(1, high)  # shares are shown on their whole range
     drawn = Markup("")
     for kind, (name, one) in zip(_SERIES, series, strict=False):
-        places = [_place(x / wide, y / high) for x, y in one]
+        places = [_place((x - left) / wide, y / high) for x, y in one]
         line = " ".join(f"{x:.2f},{y:.2f}" for x, y in places)
         drawn += Markup('<polyline class="path {}" points="{}"/>').format(kind, line)
-        for (x, y), (left, top) in zip(one, places, strict=True):
+        for (x, y), (centre, top) in zip(one, places, strict=True):
             drawn += Markup(
                 '<circle class="{}" cx="{:.2f}" cy="{:.2f}" r="2.5"><title>{}</title></circle>'
-            ).format(kind, left, top, f"{name}: {y:.3g} at {_number(x)} {across}")
-    x_ticks = [(tick, _number(tick * wide)) for tick in (0.0, 0.5, 1.0)]
+            ).format(kind, centre, top, f"{name}: {y:.3g} at {_number(x)} {across}")
+    x_ticks = (
+        [((step - left) / wide, f"{step:,}") for step in steps]
+        if steps
+        else [(tick, _number(tick * wide)) for tick in (0.0, 0.5, 1.0)]
+    )
     y_ticks = [(tick, f"{tick * high:.2g}") for tick in _TICKS]
     names = [name for name, _ in series]
     return _figure(drawn, x_ticks, y_ticks, axes=(across, up), title=title, names=names)

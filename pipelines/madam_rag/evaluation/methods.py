@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from pipelines.evidence.labeller import Labeller
-from pipelines.madam_rag.astute_rag import AstuteRag, astute, astute_rag
+from pipelines.madam_rag.astute_rag import CONSOLIDATIONS, AstuteRag, astute, astute_rag
 from pipelines.madam_rag.baselines import Baselines, baselines, concatenated, no_rag
 from pipelines.madam_rag.debate import Panel, debate, panel
 from pipelines.madam_rag.evaluation.result import Outcome
@@ -142,6 +142,22 @@ async def outcome(method: str, asked: Question, by: Compared) -> Outcome:
         by.settings.without_aggregator() if method == WITHOUT_AGGREGATOR else by.settings,
     )
     return Outcome(concluded=held.concluded, calls=held.calls, debate=held)
+
+
+def most_calls(method: str, asked: Sequence[Question], rounds: int) -> int:
+    """Replies of a model that a method takes at most.
+
+    Args:
+        method: Its name.
+        asked: The questions.
+        rounds: T.
+    """
+    if method in {NO_RAG, CONCATENATED}:
+        return len(asked)
+    if method == ASTUTE:
+        return (2 + CONSOLIDATIONS) * len(asked)
+    aggregator = method != WITHOUT_AGGREGATOR
+    return rounds * sum(len(each.documents) + aggregator for each in asked)
 
 
 def _once(concluded: Conclusion) -> Outcome:

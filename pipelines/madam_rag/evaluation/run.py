@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from pipelines.madam_rag.evaluation.constructions import misinformation, support_imbalance
+from pipelines.madam_rag.evaluation.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.evaluation.methods import Compared, Experiment, outcomes
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import Question
@@ -40,15 +40,25 @@ def runs(folder: RunFolder) -> dict[str, dict[str, Any]]:
     return folder.entries(NAME)
 
 
-def posed(questions: Sequence[Question], experiment: Experiment) -> list[Question]:
-    """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3."""
+def posed(
+    questions: Sequence[Question], experiment: Experiment, limit: int | None = None
+) -> list[Question]:
+    """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3.
+
+    Args:
+        questions: The data set.
+        experiment: What is compared.
+        limit: Most questions, before they are multiplied by their levels; None takes all, or the
+            200 of section 6.
+    """
+    most = MOST if limit is None else limit
     match experiment:
         case "support":
-            return support_imbalance(questions, seed=CONSTRUCTED_SEED)
+            return support_imbalance(questions, most=most, seed=CONSTRUCTED_SEED)
         case "misinformation":
-            return misinformation(questions, seed=CONSTRUCTED_SEED)
+            return misinformation(questions, most=most, seed=CONSTRUCTED_SEED)
         case _:
-            return list(questions)
+            return list(questions[:limit])
 
 
 async def run(

@@ -1,12 +1,16 @@
 """The bundled samples are valid, complete, within their bounds, and agree with their README."""
 
+import json
 import re
 from importlib.resources import files
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
+from pipelines.data.ramdocs import UNKNOWN, RamQuestion, read
 from pipelines.data.records import Record
+from pipelines.supervision.substitution import has_words
 
 SAMPLES = files("pipelines.data") / "samples"
 LINES = (SAMPLES / "contested.jsonl").read_text(encoding="utf-8").splitlines()
@@ -93,3 +97,70 @@ def test_readme_places_each_document_once_and_shows_a_conflict(record: Record) -
 def test_the_supporting_document_is_not_always_first() -> None:
     first = [row[3].startswith("d1") for row in readme_rows().values()]
     assert 0 < sum(first) < len(first) / 2
+
+
+# Questions in the format of RAMDocs
+
+RAMDOCS = Path(str(SAMPLES / "ramdocs.jsonl"))
+QUESTIONS = read(RAMDOCS)
+
+each_question = pytest.mark.parametrize("question", QUESTIONS, ids=lambda each: each.question)
+
+
+def test_ten_questions_half_of_them_ambiguous() -> None:
+    assert len({question.question for question in QUESTIONS}) == len(QUESTIONS) == 10
+    ambiguous = [question for question in QUESTIONS if len(question.gold_answers) > 1]
+    assert 4 <= len(ambiguous) <= 7
+    assert max(len(question.gold_answers) for question in QUESTIONS) == 3
+
+
+def test_questions_have_the_fields_of_the_release_and_no_others() -> None:
+    for line in RAMDOCS.read_text(encoding="utf-8").splitlines():
+        values = json.loads(line)
+        assert set(values) == set(RamQuestion.model_fields)
+        assert all(set(each) == {"text", "type", "answer"} for each in values["documents"])
+
+
+@each_question
+def test_question_is_complete(question: RamQuestion) -> None:
+    assert question.question.endswith("?")
+    assert 3 <= len(question.documents) <= 6
+    assert len(question.disambig_entity) == len(question.gold_answers)
+    given = {kind: set[str]() for kind in ("correct", "misinfo", "noise")}
+    for document in question.documents:
+        given[document.type].add(document.answer)
+    assert given["correct"] == set(question.gold_answers), "every right answer has a document"
+    assert given["misinfo"] == set(question.wrong_answers)
+    assert given["noise"] <= {UNKNOWN}
+
+
+@each_question
+def test_documents_of_a_question_say_what_they_are_marked_with(question: RamQuestion) -> None:
+    answers = {*question.gold_answers, *question.wrong_answers}
+    for document in question.documents:
+        assert 35 <= len(document.text.split()) <= 70
+        assert document.text == " ".join(document.text.split()), "stray white space"
+        said = {answer for answer in answers if has_words(document.text, answer)}
+        assert said == ({document.answer} & answers), document.text
+
+
+def test_all_kinds_of_documents_stand_in_every_place() -> None:
+    for kind in ("correct", "misinfo", "noise"):
+        places = {
+            place
+            for question in QUESTIONS
+            for place, document in enumerate(question.documents)
+            if document.type == kind
+        }
+        assert len(places) >= 3
+
+
+def test_no_text_is_shared_between_documents_of_questions() -> None:
+    passages = [runs(document.text, 9) for question in QUESTIONS for document in question.documents]
+    for left, right in combinations(passages, 2):
+        assert not left & right
+
+
+def test_readme_names_every_question() -> None:
+    for question in QUESTIONS:
+        assert f"| {question.question} |" in README

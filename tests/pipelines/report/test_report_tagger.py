@@ -113,6 +113,21 @@ def test_a_curve_stays_within_its_frame(points: list[tuple[float, float]], name:
     assert drawn.count("<script") == 0
 
 
+def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
+    rounds = [(1.0, 0.25), (2.0, 0.5), (3.0, 1.0)]
+    names = ["first", "second", "third", "fourth"]
+    drawn = curve([(name, rounds) for name in names], "F1", "rounds", "F1", steps=(1, 2, 3))
+    # Three steps share the width evenly, each in the middle of its third.
+    columns = [34 + SIDE * share for share in (1 / 6, 3 / 6, 5 / 6)]
+    for name in names:
+        found = re.findall(rf'<circle class="{name}" cx="([\d.]+)"', drawn)
+        assert [float(x) for x in found] == pytest.approx(columns, abs=0.01)
+    ticks = re.findall(r'<text x="([\d.]+)" y="260" text-anchor="middle">(\d)</text>', drawn)
+    assert [text for _, text in ticks] == ["1", "2", "3"]
+    assert [float(x) for x, _ in ticks] == pytest.approx(columns, abs=0.01)
+    assert "fourth: 0.5 at 2 rounds" in drawn
+
+
 def test_the_page_holds_diagram_and_tables_with_everything_escaped(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     tables = [scores_table(SCORED, HOSTILE, HOSTILE), labels_table(SCORED)]

@@ -1,0 +1,103 @@
+"""Reads FaithEval's inconsistent task (Ming et al. 2024, "FaithEval", arXiv 2410.03727).
+
+Format of "Salesforce/FaithEval-inconsistent-v1.0", split `test`, on Hugging Face: 1,500 rows with
+`qid`, `question`, `context` (one string in which each document begins with "Document:") and
+`answers`. It is released as Parquet; files of JSON Lines made from it are read as well.
+
+Two things nothing official states. Which of `answers` are spellings of one answer: all are taken as
+names of the one right answer, for MADAM-RAG's paper (section 5.2) says that the set has "only a
+single correct answer". And which document is the misinformation, and what wrong answer it gives: no
+document is marked, and every answer that is none of those names counts as wrong.
+"""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+
+from pipelines.data.records import Text
+from pipelines.data.released import Entry, cleaned, content, read_records, record
+from pipelines.errors import InputError
+
+MARK = re.compile(r"(?<!\w)Document:")
+"""What each document begins with."""
+
+PARQUET = b"PAR1"
+"""What a Parquet file begins with."""
+
+
+def _answers(value: object) -> object:
+    """One string as a list of one; a list of strings without empty and repeated ones."""
+    strings = [value] if isinstance(value, str) else value
+    if isinstance(strings, list) and all(isinstance(each, str) for each in strings):
+        return cleaned(strings)
+    return value
+
+
+class FaithQuestion(BaseModel):
+    """One question.
+
+    Attributes:
+        qid: Name of the question; None where the file has none.
+        question: What is asked.
+        context: The documents in one string; see `documents`.
+        answers: Names of the right answer, at least one.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    qid: int | str | None = None
+    question: Text
+    context: Text
+    answers: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_answers)]
+
+    @field_validator("context")
+    @classmethod
+    def _has_a_document(cls, context: str) -> str:
+        if not documents(context):
+            raise ValueError("there is no document after 'Document:'")
+        return context
+
+
+def documents(context: str) -> tuple[str, ...]:
+    """The documents of a context, in order, without their marks and without empty ones.
+
+    Text before the first mark is a document, too, so a context without a mark is one document.
+    """
+    return tuple(text for part in MARK.split(context) if (text := part.strip()))
+
+
+def read(path: Path) -> list[FaithQuestion]:
+    """The questions of a FaithEval file, in its order.
+
+    Args:
+        path: Parquet, JSON Lines or a JSON list, gzipped or not; the content decides.
+
+    Raises:
+        InputError: The file cannot be read or an entry is of another format.
+    """
+    raw = content(path)
+    if not raw.startswith(PARQUET):
+        return read_records(path, FaithQuestion, "FaithEval")
+    rows = _rows(raw, path)
+    if not rows:
+        raise InputError(f"{path} has no row; name the released file")
+    return [
+        record(Entry(f"{path}: row {number}", row), FaithQuestion, "FaithEval")
+        for number, row in enumerate(rows, start=1)
+    ]
+
+
+def _rows(raw: bytes, path: Path) -> list[dict[str, Any]]:
+    import pyarrow as arrow  # type: ignore[import-untyped]  # noqa: PLC0415  (only Parquet needs it)
+    from pyarrow import parquet  # noqa: PLC0415  (as above)
+
+    try:
+        table = parquet.read_table(arrow.BufferReader(raw))
+        return [dict(row) for row in table.to_pylist()]
+    except (arrow.ArrowException, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(
+            f"{path} is a damaged Parquet file ({reason}); download it again"
+        ) from error

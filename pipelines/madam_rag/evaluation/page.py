@@ -1,0 +1,257 @@
+"""What an evaluation contributes to the report: tables, figures, and every debate to read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from markupsafe import Markup
+
+from pipelines.madam_rag.evaluation.methods import MADAM
+from pipelines.madam_rag.evaluation.opened import Verdict, content, verdict
+from pipelines.madam_rag.evaluation.result import QuestionResult
+from pipelines.madam_rag.evaluation.scores import Part, Results, parts, shown_methods
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.curves import STYLE as CURVE_STYLE
+from pipelines.report.curves import curve
+from pipelines.report.page import Section, fragment
+from pipelines.report.plots import dots
+from pipelines.report.table import Cell, Table, html
+
+ANCHOR = "madam-rag"
+
+DEBATES_SHOWN = 500
+"""Debates that the page holds. One of six agents and three rounds takes about 15 KB with its
+documents, so that the page stays below 10 MB and opens in about a second."""
+
+_HERE = Path(__file__).parent
+_MEASURES = (
+    ("exact_match", "Exact match"),
+    ("precision", "Precision"),
+    ("recall", "Recall"),
+    ("f1", "F1"),
+)
+_EXPERIMENTS = {
+    "support": ("Imbalance", "documents for the other answer"),
+    "misinformation": ("Misinformation", "documents with misinformation"),
+}
+_PARTS = {
+    "methods": "results",
+    "comparisons": "results",
+    "rounds": "rounds",
+    "levels": "levels",
+    "drops": "levels",
+    "failures": "failures",
+}
+"""Table -> the part of the section where it stands; all others are in "data"."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One question in the page's list.
+
+    Attributes:
+        place: Id of its element.
+        data: Its data set, with experiment and level where it has them.
+        result: The question.
+        verdicts: One per method of the list.
+    """
+
+    place: str
+    data: str
+    result: QuestionResult
+    verdicts: tuple[Verdict, ...]
+
+
+def section(results: Results, made: Sequence[Table]) -> Section:
+    """Table 1, Figures 3 and 4, and the debates of this run.
+
+    What a question shows when it is opened (answers, debate, documents) lies in the page as JSON
+    and is drawn then.
+
+    Args:
+        results: Data set, with its experiment where there is one -> its results.
+        made: The tables of these results, from `tables.all_tables`.
+    """
+    named = {table.name.removeprefix("madam_"): table for table in made if table.rows}
+    every = parts(results, {})
+    methods = shown_methods([each for part in every for each in part.results])
+    entries = [
+        Entry(
+            f"{ANCHOR}-question-{number}",
+            name,
+            result,
+            tuple(verdict(result, method) for method in methods),
+        )
+        for number, (name, result) in enumerate(listed(every), 1)
+    ]
+    links = {_called(entry.data, entry.result.id): entry.place for entry in entries}
+    shown: dict[str, list[Markup]] = {
+        part: [] for part in ("results", "rounds", "levels", "data", "failures")
+    }
+    for name, table in named.items():
+        part = _PARTS.get(name, "data")
+        # A table that is all of a part has the part's heading above it.
+        title = Markup("<h4>{}</h4>").format(table.title) if name != part else Markup("")
+        linked = _by_question(table) if name == "failures" else table
+        shown[part].append(title + html(linked, links=links))
+    body = fragment(
+        _HERE,
+        "page.html.j2",
+        anchor=ANCHOR,
+        accuracies=accuracy_plots(named["methods"]) if "methods" in named else [],
+        rounds=round_plots(named["rounds"]) if "rounds" in named else [],
+        levels=level_plots(named["levels"]) if "levels" in named else [],
+        tables=shown,
+        entries=entries,
+        names=[part.title for part in every],
+        methods=methods,
+        favourite=MADAM,
+        debates=sum(_debates(entry.result) for entry in entries),
+        left_out=sum(map(len, results.values())) - len(entries),
+    )
+    return Section(
+        anchor=ANCHOR,
+        title="MADAM-RAG",
+        body=body,
+        contents=(
+            (f"{ANCHOR}-results", "Results"),
+            *(
+                (f"{ANCHOR}-{part}", title)
+                for part, title in (
+                    ("rounds", "Rounds and the aggregator"),
+                    ("levels", "Imbalance and misinformation"),
+                    ("data", "Agents and data"),
+                )
+                if shown[part]
+            ),
+            (f"{ANCHOR}-debates", "Debates"),
+            (f"{ANCHOR}-failures", "Failures"),
+        ),
+        data=tuple(
+            (f"{entry.place}-data", content(entry.result))
+            for entry in entries
+            if entry.result.outcomes
+        ),
+        style=(_HERE / "page.css").read_text(encoding="utf-8") + CURVE_STYLE,
+        script=(_HERE / "page.js").read_text(encoding="utf-8"),
+    )
+
+
+def listed(made: Sequence[Part], limit: int = DEBATES_SHOWN) -> list[tuple[str, QuestionResult]]:
+    """The questions that the page lists, with the titles of their parts, in order.
+
+    All parts give theirs in turn until the debates together are `limit`, so that each part is
+    seen. A question without a debate counts as one.
+    """
+    turns = sorted(
+        (position, place)
+        for place, part in enumerate(made)
+        for position in range(len(part.results))
+    )
+    chosen, debates = [], 0
+    for position, place in turns:
+        debates += max(1, _debates(made[place].results[position]))
+        if debates > limit:
+            break
+        chosen.append((place, position))
+    return [
+        (made[place].title, made[place].results[position]) for place, position in sorted(chosen)
+    ]
+
+
+def accuracy_plots(table: Table) -> list[Markup]:
+    """Exact match of every method, one plot per data set (Table 1)."""
+    return [
+        dots(
+            [(str(row["method"]), _estimate(row["exact_match"])) for row in own],
+            f"Exact match, {name}",
+        )
+        for name, own in _by(_rows(table), "data")
+    ]
+
+
+def round_plots(table: Table) -> list[tuple[str, list[Markup]]]:
+    """Each measure by rounds, with and without aggregator (Figure 3): data set -> its plots."""
+    return [
+        (
+            name,
+            [
+                plot
+                for key, title in _MEASURES
+                if (plot := _lines(own, "aggregator", "rounds", key, (title, "rounds", "share")))
+            ],
+        )
+        for name, own in _by(_rows(table), "data")
+    ]
+
+
+def level_plots(table: Table) -> list[Markup]:
+    """Exact match of every method by level (Figure 4), one plot per experiment and data set."""
+    plots = []
+    for experiment, every in _by(_rows(table), "experiment"):
+        title, across = _EXPERIMENTS.get(experiment, (experiment, "level"))
+        for name, own in _by(every, "data"):
+            titles = (f"{title}, {name}", across, "exact match")
+            plots.append(_lines(own, "method", "level", "exact_match", titles))
+    return [plot for plot in plots if plot]
+
+
+def _debates(result: QuestionResult) -> int:
+    return sum(outcome.debate is not None for outcome in result.outcomes.values())
+
+
+def _rows(table: Table) -> list[dict[str, Cell]]:
+    """The table's own rows, without figures from elsewhere."""
+    keys = [column.key for column in table.columns]
+    return [dict(zip(keys, row, strict=True)) for row in table.rows]
+
+
+def _by(rows: Sequence[dict[str, Cell]], key: str) -> list[tuple[str, list[dict[str, Cell]]]]:
+    """Each value of a column with its rows, in the order in which the values come first."""
+    found: dict[str, list[dict[str, Cell]]] = {}
+    for row in rows:
+        found.setdefault(str(row[key]), []).append(row)
+    return list(found.items())
+
+
+def _called(data: str, name: str) -> str:
+    """A question among those of all data, whose names may be the same."""
+    return f"{data}: {name}"
+
+
+def _by_question(table: Table) -> Table:
+    """The table of failures with data and question as one, for its rows to lead to the question."""
+    keys = [column.key for column in table.columns]
+    data, question = keys.index("data"), keys.index("question")
+    others = [place for place in range(len(keys)) if place not in (data, question)]
+    return replace(
+        table,
+        columns=(table.columns[question], *(table.columns[place] for place in others)),
+        rows=tuple(
+            (_called(str(row[data]), str(row[question])), *(row[place] for place in others))
+            for row in table.rows
+        ),
+    )
+
+
+def _lines(
+    rows: Sequence[dict[str, Cell]],
+    series: str,
+    across: str,
+    up: str,
+    titles: tuple[str, str, str],
+) -> Markup | None:
+    """One line per value of the column `series`, through the values of `up`; None without any."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    steps = set()
+    for row in rows:
+        place, estimate = row[across], _estimate(row[up])
+        if isinstance(place, int) and estimate is not None:
+            steps.add(place)
+            lines.setdefault(str(row[series]), []).append((place, estimate.value))
+    title, *axes = titles
+    return curve([*lines.items()], title, *axes, steps=tuple(sorted(steps))) if lines else None
+
+
+def _estimate(cell: Cell) -> Estimate | None:
+    return cell if isinstance(cell, Estimate) else None

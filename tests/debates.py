@@ -1,0 +1,84 @@
+"""Debates at a scripted endpoint: agents and an aggregator whose replies are known."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from scripted import Scripted, fenced_text, prompt_of
+
+from pipelines.data.records import Document
+from serving.client import Client
+from serving.connect import Source, connect
+from serving.profile import load
+
+
+def documents(*texts: str) -> list[Document]:
+    """Documents "d1", "d2" and so on."""
+    return [Document(id=f"d{n}", text=text) for n, text in enumerate(texts, start=1)]
+
+
+def schema_of(request: dict[str, Any]) -> str:
+    """Which reply is asked for: "AgentJson"."""
+    return str(request["response_format"]["json_schema"]["name"])
+
+
+def agent(answer: str, explanation: str = "So it says.") -> str:
+    return json.dumps({"answer": answer, "explanation": explanation})
+
+
+def conclusion(*answers: str, explanation: str = "So they say.") -> str:
+    return json.dumps({"answers": list(answers), "explanation": explanation})
+
+
+def answers_heard(request: dict[str, Any]) -> list[str]:
+    """What the agents in an aggregator's prompt answer, in their order."""
+    prompt = prompt_of(request)
+    speakers = re.findall(r"^<<(AGENT \d+) ", prompt, re.MULTILINE)
+    return [
+        fenced_text(request, speaker).partition("\n")[0].removeprefix("Answer: ")
+        for speaker in speakers
+    ]
+
+
+def readers(request: dict[str, Any]) -> str:
+    """Agents give the year in their document, or "unknown"; the aggregator gives all their answers.
+
+    So nothing is said that no document says.
+    """
+    match schema_of(request):
+        case "AgentJson":
+            found = re.search(r"\b\d{4}\b", fenced_text(request, "DOCUMENT"))
+            return agent(found.group() if found else "unknown")
+        case "ConclusionJson" if "<<AGENT 1 " in prompt_of(request):
+            return conclusion(*answers_heard(request))
+        case "ConclusionJson":
+            return conclusion(*re.findall(r"\b\d{4}\b", prompt_of(request).partition("<<QUE")[2]))
+        case "PassagesJson":
+            return json.dumps({"passages": ["It was built in 1777.", "I don't know the rest."]})
+        case "ContextJson":
+            made = {"text": "Built in 1777.", "source": "both", "documents": [1, 2, 99]}
+            return json.dumps({"documents": [made]})
+        case "FinalJson":
+            group = {"answer": "1777", "confidence": 0.9, "documents": [1, 99]}
+            return json.dumps({"groups": [group], "answers": ["1777"], "explanation": "Known."})
+        case other:
+            raise AssertionError(other)
+
+
+@asynccontextmanager
+async def asking(
+    folder: Path, reply: Callable[[dict[str, Any]], str] = readers
+) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
+    """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
+    with Scripted(reply=reply, key="") as endpoint:
+        source = Source(
+            profile=load("cpu-small"),
+            role="generator",
+            models_dir=folder,
+            endpoints=(endpoint.url,),
+        )
+        async with connect(source, cache=folder / "cache.sqlite") as client:
+            yield client, endpoint.requests

@@ -1,0 +1,145 @@
+"""FaithEval's inconsistent task: its files, its documents, and what is refused."""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data import faitheval
+from pipelines.data.faitheval import documents
+from pipelines.errors import InputError
+
+ROW = {
+    "qid": "a1",
+    "question": "Who built the mill?",
+    "context": "Document: Ada Ng built the mill.\n\nDocument: The mill was built by Bo Li.",
+    "answers": ["Ada Ng", "Ng"],
+}
+
+
+def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
+    import pyarrow as arrow  # type: ignore[import-untyped]
+    from pyarrow import parquet as format_
+
+    format_.write_table(arrow.Table.from_pylist(rows), path)
+    return path
+
+
+def lines(path: Path, *rows: object) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def written(path: Path, form: str) -> Path:
+    """Two rows in one of the forms that are read."""
+    rows = [ROW, ROW | {"qid": "b2", "answers": ["1902"]}]
+    match form:
+        case "parquet":
+            return parquet(path, rows)
+        case "packed parquet":
+            path.write_bytes(gzip.compress(parquet(path, rows).read_bytes()))
+        case "lines":
+            return lines(path, *rows)
+        case "packed lines":
+            path.write_bytes(gzip.compress(lines(path, *rows).read_bytes()))
+        case _:
+            path.write_text(json.dumps(rows), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("form", ["parquet", "packed parquet", "lines", "packed lines", "list"])
+def test_the_content_decides_how_a_file_is_read(form: str, tmp_path: Path) -> None:
+    first, second = faitheval.read(written(tmp_path / "inconsistent", form))
+    assert (first.qid, second.qid) == ("a1", "b2")
+    assert first.question == ROW["question"]
+    assert first.answers == ("Ada Ng", "Ng")
+    assert second.answers == ("1902",)
+    assert documents(first.context) == ("Ada Ng built the mill.", "The mill was built by Bo Li.")
+
+
+@pytest.mark.parametrize(
+    ("given_", "read"),
+    [("1902", ("1902",)), (["1902", " 1902 ", ""], ("1902",)), (["b", "a"], ("b", "a"))],
+)
+def test_answers_are_one_string_or_several(given_: object, read: object, tmp_path: Path) -> None:
+    (question,) = faitheval.read(lines(tmp_path / "f.jsonl", ROW | {"answers": given_}))
+    assert question.answers == read
+
+
+@pytest.mark.parametrize(
+    ("context", "parts"),
+    [
+        ("No mark at all.", ("No mark at all.",)),
+        ("Document: one", ("one",)),
+        ("Document:one Document:two", ("one", "two")),
+        ("Before. Document: after", ("Before.", "after")),
+        ("Document: Document: two\n", ("two",)),
+        # A word that ends so is no mark, nor is one that is written small.
+        ("Document: the MyDocument: x and document: y", ("the MyDocument: x and document: y",)),
+    ],
+)
+def test_documents_of_a_context(context: str, parts: tuple[str, ...]) -> None:
+    assert documents(context) == parts
+
+
+@given(st.lists(st.from_regex(r"[a-z]+( [a-z]+){0,3}", fullmatch=True), min_size=1))
+def test_as_many_documents_as_were_joined(texts: list[str]) -> None:
+    assert documents("\n".join(f"Document: {text}" for text in texts)) == tuple(texts)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"question": ""}, "the field 'question' is empty"),
+        ({"context": None}, "the field 'context': Input should be a valid string"),
+        ({"context": "Document: "}, "there is no document after 'Document:'"),
+        ({"answers": []}, "the field 'answers' is empty"),
+        ({"answers": [" "]}, "the field 'answers' is empty"),
+        ({"answers": None}, "the field 'answers'"),
+        ({"answers": [1902]}, "the field 'answers.0'"),
+    ],
+)
+@pytest.mark.parametrize("form", ["lines", "parquet"])
+def test_a_bad_row_is_named_in_one_line(
+    change: dict[str, Any], message: str, form: str, tmp_path: Path
+) -> None:
+    bad = ROW | change
+    if form == "lines":
+        path, where = lines(tmp_path / "f.jsonl", ROW, bad), "f.jsonl:2: "
+    else:
+        # One column has one type: the bad row stands alone.
+        path, where = parquet(tmp_path / "f.parquet", [bad]), "f.parquet: row 1: "
+    with pytest.raises(InputError) as caught:
+        faitheval.read(path)
+    assert where in str(caught.value)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
+    other = [{"question": "Where?", "documents": ["a"]}]
+    for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):
+        with pytest.raises(InputError, match="the field 'context' is missing"):
+            faitheval.read(path)
+
+
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
+    path = parquet(tmp_path / "f.parquet", [ROW])
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="damaged Parquet file") as caught:
+        faitheval.read(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
+    import pyarrow as arrow
+    from pyarrow import parquet as format_
+
+    path = tmp_path / "f.parquet"
+    format_.write_table(arrow.table({"question": arrow.array([], arrow.string())}), path)
+    with pytest.raises(InputError, match="has no row"):
+        faitheval.read(path)

@@ -1,0 +1,205 @@
+"""Released files as questions with documents and answers."""
+
+import gzip
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data.released import Half, half
+from pipelines.errors import InputError
+from pipelines.madam_rag.evaluation.datasets import (
+    AMBIGDOCS,
+    DATASETS,
+    FAITHEVAL,
+    RAMDOCS,
+    SAMPLES,
+    DatasetName,
+    read,
+    sampled,
+)
+from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.metrics.short_answers import canonical
+
+RAM = {
+    "question": "When was the mill opened?",
+    "documents": [
+        {"text": "In July 1905.", "type": "correct", "answer": "15 July 1905"},
+        {"text": "In 1911.", "type": "correct", "answer": "1911"},
+        {"text": "In 1954.", "type": "misinfo", "answer": "1954"},
+        {"text": "On flour.", "type": "noise", "answer": "unknown"},
+    ],
+    "disambig_entity": ["Mill (Ohio)", "Mill (Utah)", None],
+    "gold_answers": ["15 July 1905", "1911", "July 15, 1905"],
+    "wrong_answers": ["1954", "", "1954", "the 1911"],
+}
+AMBIG = {
+    "question": "Where is the Reed House?",
+    "ambiguous_entity": "Reed House",
+    "qid": 7,
+    "documents": [
+        {"title": "Reed House (Lima)", "text": "In Ohio.", "pid": 1, "answer": "Ohio"},
+        {"title": "Reed House (Alta)", "text": "In Utah.", "pid": 2, "answer": "Utah"},
+        {"title": "Reed House (Troy)", "text": "Ohio, too.", "pid": 3, "answer": "ohio"},
+    ],
+}
+FAITH = {
+    "qid": "f1",
+    "question": "Who built the mill?",
+    "context": "Document: Ada Ng did. Document: Bo Li did.",
+    "answers": ["Ada Ng", "Ng"],
+}
+ROWS: dict[DatasetName, dict[str, Any]] = {RAMDOCS: RAM, AMBIGDOCS: AMBIG, FAITHEVAL: FAITH}
+
+
+def lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def only(name: DatasetName, tmp_path: Path, row: object) -> Question:
+    (question,) = read(name, lines(tmp_path / "rows.jsonl", row)).questions
+    return question
+
+
+def brief(given_: GivenDocument) -> tuple[str, str | None, str | None, str | None]:
+    return given_.document.text, given_.document.title, given_.kind, given_.answer
+
+
+def test_a_question_of_ramdocs(tmp_path: Path) -> None:
+    question = only(RAMDOCS, tmp_path, RAM)
+    assert (question.id, question.question) == ("1", RAM["question"])
+    assert [brief(each) for each in question.documents] == [
+        ("In July 1905.", None, "correct", "15 July 1905"),
+        ("In 1911.", None, "correct", "1911"),
+        ("In 1954.", None, "misinfo", "1954"),
+        ("On flour.", None, "noise", None),
+    ]
+    # The third gold answer is the first in another spelling; of the wrong ones, one stands twice,
+    # one is empty, and one is a gold answer.
+    assert question.gold == (("15 July 1905",), ("1911",))
+    assert question.wrong == ("1954",)
+    assert not question.one_answer
+
+
+def test_a_question_of_ambigdocs(tmp_path: Path) -> None:
+    question = only(AMBIGDOCS, tmp_path, AMBIG)
+    assert question.id == "7"
+    assert [brief(each) for each in question.documents] == [
+        ("In Ohio.", "Reed House (Lima)", "correct", "Ohio"),
+        ("In Utah.", "Reed House (Alta)", "correct", "Utah"),
+        ("Ohio, too.", "Reed House (Troy)", "correct", "ohio"),
+    ]
+    assert question.gold == (("Ohio",), ("Utah",))
+    assert question.wrong == ()
+    assert not question.one_answer
+
+
+def test_a_question_of_faitheval(tmp_path: Path) -> None:
+    question = only(FAITHEVAL, tmp_path, FAITH)
+    assert question.id == "f1"
+    assert [brief(each) for each in question.documents] == [
+        ("Ada Ng did.", None, None, None),
+        ("Bo Li did.", None, None, None),
+    ]
+    assert question.gold == (("Ada Ng", "Ng"),)
+    assert question.one_answer
+
+
+@pytest.mark.parametrize("name", [AMBIGDOCS, FAITHEVAL])
+def test_rows_name_questions_where_ids_do_not(name: DatasetName, tmp_path: Path) -> None:
+    row = ROWS[name]
+    for qids in ((None, None), ("x", "x"), (1, "1")):
+        rows = [row | {"qid": qid} for qid in qids]
+        found = read(name, lines(tmp_path / "rows.jsonl", *rows))
+        assert [question.id for question in found.questions] == ["1", "2"]
+
+
+def test_an_answer_of_which_normalisation_leaves_nothing_stays(tmp_path: Path) -> None:
+    row = RAM | {"gold_answers": ["A"], "wrong_answers": []}
+    assert canonical("A") == ""
+    assert only(RAMDOCS, tmp_path, row).gold == (("A",),)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path) -> None:
+    path = lines(tmp_path / "rows.jsonl", ROWS[name])
+    found = read(name, path)
+    assert (found.name, found.file, found.part) == (name, "rows.jsonl", "all")
+    assert found.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert read(name, packed).questions == found.questions
+
+
+def test_a_half_keeps_the_ids_of_the_whole(tmp_path: Path) -> None:
+    rows = [RAM | {"question": f"When was mill {n} opened?"} for n in range(20)]
+    path = lines(tmp_path / "rows.jsonl", *rows)
+    whole = read(RAMDOCS, path).questions
+    parts: tuple[Half, ...] = ("train", "test")
+    for part in parts:
+        found = read(RAMDOCS, path, part=part).questions
+        assert found == tuple(q for q in whole if half(q.question) == part)
+        assert 0 < len(found) < 20
+
+
+def test_an_empty_half_is_refused(tmp_path: Path) -> None:
+    path = lines(tmp_path / "rows.jsonl", RAM)
+    other: Half = "test" if half(str(RAM["question"])) == "train" else "train"
+    with pytest.raises(InputError, match=f"no question in the {other} half"):
+        read(RAMDOCS, path, part=other)
+
+
+@pytest.mark.parametrize("name", DATASETS)
+def test_a_file_of_another_format_is_refused_in_one_line(name: DatasetName, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"rows\.jsonl:1: the field") as caught:
+        read(name, lines(tmp_path / "rows.jsonl", {"question": "Who?"}))
+    assert "\n" not in str(caught.value)
+
+
+@given(st.integers(0, 12), st.integers(0, 15), st.integers(0, 5))
+def test_a_sample_is_drawn_in_order(size: int, n: int, seed: int) -> None:
+    questions = [
+        Question.model_validate(
+            {
+                "id": str(k),
+                "question": "Who?",
+                "documents": [{"document": {"id": "d", "text": "x"}}],
+            }
+        )
+        for k in range(size)
+    ]
+    drawn = sampled(questions, n, seed)
+    assert len(drawn) == min(n, size)
+    ids = [int(question.id) for question in drawn]
+    assert ids == sorted(set(ids))
+    assert drawn == sampled(questions, n, seed)
+
+
+def test_another_seed_draws_another_sample() -> None:
+    questions = read(RAMDOCS, SAMPLES).questions
+    assert len({sampled(questions, 5, seed) for seed in range(20)}) > 1
+
+
+def test_the_bundled_sample() -> None:
+    found = read(RAMDOCS, SAMPLES)
+    assert [question.id for question in found.questions] == [str(n) for n in range(1, 11)]
+
+
+def test_on_the_release(released_data: Path) -> None:
+    questions = read(RAMDOCS, released_data / "ramdocs" / "RAMDocs_250.jsonl").questions
+    assert len(questions) == 250
+    for question in questions:
+        assert question.gold
+        gold = {canonical(name) for names in question.gold for name in names}
+        assert len(gold) == len(question.gold)
+        assert not gold & {canonical(answer) for answer in question.wrong}
+        # Every document's answer is one of the question's, but where a wrong one is right as well.
+        for each in question.documents:
+            if each.kind == "correct":
+                assert canonical(each.answer or "") in gold
+            assert (each.answer is None) == (each.kind == "noise")

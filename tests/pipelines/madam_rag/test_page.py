@@ -1,0 +1,524 @@
+"""The report of an evaluation: what is on it, and what a reader does with it in a browser."""
+
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import CHROMIUM
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+
+from pipelines.data.records import Document
+from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Consolidation, Group
+from pipelines.madam_rag.evaluation.methods import (
+    ASTUTE,
+    CONCATENATED,
+    MADAM,
+    NO_RAG,
+    WITH_RELIABILITY,
+    WITHOUT_AGGREGATOR,
+)
+from pipelines.madam_rag.evaluation.opened import (
+    CHARACTERS_SHOWN,
+    Verdict,
+    changed,
+    content,
+    end_of,
+    mark,
+    verdict,
+)
+from pipelines.madam_rag.evaluation.page import listed, section
+from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
+from pipelines.madam_rag.evaluation.scores import parts
+from pipelines.madam_rag.evaluation.tables import all_tables
+from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
+from pipelines.report.page import render, write
+
+RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
+CLOSES = "</script><script>alert(1)</script><!--"
+
+
+def given(name: str, text: str, kind: Kind, answer: str | None = None) -> GivenDocument:
+    return GivenDocument(document=Document(id=name, text=text), kind=kind, answer=answer)
+
+
+BRIDGE = Question(
+    id="17",
+    question=f"When was the bridge at Aldham opened? {RUNS}",
+    documents=(
+        given("d1", "Aldham Bridge over the Stour was opened in 1902.", "correct", "1902"),
+        given(
+            "d2", "The chain bridge at Aldham was opened on 4 July 1856.", "correct", "4 July 1856"
+        ),
+        given("d3", f"Aldham Bridge was opened in 1911. {CLOSES}", "misinfo", "1911"),
+        given("d4", "Cheese is made of milk.", "noise"),
+    ),
+    gold=(("1902",), ("4 July 1856", "1856")),
+    wrong=("1911",),
+)
+
+
+def said(*answers: str | None) -> tuple[AgentReply, ...]:
+    return tuple(
+        AgentReply(answer=answer, explanation=f"It says {answer}.")
+        if answer is not None
+        else AgentReply(answer=None, problem="the reply is no JSON", raw=f"Sure! {RUNS}{CLOSES}")
+        for answer in answers
+    )
+
+
+def concluded(*answers: str) -> Conclusion:
+    return Conclusion(answers=answers, explanation=f"So they say. {RUNS}")
+
+
+HELD = Debate(
+    rounds=(
+        Round(
+            agents=said("1902", "4 July 1856", "1911", "unknown"),
+            aggregate=concluded("1902", "1911"),
+        ),
+        Round(
+            agents=said("1902", "July 4, 1856", "1902", None),
+            aggregate=concluded("1902", "4 July 1856", "1907"),
+        ),
+        Round(
+            agents=said("1902", "4 July 1856", "1911", "unknown"),
+            aggregate=concluded("1902", "4 July 1856"),
+        ),
+    ),
+    agreed=False,
+)
+TALLIES = (
+    Reliability(support=1, refute=1, others=3),
+    Reliability(support=2, refute=0, others=3),
+    Reliability(support=0, refute=2, others=3),
+    None,
+)
+AGREED = Debate(
+    rounds=tuple(
+        Round(agents=each.agents, aggregate=each.aggregate, reliability=TALLIES)
+        for each in (HELD.rounds[0], HELD.rounds[0])
+    ),
+    agreed=True,
+)
+ALONE = Debate(rounds=(Round(agents=HELD.rounds[0].agents),) * 2, agreed=True)
+PASSED = Consolidation(
+    internal=(f"Aldham lies in Essex. {RUNS}",),
+    contexts=(
+        (
+            ConsolidatedDocument(text="It was opened in 1902.", source="both", documents=(1, 2)),
+            ConsolidatedDocument(text="It was opened in 1911.", source="external", documents=(4,)),
+        ),
+    ),
+    groups=(Group(answer="1902", confidence=0.75, documents=(1, 2)),),
+)
+ANSWERED = QuestionResult(
+    id="17",
+    asked=BRIDGE,
+    status="answered",
+    outcomes={
+        NO_RAG: Outcome(concluded=Conclusion(problem="no JSON", raw=CLOSES), calls=1),
+        CONCATENATED: Outcome(concluded=concluded("1902", "1911"), calls=1),
+        ASTUTE: Outcome(concluded=concluded("1902"), calls=3, consolidation=PASSED),
+        MADAM: Outcome(concluded=HELD.concluded, calls=HELD.calls, debate=HELD),
+        WITHOUT_AGGREGATOR: Outcome(concluded=ALONE.concluded, calls=8, debate=ALONE),
+        WITH_RELIABILITY: Outcome(concluded=AGREED.concluded, calls=10, debate=AGREED),
+    },
+)
+GAS = Question(
+    id="gas",
+    question="Which gas do plants take in?",
+    documents=(given("d1", "Plants take in carbon dioxide.", "correct", "carbon dioxide"),),
+    gold=(("carbon dioxide", "CO2"),),
+    one_answer=True,
+)
+SURE = QuestionResult(
+    id="3",
+    asked=GAS,
+    status="answered",
+    outcomes={
+        NO_RAG: Outcome(concluded=concluded("CO2"), calls=1),
+        MADAM: Outcome(concluded=concluded("CO2", "oxygen"), calls=2),
+    },
+)
+FAILED = QuestionResult(id="18", asked=GAS, status="failed", error=f"too long {RUNS}")
+RESULTS = {"ramdocs": [ANSWERED, FAILED], "faitheval": [SURE]}
+
+
+class Read(HTMLParser):
+    """What a browser makes of the page: elements, JSON and text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.data: dict[str, Any] = {}
+        self.text = ""
+        self.within: tuple[str, dict[str, str | None]] = ("", {})
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.within = tag, dict(attrs)
+        self.elements.append(self.within)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.within = "", {}
+
+    def handle_data(self, data: str) -> None:
+        tag, attrs = self.within
+        if tag == "script" and attrs.get("type") == "application/json":
+            self.data[attrs.get("id") or ""] = json.loads(data)
+        elif tag not in ("script", "style"):
+            self.text += data
+
+
+def rendered(results: dict[str, list[QuestionResult]]) -> str:
+    made = all_tables(results, dict.fromkeys(results, "small-7b"))
+    return render("MADAM-RAG", [section(results, made)], {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "expected"),
+    [
+        ("in 1902", BRIDGE, "right"),
+        ("1911", BRIDGE, "wrong"),
+        ("1902, not 1911", BRIDGE, "both"),
+        ("1907", BRIDGE, "neither"),
+        ("not stated", BRIDGE, "unknown"),
+        (None, BRIDGE, "unreadable"),
+        ("oxygen", GAS, "wrong"),  # one right answer: every other one is wrong
+        ("oxygen", GAS.model_copy(update={"gold": ()}), "neither"),  # nothing is known to be right
+    ],
+)
+def test_an_answer_is_marked_by_the_data(
+    answer: str | None, asked: Question, expected: str
+) -> None:
+    assert mark(answer, asked) == expected
+
+
+@pytest.mark.parametrize(
+    ("result", "method", "expected"),
+    [
+        (ANSWERED, NO_RAG, "unreadable"),
+        (ANSWERED, CONCATENATED, "not"),
+        (ANSWERED, ASTUTE, "not"),
+        (ANSWERED, MADAM, "right"),
+        (SURE, MADAM, "not"),
+        (SURE, ASTUTE, "none"),
+        (FAILED, MADAM, "failed"),
+        (
+            SURE.model_copy(update={"asked": GAS.model_copy(update={"gold": ()})}),
+            MADAM,
+            "unjudged",
+        ),
+    ],
+)
+def test_a_method_has_its_verdict(result: QuestionResult, method: str, expected: Verdict) -> None:
+    assert verdict(result, method) == expected
+
+
+def test_changed_is_an_answer_that_is_another_one() -> None:
+    first, second, third = HELD.rounds
+    assert changed(None, first) == [False] * 4
+    # Another spelling of the day is no change, nor is what could not be read.
+    assert changed(first, second) == [False, False, True, False]
+    assert changed(second, third) == [False, False, True, False]
+
+
+def test_the_end_says_why_a_debate_ended() -> None:
+    assert end_of(AGREED) == "Ended after round 2: no agent changed its answer."
+    assert end_of(HELD) == "All 3 rounds were held. In the last, one agent changed its answer."
+    one = Debate(rounds=HELD.rounds[:1], agreed=False)
+    assert end_of(one) == "One round was held."
+    still = Debate(rounds=(HELD.rounds[0],) * 2, agreed=False)
+    assert end_of(still) == "All 2 rounds were held."
+    # The released code takes an answer for kept that contains the one before.
+    longer = Round(agents=said("in 1902", "4 July 1856", "1911", "unknown"))
+    contained = Debate(rounds=(HELD.rounds[0], longer), agreed=True)
+    assert end_of(contained) == "Ended after round 2: each answer holds the one before."
+
+
+def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None:
+    rounds = content(ANSWERED)["debates"][0]["rounds"]
+    first, second, third = (each["conclusion"] for each in rounds)
+    assert first["left"] == [{"text": "4 July 1856", "mark": "right"}]
+    assert [each["own"] for each in first["answers"]] == [False, False]
+    # No agent says 1907. That one spells the day in another way does not matter.
+    assert [each["own"] for each in second["answers"]] == [False, False, True]
+    assert [each["text"] for each in third["left"]] == ["1911"]
+    assert [each["final"] for each in rounds] == [False, False, True]
+
+
+def test_a_round_without_an_aggregate_closes_with_the_one_before() -> None:
+    closing = Debate(rounds=(HELD.rounds[0], ALONE.rounds[0]), agreed=True)
+    outcome = Outcome(concluded=closing.concluded, calls=closing.calls, debate=closing)
+    shown = content(ANSWERED.model_copy(update={"outcomes": {MADAM: outcome}}))["debates"][0]
+    assert shown["aggregator"]
+    assert [each["final"] for each in shown["rounds"]] == [True, False]
+    assert [each["conclusion"]["asked"] for each in shown["rounds"]] == [True, False]
+    joint = content(ANSWERED)["debates"][1]
+    assert not joint["aggregator"]
+    assert [each["text"] for each in joint["rounds"][1]["conclusion"]["answers"]] == [
+        "1902", "4 July 1856", "1911",
+    ]  # fmt: skip
+
+
+def test_consolidated_documents_are_told_by_their_numbers() -> None:
+    passed = content(ANSWERED)["consolidation"]
+    # One passage was recalled, so 1 is that one, 2 the first document and 4 the third.
+    assert passed["contexts"][0][0]["of"] == ["recalled passage 1", "document 1"]
+    assert passed["contexts"][0][1]["of"] == ["document 3"]
+    assert (passed["groups"][0]["mark"], passed["groups"][0]["confidence"]) == ("right", 0.75)
+
+
+def test_a_long_document_says_how_much_more_there_is() -> None:
+    long = given("d1", "a" * (CHARACTERS_SHOWN + 1500), "correct")
+    asked = GAS.model_copy(update={"documents": (long,)})
+    shown = content(SURE.model_copy(update={"asked": asked}))["documents"][0]["text"]
+    assert shown == "a" * CHARACTERS_SHOWN + "… (1,500 more characters are not shown)"
+
+
+def test_data_take_turns_until_the_page_is_full() -> None:
+    many = {
+        "ramdocs": [ANSWERED.model_copy(update={"id": f"r{n}"}) for n in range(5)],
+        "faitheval": [SURE.model_copy(update={"id": f"f{n}"}) for n in range(2)],
+    }
+    # Three debates, one (a question without any), three, one, three; four more would be 14.
+    chosen = [(title, each.id) for title, each in listed(parts(many, {}), limit=13)]
+    assert chosen == [
+        ("RAMDocs", "r0"),
+        ("RAMDocs", "r1"),
+        ("RAMDocs", "r2"),
+        ("FaithEval", "f0"),
+        ("FaithEval", "f1"),
+    ]
+
+
+def test_the_page_says_what_it_leaves_out() -> None:
+    many = [ANSWERED.model_copy(update={"id": str(n)}) for n in range(170)]
+    text = Read(rendered({"ramdocs": many})).text
+    # 166 questions with three debates each are 498; the next would make 501.
+    assert "The page shows 498 debates, with the first 166 questions" in text
+    assert "4 more questions stand in" in text
+    assert "more questions stand in" not in Read(rendered(RESULTS)).text
+
+
+def test_forged_markup_stays_text() -> None:
+    text = rendered(RESULTS)
+    read = Read(text)
+    scripts = [attrs for tag, attrs in read.elements if tag == "script"]
+    # Two questions have data; the third script is the page's own.
+    assert len(scripts) == 3
+    assert not any(tag == "img" for tag, _ in read.elements)
+    for _, attrs in read.elements:
+        assert not any(name == "style" or name.startswith("on") for name in attrs)
+    stored = read.data["madam-rag-question-1-data"]
+    assert stored["documents"][2]["text"].endswith(CLOSES)
+    assert stored["debates"][0]["rounds"][1]["agents"][3]["raw"] == f"Sure! {RUNS}{CLOSES}"
+    assert f"opened? {RUNS}" in read.text
+
+
+def test_control_characters_are_shown_as_signs() -> None:
+    odd = BRIDGE.model_copy(update={"question": "a\x1b[31m\u202eb", "wrong": ("c\x00d",)})
+    text = rendered({"ramdocs": [ANSWERED.model_copy(update={"asked": odd})]})
+    assert not any(sign in text for sign in ("\x1b", "\x00", "\u202e"))
+    assert "a␛[31m" in text
+
+
+def test_figures_are_drawn_from_the_tables() -> None:
+    levels = [
+        SURE.model_copy(
+            update={
+                "id": f"{n}/{level}",
+                "asked": GAS.model_copy(update={"level": level}),
+                "outcomes": {MADAM: Outcome(concluded=concluded("CO2"), calls=1)},
+            }
+        )
+        for level in (1, 2, 3)
+        for n in range(2)
+    ]
+    body = section(all_ := {**RESULTS, "ramdocs.support": levels}, all_tables(all_, {})).body
+    # Table 1: the four methods on RAMDocs with the two variants, and two on FaithEval.
+    assert body.count('class="track"') == 8
+    assert re.findall(r"<figcaption>(Exact match, \w+)", body) == [
+        "Exact match, RAMDocs", "Exact match, FaithEval",
+    ]  # fmt: skip
+    # Figure 4 (a): one method, right at each of three levels.
+    assert body.count("MADAM-RAG: 1 at") == 3
+    assert "MADAM-RAG: 1 at 3 documents for the other answer" in body
+    # Figure 3: exact match after one round is 0, after three 1.
+    assert "with: 0 at 1 rounds" in body
+    assert "with: 1 at 3 rounds" in body
+    assert body.count("The page shows") == 0
+
+
+def test_a_failure_leads_to_its_question() -> None:
+    body = section(RESULTS, all_tables(RESULTS, {})).body
+    assert re.search(r'<a href="#madam-rag-question-2">RAMDocs: 18</a>', body)
+
+
+def test_without_tables_or_answers_the_page_still_stands() -> None:
+    body = section({"ramdocs": [FAILED]}, []).body
+    assert "None: every question was answered" in body
+    assert "madam-rag-rounds" not in body
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    made = all_tables(RESULTS, dict.fromkeys(RESULTS, "small-7b"))
+    write(path, "MADAM-RAG", [section(RESULTS, made)], {})
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on PATH")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(10_000)
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    page.goto(file.as_uri())
+    yield page
+    # Whatever a test did: nothing that documents or models say was run.
+    assert trouble == []
+    assert page.title() == "MADAM-RAG"
+    assert page.locator("img").count() == 0
+    page.close()
+
+
+def bridge(page: Page) -> Locator:
+    """The first question, opened by keyboard."""
+    question = page.locator("#madam-rag-question-1")
+    question.locator("summary").first.focus()
+    page.keyboard.press("Enter")
+    return question
+
+
+@pytest.mark.browser
+def test_a_question_opens_by_keyboard_and_shows_its_debate(page: Page) -> None:
+    assert page.locator(".debate").count() == 0
+    question = bridge(page)
+    grid = question.locator(".debate")
+    expect(grid.locator("thead th")).to_have_text(
+        ["Agent and its document", "Round 1", "Round 2", "Round 3"]
+    )
+    expect(grid.locator("tbody tr:not(.reading)")).to_have_count(4)
+    third = grid.locator("tbody tr:not(.reading)").nth(2)
+    expect(third.locator("th")).to_contain_text("Agent 3✗ misinformationIts document says ✗ 1911")
+    expect(third.locator("td .answer")).to_have_text(
+        ["✗ 1911 (wrong)", "✓ 1902 (right)", "✗ 1911 (wrong)"]
+    )
+    expect(third.locator("td").nth(1).locator(".changed")).to_be_visible()
+    expect(grid.locator(".changed")).to_have_count(2)
+    unread = grid.locator("td.said-unreadable")
+    unread.locator("summary").click()
+    expect(unread.locator("pre")).to_have_text(f"Sure! {RUNS}{CLOSES}")
+    last = grid.locator("tfoot td")
+    expect(last.nth(0)).to_contain_text("Left out:✓ 4 July 1856")
+    expect(last.nth(1).locator("li", has_text="1907").locator(".own")).to_be_visible()
+    expect(last.nth(2).locator(".final")).to_be_visible()
+    expect(question.locator(".end")).to_have_text(
+        "All 3 rounds were held. In the last, one agent changed its answer."
+    )
+
+
+@pytest.mark.browser
+def test_a_document_opens_below_its_agent(page: Page) -> None:
+    question = bridge(page)
+    button = question.get_by_role("button", name="Agent 3: document d3")
+    text = question.get_by_role("region", name="Document of agent 3")
+    expect(text).to_be_hidden()
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(text).to_have_text(f"Aldham Bridge was opened in 1911. {CLOSES}")
+    expect(button).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Space")
+    expect(text).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_arrow_keys_change_between_debates(page: Page) -> None:
+    question = bridge(page)
+    question.get_by_role("radio", name=MADAM, exact=True).focus()
+    page.keyboard.press("ArrowRight")
+    expect(question.locator("tfoot th")).to_contain_text("Joint answer")
+    expect(question.locator(".end")).to_have_text(
+        "Ended after round 2: no agent changed its answer."
+    )
+    page.keyboard.press("ArrowRight")
+    cells = question.locator("tbody tr:not(.reading)")
+    expect(cells.nth(0).locator("td").first).to_contain_text("1 of 3 others supports, 1 refutes")
+    expect(cells.nth(1).locator("td").first).to_contain_text("2 of 3 others support, 0 refute")
+    expect(cells.nth(3).locator("td").first).not_to_contain_text("others")
+
+
+@pytest.mark.browser
+def test_answers_stand_side_by_side(page: Page) -> None:
+    question = bridge(page)
+    cards = question.locator(".card")
+    expect(cards.locator("h5")).to_have_text([*ANSWERED.outcomes])
+    concatenated = cards.nth(1)
+    expect(concatenated.locator(".answer")).to_have_text(["✓ 1902 (right)", "✗ 1911 (wrong)"])
+    expect(concatenated).to_contain_text("Not named: 4 July 1856")
+    expect(cards.nth(0)).to_contain_text("? unreadable")
+    question.get_by_text("How Astute RAG came to its answer").click()
+    path = question.locator(".path")
+    expect(path).to_contain_text("recalled and retrieved from recalled passage 1, document 1")
+    expect(path).to_contain_text("confidence 0.75")
+
+
+@pytest.mark.browser
+def test_the_list_is_narrowed_by_text_and_by_verdict(page: Page) -> None:
+    shown = page.locator(".questions > li:visible")
+    expect(shown).to_have_count(3)
+    form = page.locator(".sifting")
+    form.get_by_label("Find").fill("CO2 plants")
+    expect(shown).to_have_count(2)
+    form.get_by_label("Find").fill("")
+    verdicts = form.get_by_role("combobox", name="Verdict")
+    for value, id_ in (("right", "17"), ("not right", "3"), ("failed", "18")):
+        verdicts.select_option(value)
+        expect(shown).to_have_count(1)
+        expect(shown.locator(".about span").first).to_have_text(id_)
+    verdicts.select_option("not right, where another is")
+    expect(shown.locator(".about span").first).to_have_text("3")
+    form.get_by_role("combobox", name="Method").select_option(NO_RAG)
+    expect(shown).to_have_count(0)
+    verdicts.select_option("right, where another is not")
+    expect(form.locator("output")).to_have_text("1 of 3")
+    verdicts.select_option("any")
+    form.get_by_role("combobox", name="Data").select_option("FaithEval")
+    expect(form.locator("output")).to_have_text("1 of 3")
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.browser
+def test_the_grid_scrolls_within_its_own_region(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    question = bridge(page)
+    question.get_by_role("button", name="Agent 1: document d1").click()
+    question.locator(".path > summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    region = question.get_by_role("region", name=f"Debate, {MADAM}", exact=True)
+    wider = region.evaluate("region => region.scrollWidth > region.clientWidth")
+    assert wider == (width == 400)

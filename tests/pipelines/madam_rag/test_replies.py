@@ -1,0 +1,59 @@
+"""How replies in free text are read: the formats of appendix C, and what models make of them."""
+
+import pytest
+
+from pipelines.madam_rag.replies import read_agent, read_conclusion
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "explanation"),
+    [
+        ("Answer: 1856. Explanation: It says so.", "1856", "It says so."),
+        ("Answer: {1856}. Explanation: {It says so.}", "1856", "{It says so.}"),
+        ("answer: 1856\n\nEXPLANATION: It says so.", "1856", "It says so."),
+        ("Sure!\nAnswer: Austin, Texas. Explanation: E.", "Austin, Texas", "E."),
+        ("Answer: 'unknown'. Explanation: E.", "unknown", "E."),
+        ("Answer: 1856.\nThis is what", "1856", ""),  # cut before its explanation
+        ("Answer:  Explanation: none", "", "none"),
+        ("Answer: 1856. Explanation: Answer: 1902 is wrong.", "1856", "Answer: 1902 is wrong."),
+        ("Answer: St. Louis. Explanation: a\nb", "St. Louis", "a\nb"),
+    ],
+)
+def test_an_agent(text: str, answer: str, explanation: str) -> None:
+    reply = read_agent(text)
+    assert (reply.answer, reply.explanation, reply.problem) == (answer, explanation, None)
+
+
+def test_an_agent_that_does_not_answer_is_unreadable() -> None:
+    reply = read_agent("The mill was built in 1856.")
+    assert reply.answer is None
+    assert reply.raw == "The mill was built in 1856."
+    assert "Answer:" in (reply.problem or "")
+
+
+@pytest.mark.parametrize(
+    ("text", "answers", "explanation"),
+    [
+        ('All Correct Answers: ["1856", "1902"]. Explanation: E.', ("1856", "1902"), "E."),
+        ("All Correct Answers: ['1856', '1902']. Explanation: E.", ("1856", "1902"), "E."),
+        ('All Correct Answers: ["1856", "1856."]. Explanation: E.', ("1856",), "E."),
+        ('All Correct Answers: ["unknown"]. Explanation: E.', (), "E."),
+        ("All Correct Answers: unknown. Explanation: E.", (), "E."),
+        ("All Correct Answers: []. Explanation: E.", (), "E."),
+        ("All Correct Answers: [1856]", ("1856",), ""),
+        ("All Correct Answers: [Austin, Texas]. Explanation: E.", ("Austin, Texas",), "E."),
+        ("All correct answers: 1856\nand more", ("1856",), ""),
+        ('So. All Correct Answers: ["St. Louis"]. Explanation: [2].', ("St. Louis",), "[2]."),
+        ('All Correct Answers: ["1856", "19', ("1856",), ""),  # cut within the list
+    ],
+)
+def test_a_conclusion(text: str, answers: tuple[str, ...], explanation: str) -> None:
+    read = read_conclusion(text)
+    assert (read.answers, read.explanation, read.problem) == (answers, explanation, None)
+
+
+def test_a_conclusion_without_its_list_is_unreadable() -> None:
+    read = read_conclusion("1856, I should think.")
+    assert read.answers == ()
+    assert read.raw == "1856, I should think."
+    assert "All Correct Answers:" in (read.problem or "")

@@ -1,0 +1,309 @@
+"""The debate of MADAM-RAG, section 4: stopping rule, history, and whole debates worked by hand."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scripted import fenced_text, prompt_of
+
+from pipelines.madam_rag.debate import Heard, all_kept, debate, heard, kept, panel
+from pipelines.madam_rag.settings import RELEASED, DebateSettings
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
+from pipelines.metrics.strict_match import strict_match
+
+QUESTION = "When was the mill built?"
+NORTH, SOUTH, NOISE = (
+    "The mill in the north was built in 1856.",
+    "The mill in the south, people say, was built in 1902.",
+    "Flour is ground from wheat.",
+)
+
+
+def replies(*answers: str | None) -> tuple[AgentReply, ...]:
+    return tuple(AgentReply(answer=answer) for answer in answers)
+
+
+# The stopping rule: for all i, r_i(t) = r_i(t-1).
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same", "contained"),
+    [
+        ("1856", "1856", True, True),
+        ("The Mill.", "mill", True, True),  # article, capital and full stop are nothing
+        ("3,559", "3559", True, True),  # nor is a separator
+        ("1856", "in 1856", False, True),
+        ("1856", "1902", False, False),
+        ("unknown", "Unknown.", True, True),
+        ("unknown", "not stated", True, True),  # two ways to say that there is no answer
+        ("1856", "unknown", False, False),
+        ("", "1856", False, False),  # "" stands in every text, and says nothing
+        (None, None, False, False),  # what cannot be read agrees with nothing, not even itself
+        ("1856", None, False, False),
+    ],
+)
+def test_whether_an_agent_kept_its_answer(
+    before: str | None, after: str | None, same: bool, contained: bool
+) -> None:
+    assert kept(before, after, "same") is same
+    assert kept(before, after, "contained") is contained
+    assert kept(after, before, "contained") is contained
+    assert not kept(before, after, "never")
+
+
+def test_the_debate_ends_only_when_every_agent_kept_its_answer() -> None:
+    assert all_kept(replies("1856", "unknown"), replies("1856", "unknown"), "same")
+    assert not all_kept(replies("1856", "1902"), replies("1856", "1856"), "same")
+    assert not all_kept(replies("1856", None), replies("1856", None), "same")
+
+
+answers = st.none() | st.sampled_from(["", "unknown", "1856", "1902", "the mill", "Mill"])
+
+
+@given(st.lists(st.tuples(answers, answers), min_size=1, max_size=5))
+def test_one_agent_is_enough_to_go_on(pairs: list[tuple[str | None, str | None]]) -> None:
+    before, after = (replies(*side) for side in zip(*pairs, strict=True))
+    each = [kept(one, other, "same") for one, other in pairs]
+    assert all_kept(before, after, "same") is all(each)
+    # What is the same is contained, too: the released code never goes on for longer.
+    assert all_kept(before, after, "contained") or not all(each)
+
+
+# History: what an agent is told of the round before.
+
+FIRST = Round(
+    agents=(
+        AgentReply(answer="1856", explanation="North."),
+        AgentReply(answer=None, problem="no JSON", raw="{"),
+        AgentReply(answer="unknown", explanation="Flour."),
+    ),
+    aggregate=Conclusion(answers=("1856", "1902"), explanation="Two mills."),
+)
+
+
+def test_agents_are_told_what_the_aggregator_made_of_it() -> None:
+    told = (Heard("AGGREGATOR", "1856; 1902", "Two mills."),)
+    assert [heard(FIRST, number, DebateSettings()) for number in range(3)] == [told] * 3
+    assert heard(None, 0, DebateSettings()) == ()
+    nothing = FIRST.model_copy(update={"aggregate": Conclusion(explanation="None is right.")})
+    assert heard(nothing, 0, DebateSettings()) == (
+        Heard("AGGREGATOR", "unknown", "None is right."),
+    )
+    unreadable = FIRST.model_copy(update={"aggregate": Conclusion(problem="cut", raw="{")})
+    assert heard(unreadable, 0, DebateSettings()) == ()
+
+
+def test_or_what_the_others_said() -> None:
+    by_agents = DebateSettings(history="agents")
+    one, three = Heard("AGENT 1", "1856", "North."), Heard("AGENT 3", "unknown", "Flour.")
+    assert heard(FIRST, 0, by_agents) == (three,)  # agent 2 could not be read
+    assert heard(FIRST, 1, by_agents) == (one, three)
+    assert heard(FIRST, 2, by_agents) == (one,)
+
+
+def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:
+    with pytest.raises(ValueError, match="each other"):
+        DebateSettings(aggregator=False)
+    assert DebateSettings().without_aggregator().history == "agents"
+
+
+# A whole debate of three rounds.
+
+
+def three_rounds(request: dict[str, Any]) -> str:
+    """North keeps 1856. South gives way in round 2. Noise is unreadable in round 2.
+
+    The aggregator takes both years in round 1 and then 1856 alone, and says which round it is, so
+    that agents can be told apart by what they hear.
+    """
+    prompt = prompt_of(request)
+    if schema_of(request) == "ConclusionJson":
+        if answers_heard(request) == ["1856", "1902", "unknown"]:
+            return conclusion("1856", "1902", explanation="End of round 1.")
+        return conclusion("1856", "unknown", explanation="End of round 2 or 3.")
+    document = fenced_text(request, "DOCUMENT")
+    if document == NORTH:
+        return agent("1856", "It says so.")
+    if document == SOUTH:
+        return agent("1856" if "End of round" in prompt else "1902", "People say.")
+    return '{"answer": ' if "End of round 1." in prompt else agent("unknown", "Only flour.")
+
+
+async def test_three_rounds_by_hand(tmp_path: Path) -> None:
+    async with asking(tmp_path, three_rounds) as (client, requests):
+        held = await debate(QUESTION, documents(NORTH, SOUTH, NOISE), panel(client))
+    told = [
+        (
+            [reply.answer for reply in each.agents],
+            each.aggregate and (each.aggregate.answers, each.aggregate.explanation),
+        )
+        for each in held.rounds
+    ]
+    assert told == [
+        (["1856", "1902", "unknown"], (("1856", "1902"), "End of round 1.")),
+        # South has changed and noise is unreadable: neither is an answer that was kept.
+        (["1856", "1856", None], (("1856",), "End of round 2 or 3.")),
+        # All give a readable answer again, but noise had none to keep; T = 3 ends it.
+        (["1856", "1856", "unknown"], (("1856",), "End of round 2 or 3.")),
+    ]
+    assert held.rounds[1].agents[2].raw == '{"answer": '
+    assert not held.agreed
+    assert held.concluded.answers == ("1856",)  # "unknown" beside an answer is none
+    assert [held.after(n).answers for n in (1, 2, 3)] == [("1856", "1902"), ("1856",), ("1856",)]
+    assert held.calls == len(requests) == 3 * (3 + 1)
+
+    by_document = {
+        text: [
+            prompt_of(r)
+            for r in requests
+            if schema_of(r) == "AgentJson" and fenced_text(r, "DOCUMENT") == text
+        ]
+        for text in (NORTH, SOUTH, NOISE)
+    }
+    for text, prompts in by_document.items():
+        first, second, third = prompts
+        assert "AGGREGATOR" not in first
+        assert "Answer: 1856; 1902\nExplanation: End of round 1." in second
+        assert "Answer: 1856\nExplanation: End of round 2 or 3." in third
+        # Question and document come first, so a server has read them from round 2 on.
+        shared = first[: first.index(text) + len(text)]
+        assert QUESTION in shared
+        assert second.startswith(shared)
+        assert third.startswith(shared)
+
+
+async def test_it_ends_when_nobody_changes(tmp_path: Path) -> None:
+    async with asking(tmp_path) as (client, requests):
+        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client))
+    assert held.agreed
+    assert len(held.rounds) == 2
+    assert held.concluded.answers == ("1856", "1902")
+    # Two agents twice; equal replies make an equal prompt for the aggregator, asked once.
+    assert len(requests) == 5
+    assert held.calls == 6
+
+
+async def test_it_can_close_with_the_round_before(tmp_path: Path) -> None:
+    async with asking(tmp_path) as (client, _):
+        held = await debate(
+            QUESTION, documents(NORTH, SOUTH), panel(client), DebateSettings(closing="previous")
+        )
+    assert [each.aggregate is None for each in held.rounds] == [False, True]
+    assert held.concluded.answers == ("1856", "1902")
+    assert held.calls == 5
+
+
+async def test_without_an_aggregator_all_answers_are_joined(tmp_path: Path) -> None:
+    settings = DebateSettings().without_aggregator()
+    async with asking(tmp_path) as (client, requests):
+        held = await debate(
+            QUESTION, documents(SOUTH, NORTH, NOISE, NORTH), panel(client), settings
+        )
+    assert held.concluded.answers == ("1902", "1856")
+    assert {schema_of(request) for request in requests} == {"AgentJson"}
+    second = next(
+        prompt_of(r)
+        for r in requests
+        if fenced_text(r, "DOCUMENT") == NOISE and "<<AGENT" in prompt_of(r)
+    )
+    assert [f"<<AGENT {n} " in second for n in (1, 2, 3, 4)] == [True, True, False, True]
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+async def test_one_document_and_one_round_are_legal(tmp_path: Path, rounds: int) -> None:
+    async with asking(tmp_path) as (client, _):
+        held = await debate(
+            QUESTION, documents(NORTH), panel(client), DebateSettings(rounds=rounds)
+        )
+    assert len(held.rounds) == min(rounds, 2)
+    assert held.concluded.answers == ("1856",)
+    assert held.agreed is (rounds > 1)
+
+
+async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
+    def said(request: dict[str, Any]) -> str:
+        prompt = prompt_of(request)
+        if "All Correct Answers" in prompt:
+            return 'All Correct Answers: ["1856"]. Explanation: One says so.'
+        if "<<AGENT" in prompt:
+            return "Answer: in 1856. Explanation: Again."
+        return "Answer: 1856. Explanation: It says so."
+
+    async with asking(tmp_path, said) as (client, requests):
+        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client), RELEASED)
+    assert held.agreed  # "1856" stands in "in 1856"
+    assert [reply.answer for reply in held.rounds[1].agents] == ["in 1856", "in 1856"]
+    assert held.rounds[1].aggregate is None
+    assert held.concluded == Conclusion(answers=("1856",), explanation="One says so.")
+    assert {request["max_tokens"] for request in requests} == {128}
+    assert all("response_format" not in request for request in requests)
+
+
+async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Path) -> None:
+    async with asking(tmp_path, lambda _: "{") as (client, _):
+        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client))
+        alone = await debate(
+            QUESTION, documents(NORTH), panel(client), DebateSettings().without_aggregator()
+        )
+    assert not held.agreed
+    assert len(held.rounds) == 3
+    assert held.concluded.problem is not None
+    assert held.concluded.answers == ()
+    assert alone.concluded.problem == "no agent's reply could be read"
+
+
+# What order and noise change.
+
+TEXTS = st.lists(
+    st.sampled_from([NORTH, SOUTH, "A third mill was built in 1777.", NOISE]),
+    min_size=1,
+    max_size=4,
+)
+
+
+def concluded(texts: list[str], settings: DebateSettings) -> Debate:
+    async def held() -> Debate:
+        with tempfile.TemporaryDirectory() as folder:
+            async with asking(Path(folder), readers) as (client, _):
+                return await debate(QUESTION, documents(*texts), panel(client), settings)
+
+    return asyncio.run(held())
+
+
+VARIANTS = st.sampled_from([DebateSettings(), DebateSettings().without_aggregator()])
+
+
+@settings(max_examples=15)
+@given(TEXTS, VARIANTS, st.data())
+def test_the_order_of_documents_does_not_change_exact_match(
+    texts: list[str], variant: DebateSettings, data: st.DataObject
+) -> None:
+    moved = data.draw(st.permutations(texts))
+    gold, wrong = [["1856"], ["1777"]], ["1902"]
+    one, other = (concluded(each, variant).concluded.answers for each in (texts, moved))
+    assert set(one) == set(other)
+    assert strict_match(one, gold, wrong) == strict_match(other, gold, wrong)
+
+
+@settings(max_examples=15)
+@given(TEXTS, VARIANTS, st.integers(0, 4))
+def test_a_noise_document_adds_no_answer_by_itself(
+    texts: list[str], variant: DebateSettings, place: int
+) -> None:
+    without = concluded(texts, variant).concluded.answers
+    noisy = [*texts[:place], "Wheat is a grass.", *texts[place:]]
+    assert concluded(noisy, variant).concluded.answers == without
+
+
+@given(st.lists(answers, max_size=6))
+def test_joint_answers_are_what_agents_say_each_once(given_answers: list[str | None]) -> None:
+    joint = joint_answers(replies(*given_answers))
+    assert set(joint) <= {answer for answer in given_answers if answer}
+    assert "unknown" not in joint
+    assert joint_answers(replies(*joint)) == joint
+    assert joint_answers(replies(*given_answers, *joint)) == joint

@@ -1,0 +1,378 @@
+"""Questions with a chosen number of documents for one answer (MADAM-RAG, sections 6.2 and 6.3)."""
+
+from collections import Counter
+from importlib.resources import files
+from itertools import groupby, pairwise
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data.ramdocs import RamDocument, RamQuestion
+from pipelines.data.ramdocs import read as read_released
+from pipelines.madam_rag.evaluation import datasets
+from pipelines.madam_rag.evaluation.constructions import (
+    COPY,
+    misinformation,
+    says,
+    support_imbalance,
+)
+from pipelines.madam_rag.evaluation.datasets import from_ramdocs
+from pipelines.madam_rag.question import Question
+from pipelines.supervision.substitution import has_words
+
+SAMPLE = Path(str(files("pipelines.data") / "samples" / "ramdocs.jsonl"))
+
+GOLD = ("Amber", "Birch", "Cedar")
+WRONG = ("Wexford", "Yarrow")
+
+
+def asked(
+    documents: list[tuple[str, str, str]],
+    gold: tuple[str, ...] = GOLD[:2],
+    wrong: tuple[str, ...] = (),
+    question: str = "Who built the mill at Elm?",
+    number: int = 1,
+) -> Question:
+    """A question of (type, answer, text)."""
+    given_ = tuple(
+        RamDocument.model_validate({"type": kind, "answer": answer, "text": text})
+        for kind, answer, text in documents
+    )
+    return from_ramdocs(
+        RamQuestion(question=question, documents=given_, gold_answers=gold, wrong_answers=wrong),
+        number,
+    )
+
+
+def supporting(answer: str, *numbers: int) -> list[tuple[str, str, str]]:
+    return [("correct", answer, f"Book {n} says that {answer} built it.") for n in numbers]
+
+
+def lender(answer: str, number: int) -> Question:
+    """Another question of the same form."""
+    text = f"Who built the mill at Oak {number}?"
+    return asked(supporting(answer, 9), gold=(answer,), question=text, number=number)
+
+
+def texts(question: Question) -> list[str]:
+    return [each.document.text for each in question.documents]
+
+
+def names(question: Question) -> list[str]:
+    return [each.document.id for each in question.documents]
+
+
+@st.composite
+def questions(draw: st.DrawFn) -> list[Question]:
+    """Questions with one to three gold answers and every kind of document, in any order."""
+    made = []
+    for number in range(1, draw(st.integers(1, 5)) + 1):
+        gold = GOLD[: draw(st.integers(1, 3))]
+        wrong = WRONG[: draw(st.integers(0, 2))]
+        documents = []
+        for answer in gold:
+            for n in range(draw(st.integers(0, 4))):
+                other = draw(st.sampled_from(["", *(f" Not {name}." for name in gold)]))
+                documents.append(("correct", answer, f"Book {n}: {answer} did it.{other}"))
+        for answer in wrong:
+            count = draw(st.integers(0, 2))
+            documents += [("misinfo", answer, f"Paper {n}: {answer} did it.") for n in range(count)]
+        documents += [("noise", "unknown", f"Page {n}.") for n in range(draw(st.integers(0, 2)))]
+        documents = documents or [("noise", "unknown", "Nothing.")]
+        order = draw(st.permutations(documents))
+        text = f"{draw(st.sampled_from(['Who built the', 'Who owned the']))} mill {number}?"
+        made.append(asked(order, gold, wrong, text, number))
+    return made
+
+
+def by_question(made: list[Question]) -> list[list[Question]]:
+    return [list(levels) for _, levels in groupby(made, key=lambda q: q.id.rpartition("/")[0])]
+
+
+def assert_nested(levels: list[Question]) -> None:
+    for fewer, more in pairwise(levels):
+        kept = [each for each in more.documents if each in fewer.documents]
+        assert kept == list(fewer.documents)
+        assert len(more.documents) == len(fewer.documents) + 1
+
+
+# Section 6.2
+
+
+def test_support_worked_by_hand() -> None:
+    # Birch has three documents and is the first with so many: it is varied, by d2, d4 and d5. Amber
+    # has one, d3. Misinformation (d1) and noise (d6) are left out, and so is Birch's fourth, d7.
+    documents = [
+        ("misinfo", "Wexford", "Wexford built it."),
+        *supporting("Birch", 1),
+        *supporting("Amber", 2),
+        *supporting("Birch", 3, 4),
+        ("noise", "unknown", "A page on flour."),
+        *supporting("Birch", 5),
+    ]
+    one, two, three = support_imbalance([asked(documents, wrong=("Wexford",))])
+    assert (one.id, two.id, three.id) == ("1/1", "1/2", "1/3")
+    assert (one.level, two.level, three.level) == (1, 2, 3)
+    assert set(names(one)) == {"d2", "d3"}
+    assert set(names(two)) == {"d2", "d3", "d4"}
+    assert set(names(three)) == {"d2", "d3", "d4", "d5"}
+    assert one.gold == two.gold == three.gold == (("Amber",), ("Birch",))
+    assert three.wrong == ()
+
+
+@pytest.mark.parametrize(
+    "documents",
+    [
+        supporting("Amber", 1, 2) + supporting("Birch", 3, 4),  # none has three
+        supporting("Amber", 1, 2, 3),  # the other has none
+        supporting("Amber", 1, 2, 2) + supporting("Birch", 4),  # the same text twice is one
+        # A text that is given for both supports neither alone: Amber has two.
+        [*supporting("Amber", 1, 2, 3), ("correct", "Birch", "Book 1 says that Amber built it.")]
+        + supporting("Birch", 5),
+    ],
+)
+def test_not_eligible_for_support(documents: list[tuple[str, str, str]]) -> None:
+    assert support_imbalance([asked(documents)]) == []
+
+
+def test_documents_count_by_the_canonical_form_of_their_answer() -> None:
+    documents = [
+        ("correct", answer, f"Book {n}: {answer} people.")
+        for n, answer in enumerate(("3559", "3,559", "3,559", "12"))
+    ]
+    made = support_imbalance([asked(documents, gold=("3,559", "12"))])
+    assert [question.level for question in made] == [1, 2, 3]
+
+
+@given(questions(), st.integers(0, 3))
+def test_properties_of_support(given_: list[Question], seed: int) -> None:
+    asked_ = {question.id: question for question in given_}
+    for levels in by_question(support_imbalance(given_, seed=seed)):
+        assert [question.level for question in levels] == [1, 2, 3]
+        assert_nested(levels)
+        for question in levels:
+            assert question.level is not None
+            answers = Counter(each.answer for each in question.documents)
+            assert {each.kind for each in question.documents} == {"correct"}
+            assert sorted(answers.values()) == sorted([1, question.level])
+            assert {(answer,) for answer in answers} == set(question.gold)
+            assert set(question.documents) <= set(asked_[question.id.split("/")[0]].documents)
+
+
+# Section 6.3
+
+
+def test_misinformation_worked_by_hand() -> None:
+    # Shown: d1 (Amber), d3 (Birch). Varied, in this order: the release's own d5, which gives
+    # Wexford; then a copy of d2, Amber's other document. The copy of Birch's other, d4, would still
+    # say Amber and does not count. So the third is a copy of one that is shown: d1.
+    documents = [
+        *supporting("Amber", 1, 2),
+        *supporting("Birch", 3),
+        ("correct", "Birch", "Birch built it, not Amber."),
+        ("misinfo", "Wexford", "The mill is by Wexford."),
+        ("misinfo", "Yarrow", "The mill is by Yarrow."),
+        ("noise", "unknown", "A page on flour."),
+    ]
+    none, one, two, three = misinformation([asked(documents, wrong=("Wexford", "Yarrow"))])
+    assert [q.id for q in (none, one, two, three)] == ["1/0", "1/1", "1/2", "1/3"]
+    assert set(names(none)) == {"d1", "d3"}
+    assert set(names(one)) == {"d1", "d3", "d5"}
+    assert set(names(two)) == {"d1", "d3", "d5", f"d2{COPY}"}
+    assert set(names(three)) == {"d1", "d3", "d5", f"d2{COPY}", f"d1{COPY}"}
+    assert "Book 2 says that Wexford built it." in texts(three)
+    for question in (none, one, two, three):
+        assert question.gold == (("Amber",), ("Birch",))
+        assert question.wrong == ("Wexford",)
+
+
+def test_too_few_documents_can_promote_the_wrong_answer() -> None:
+    # Two copies of the shown ones and nothing else: two, and three are needed.
+    bare = supporting("Amber", 1) + supporting("Birch", 2)
+    assert misinformation([asked(bare, wrong=("Wexford",))]) == []
+    # The third does not have its answer word for word, so nothing is exchanged in it.
+    silent = [*bare, ("correct", "Amber", "An amberish man built it.")]
+    assert misinformation([asked(silent, wrong=("Wexford",))]) == []
+    # The third has the wrong answer already.
+    both = [*bare, ("correct", "Amber", "Amber built it, people of Wexford say.")]
+    assert misinformation([asked(both, wrong=("Wexford",))]) == []
+    assert misinformation([asked(bare + supporting("Amber", 3), wrong=("Wexford",))]) != []
+
+
+def test_two_right_answers_need_a_document_each() -> None:
+    assert misinformation([asked(supporting("Amber", 1, 2, 3, 4), wrong=("Wexford",))]) == []
+
+
+def test_a_wrong_answer_is_borrowed_from_a_question_of_the_same_form() -> None:
+    mill = asked(supporting("Amber", 1, 2) + supporting("Birch", 3))
+    same = lender("Linden", 2)
+    other = asked(
+        supporting("Maple", 5), gold=("Maple",), question="Where is the mill at Oak?", number=3
+    )
+    assert misinformation([mill, other]) == []
+    made = misinformation([mill, same, other])
+    assert [question.wrong for question in made] == [("Linden",)] * 4
+
+
+@pytest.mark.parametrize("lent", ["Amber", "amber", "Amber Hill", "Book"])
+def test_an_answer_that_may_be_right_is_not_borrowed(lent: str) -> None:
+    # It is a gold answer of this question, a longer name of one, or stands in its documents.
+    mill = asked(supporting("Amber", 1, 2) + supporting("Birch", 3))
+    assert misinformation([mill, lender(lent, 2)]) == []
+
+
+def test_what_a_shown_document_says_is_not_borrowed() -> None:
+    # The three documents of Birch would make three copies, but that of Amber names Linden, too.
+    amber = ("correct", "Amber", "Amber built it, not Linden.")
+    mill = asked([amber, *supporting("Birch", 1, 2, 3)])
+    assert misinformation([mill, lender("Linden", 2)]) == []
+    assert misinformation([mill, lender("Maple", 2)]) != []
+
+
+def test_a_part_of_a_right_answer_is_not_borrowed() -> None:
+    # No document has "Amber Hill" word for word, so none has "Hill"; still it is a part of it.
+    amber = ("correct", "Amber Hill", "A man of that name built it.")
+    mill = asked([amber, *supporting("Birch", 1, 2, 3)], gold=("Amber Hill", "Birch"))
+    assert misinformation([mill, lender("Hill", 2)]) == []
+    assert misinformation([mill, lender("Maple", 2)]) != []
+
+
+def test_the_seed_draws_among_answers_that_can_be_borrowed() -> None:
+    mill = asked(supporting("Amber", 1, 2) + supporting("Birch", 3))
+    lenders = [lender(f"Linden{n}", n) for n in range(2, 8)]
+    drawn = set()
+    for seed in range(10):
+        made = misinformation([mill, *lenders], seed=seed)
+        assert made == misinformation([*lenders[::-1], mill], seed=seed)
+        drawn.add(made[0].wrong)
+    assert len(drawn) > 1
+
+
+def test_a_wrong_answer_that_contains_a_right_one_is_passed_over() -> None:
+    documents = supporting("Amber", 1, 2) + supporting("Birch", 3)
+    made = misinformation([asked(documents, wrong=("Amber Hill", "Yarrow"))])
+    assert {question.wrong for question in made} == {("Yarrow",)}
+
+
+@pytest.mark.parametrize(
+    ("text", "answer", "said"),
+    [
+        ("It opened on July 15, 1905.", "15 July 1905", True),
+        ("It has 3559 people.", "3,559", True),
+        ("A Film of 1950.", "a film", True),
+        ("It opened in 1905.", "190", False),
+        ("Anything.", "The", False),  # normalisation leaves nothing of it
+    ],
+)
+def test_an_answer_is_said_in_other_spellings_too(text: str, answer: str, said: bool) -> None:
+    assert says(text, answer) is said
+
+
+@given(questions(), st.integers(0, 3))
+def test_properties_of_misinformation(given_: list[Question], seed: int) -> None:
+    asked_ = {question.id: question for question in given_}
+    for levels in by_question(misinformation(given_, seed=seed)):
+        assert [question.level for question in levels] == [0, 1, 2, 3]
+        assert_nested(levels)
+        whole = asked_[levels[0].id.split("/")[0]]
+        for question in levels:
+            (wrong,) = question.wrong
+            right = [each for each in question.documents if each.kind == "correct"]
+            false = [each for each in question.documents if each.kind == "misinfo"]
+            assert len(right) + len(false) == len(question.documents)
+            assert len(false) == question.level
+            assert [(each.answer,) for each in right] in [
+                list(question.gold),
+                list(question.gold[::-1]),
+            ]
+            assert set(question.gold) <= set(whole.gold)
+            assert {each.answer for each in false} <= {wrong}
+            assert len(set(texts(question))) == len(question.documents)
+            for each in false:
+                assert has_words(each.document.text, wrong)
+                if each.document.id.endswith(COPY):
+                    assert not any(has_words(each.document.text, a) for (a,) in whole.gold)
+                else:
+                    assert each in whole.documents
+
+
+# Both
+
+
+@given(questions(), st.integers(0, 3), st.integers(0, 4), st.randoms(use_true_random=False))
+def test_the_order_of_questions_changes_nothing(
+    given_: list[Question], seed: int, most: int, rng: Random
+) -> None:
+    moved = rng.sample(given_, len(given_))
+    for build in (support_imbalance, misinformation):
+        here, there = (build(each, seed=seed, most=most) for each in (given_, moved))
+        assert sorted(q.model_dump_json() for q in here) == sorted(
+            q.model_dump_json() for q in there
+        )
+        order = [question.id for question in given_]
+        places = [order.index(question.id.split("/")[0]) for question in here]
+        assert places == sorted(places)
+
+
+@given(questions(), st.integers(0, 3), st.integers(0, 4))
+def test_a_smaller_draw_is_part_of_a_larger(given_: list[Question], seed: int, most: int) -> None:
+    for build in (support_imbalance, misinformation):
+        small, large = (build(given_, seed=seed, most=n) for n in (most, most + 1))
+        assert len(by_question(small)) <= most
+        assert all(question in large for question in small)
+
+
+def many() -> list[Question]:
+    return [
+        asked(
+            supporting("Amber", 1, 2, 3) + supporting("Birch", 4),
+            wrong=("Wexford",),
+            question=f"Who built the mill {number}?",
+            number=number,
+        )
+        for number in range(1, 41)
+    ]
+
+
+def test_the_seed_draws_questions_and_order() -> None:
+    for build in (support_imbalance, misinformation):
+        first, again, other = (build(many(), seed=seed, most=10) for seed in (1, 1, 2))
+        assert first == again
+        assert {q.id for q in first} != {q.id for q in other}
+        orders = [[names(q) for q in build(many(), seed=seed)] for seed in (1, 2)]
+        assert orders[0] != orders[1]
+
+
+def test_no_answer_always_comes_first() -> None:
+    for made in (support_imbalance(many()), misinformation(many())):
+        first = Counter(question.documents[0].answer for question in made)
+        assert len(first) >= 2
+        assert max(first.values()) < len(made)
+
+
+def test_the_bundled_sample_has_questions_for_both() -> None:
+    sample = datasets.read("ramdocs", SAMPLE).questions
+    assert len(by_question(support_imbalance(sample))) >= 2
+    assert len(by_question(misinformation(sample))) >= 2
+
+
+def test_on_the_release(released_data: Path) -> None:
+    path = released_data / "ramdocs" / "RAMDocs_250.jsonl"
+    questions_ = datasets.read("ramdocs", path).questions
+    # Counted another way: by the answers as they are written, without looking at texts.
+    eligible = 0
+    for question in read_released(path):
+        counts = Counter(each.answer for each in question.documents if each.type == "correct")
+        most = sorted(counts.values(), reverse=True)
+        eligible += len(most) > 1 and most[0] >= 3
+    assert len(by_question(support_imbalance(questions_))) == eligible > 50
+    cases = by_question(misinformation(questions_))
+    assert len(cases) > 50
+    for levels in cases:
+        assert_nested(levels)
+        for each in levels[-1].documents:
+            if each.document.id.endswith(COPY):
+                assert not any(says(each.document.text, a) for (a,) in levels[-1].gold)

@@ -1,0 +1,482 @@
+"""The tables of MADAM-RAG's evaluation from results worked out by hand (sections 5.1, 6.1-6.3)."""
+
+import pytest
+
+from pipelines.data.records import Document
+from pipelines.madam_rag.evaluation.debate_tables import changed, invented, said
+from pipelines.madam_rag.evaluation.methods import (
+    ASTUTE,
+    CONCATENATED,
+    MADAM,
+    NO_RAG,
+    WITHOUT_AGGREGATOR,
+)
+from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
+from pipelines.madam_rag.evaluation.scores import base_id, parts, scored
+from pipelines.madam_rag.evaluation.statistics import Statistic
+from pipelines.madam_rag.evaluation.tables import all_tables
+from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import Cell, Table
+
+UNREADABLE = Conclusion(problem="no list of answers", raw="I think that\nit is Rome.")
+
+
+def question(
+    name: str,
+    kinds: tuple[Kind | None, ...],
+    gold: tuple[str, ...] = (),
+    wrong: tuple[str, ...] = (),
+    level: int | None = None,
+) -> Question:
+    return Question(
+        id=name,
+        question="Which one?",
+        documents=tuple(
+            GivenDocument(document=Document(id=f"d{number}", text="A text."), kind=kind)
+            for number, kind in enumerate(kinds)
+        ),
+        gold=tuple((answer,) for answer in gold),
+        wrong=wrong,
+        level=level,
+    )
+
+
+def held(
+    *rounds: tuple[tuple[str | None, ...], tuple[str, ...] | Conclusion | None],
+    agreed: bool = True,
+) -> Debate:
+    """Rounds, each of the agents' answers and the aggregate; an answer of None is unreadable."""
+    return Debate(
+        rounds=tuple(
+            Round(
+                agents=tuple(
+                    AgentReply(answer=answer, problem="no JSON" if answer is None else None)
+                    for answer in agents
+                ),
+                aggregate=Conclusion(answers=made) if isinstance(made, tuple) else made,
+            )
+            for agents, made in rounds
+        ),
+        agreed=agreed,
+    )
+
+
+def debated(debate: Debate) -> Outcome:
+    return Outcome(concluded=debate.concluded, calls=debate.calls, debate=debate)
+
+
+def says(*answers: str) -> Outcome:
+    return Outcome(concluded=Conclusion(answers=answers), calls=1)
+
+
+def result(asked: Question, **outcomes: Outcome) -> QuestionResult:
+    called = {
+        "none": NO_RAG,
+        "prompt": CONCATENATED,
+        "astute": ASTUTE,
+        "madam": MADAM,
+        "joint": WITHOUT_AGGREGATOR,
+    }
+    return QuestionResult(
+        id=asked.id,
+        asked=asked,
+        status="answered",
+        outcomes={called[key]: outcome for key, outcome in outcomes.items()},
+    )
+
+
+JORDAN = question(
+    "q1", ("correct", "correct", "misinfo", "noise"), ("1963", "1956"), wrong=("1998",)
+)
+CITY = question("q2", ("correct", "misinfo"), ("Paris",), wrong=("Lyon",))
+CLUBS = question("q3", ("correct", "correct"), ("Rome", "Milan"))
+OPEN = question("q4", (None,))
+
+# Replies: 3 * (4 + 1) = 15. The third agent gives way, the fourth had answered what it cannot know.
+JORDAN_DEBATE = held(
+    (("1963", "1956", "1998", "Chicago"), ("1963", "1956", "1998")),
+    (("1963", "1956", "1963", "unknown"), ("1963", "1956")),
+    (("1963", "1956", "1963", "unknown"), ("1963", "1956")),
+)
+CITY_DEBATE = held(  # 2 * (2 + 1) = 6 replies
+    (("Paris", "Lyon"), ("Lyon",)),
+    (("Paris", "Lyon"), ("Lyon",)),
+)
+CLUBS_DEBATE = held(  # 3 * (2 + 1) = 9 replies; no agent says Turin
+    (("Rome", None), ("Rome", "Turin")),
+    (("Rome", "Milan"), UNREADABLE),
+    (("Rome", "Milan"), UNREADABLE),
+)
+OPEN_DEBATE = held((("x",), ("x",)), (("y",), ("y",)), agreed=False)  # 2 * (1 + 1) = 4 replies
+
+METHODS = [
+    result(
+        JORDAN,
+        none=says(),
+        prompt=says("1963"),
+        madam=debated(JORDAN_DEBATE),
+    ),
+    result(
+        CITY,
+        none=Outcome(concluded=UNREADABLE, calls=1),
+        prompt=says("Parisians"),
+        madam=debated(CITY_DEBATE),
+    ),
+    result(
+        CLUBS,
+        none=says("Rome", "Milan", "Turin"),
+        prompt=says("Rome", "Milan"),
+        madam=debated(CLUBS_DEBATE),
+    ),
+    result(OPEN, none=says("x"), prompt=says("x"), madam=debated(OPEN_DEBATE)),
+    QuestionResult(id="q5", asked=CITY, status="failed", error="too\nlong"),
+]
+ROUNDS = [
+    result(
+        JORDAN,
+        madam=debated(JORDAN_DEBATE),
+        joint=debated(
+            held(
+                (("1963", "1956", "1998", "unknown"), None),
+                (("1963", "1956", "1963", "unknown"), None),
+                (("1963", "1956", "1963", "unknown"), None),
+            )
+        ),
+    ),
+    result(
+        CITY,
+        madam=debated(CITY_DEBATE),
+        joint=debated(held((("Paris", "Lyon"), None), (("Paris", "Lyon"), None))),
+    ),
+]
+
+
+def varied(name: str, level: int, prompt: Outcome, astute: Outcome) -> QuestionResult:
+    asked = question(f"{name}/{level}", ("correct",), ("Rome", "Milan"), ("Turin",), level)
+    return result(asked, prompt=prompt, astute=astute)
+
+
+BOTH = says("Rome", "Milan")
+LEVELS = [
+    varied("a", 3, prompt=says("Rome"), astute=says("Rome", "Milan", "Turin")),
+    varied("a", 1, prompt=BOTH, astute=BOTH),
+    varied("b", 1, prompt=BOTH, astute=BOTH),
+    varied("b", 3, prompt=Outcome(concluded=UNREADABLE, calls=1), astute=BOTH),
+    varied("c", 3, prompt=BOTH, astute=BOTH),
+]
+RESULTS = {"ramdocs": METHODS, "ramdocs.rounds": ROUNDS, "ramdocs.misinformation": LEVELS}
+MODELS = dict.fromkeys(RESULTS, "small")
+
+
+def tables(results: dict[str, list[QuestionResult]] | None = None) -> dict[str, Table]:
+    made = all_tables(RESULTS if results is None else results, MODELS)
+    return {table.name: table for table in made}
+
+
+def rows(table: Table, *keys: str) -> dict[tuple[Cell, ...], list[Cell]]:
+    """The cells that tell rows apart -> all cells after the last of them; estimates as values."""
+    names = [column.key for column in table.columns]
+    places = [names.index(key) for key in keys]
+    return {
+        tuple(row[place] for place in places): [
+            cell.value if isinstance(cell, Estimate) else cell for cell in row[max(places) + 1 :]
+        ]
+        for row in table.rows
+    }
+
+
+def close(*cells: Cell) -> list[object]:
+    return [pytest.approx(cell) if isinstance(cell, float) else cell for cell in cells]
+
+
+def cell(table: Table, key: str, **where: Cell) -> Estimate:
+    """The estimate in a column of the one row that has all these cells."""
+    names = [column.key for column in table.columns]
+    records = [dict(zip(names, row, strict=True)) for row in table.rows]
+    (found,) = (each for each in records if where.items() <= each.items())
+    estimate = found[key]
+    assert isinstance(estimate, Estimate)
+    return estimate
+
+
+def test_methods() -> None:
+    made = tables()["madam_methods"]
+    # Of five questions q5 failed and q4 has no gold answer. MADAM-RAG: q1 right, q2 "Lyon", q3
+    # unreadable; (15 + 6 + 9 + 4) / 4 replies. No RAG: q1 no answer, which has recall and F1 0 and
+    # no precision; q2 unreadable; q3 all right and Turin besides, which nobody calls wrong:
+    # precision 2/3, recall 1, F1 4/5. Prompt: q1 half, F1 2/3; q2 "Parisians", which has Paris only
+    # as a substring; q3 right.
+    assert rows(made, "data", "model", "method", "figures") == {
+        ("RAMDocs", "small", NO_RAG, "this run"): close(
+            5, 1, 1, 1, 1 / 2, 1 / 2, 2 / 3, 1 / 2, 2 / 5, 1.0
+        ),
+        ("RAMDocs", "small", CONCATENATED, "this run"): close(
+            5, 1, 1, 0, 1 / 3, 2 / 3, 2 / 3, 1 / 2, 5 / 9, 1.0
+        ),
+        ("RAMDocs", "small", MADAM, "this run"): close(
+            5, 1, 1, 1, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 1 / 2, 8.5
+        ),
+    }
+    # Wilson of 1 in 2: z^2 = 3.8415, half = 1.95996 * sqrt(1/8 + z^2/16) / (1 + z^2/2) = 0.4055.
+    exact = cell(made, "exact_match", method=MADAM)
+    assert exact.low == pytest.approx(0.0945, abs=1e-4)
+    assert exact.n == 2
+    # 15, 6, 9, 4: s^2 = 69/3, half = 3.18245 * sqrt(23/4) = 7.6312; the lower end is cut to 1.
+    calls = cell(made, "calls", method=MADAM)
+    assert (calls.low, calls.n) == (1, 4)
+    assert calls.high == pytest.approx(16.1312, abs=1e-3)
+    assert cell(made, "precision", method=NO_RAG).n == 1
+
+
+def test_the_paper_stands_beside() -> None:
+    quoted = tables()["madam_methods"].quoted
+    assert len(quoted) == 36
+    places = {row[:3]: row[8] for row in quoted}
+    assert places["RAMDocs", "Llama3.3-70B-Inst", MADAM] == 0.344
+    assert places["FaithEval", "Qwen2.5-72B-Inst", MADAM] == 0.577
+    assert places["AmbigDocs", "GPT-4o-mini", ASTUTE] == 0.150
+
+
+def test_comparisons() -> None:
+    made = tables()["madam_comparisons"]
+    # With No RAG only q1 could be read by both: 1 - 0, F1 1 - 0. With the prompt q1 and q2: exact
+    # 1 - 0 and 0 - 0, F1 1 - 2/3 and 0 - 0. One discordant question has p = 1, and so have the
+    # signs of one difference that is not 0. Without aggregator less MADAM-RAG: q1 is right under
+    # both; of q2 "Paris" and "Lyon" have F1 2/3, and "Lyon" has 0.
+    assert rows(made, "data", "model", "first", "second") == {
+        ("RAMDocs", "small", MADAM, NO_RAG): close(1.0, 1.0, 1.0, 1.0, 1),
+        ("RAMDocs", "small", MADAM, CONCATENATED): close(1 / 2, 1.0, 1 / 6, 1.0, 2),
+        ("RAMDocs, rounds", "small", WITHOUT_AGGREGATOR, MADAM): close(0.0, 1.0, 1 / 3, 1.0, 2),
+    }
+    # t(1) * 0.5 = 6.35, cut to what a difference can be.
+    exact = cell(made, "difference", second=CONCATENATED)
+    assert (exact.low, exact.high) == (-1, 1)
+    assert cell(made, "difference", second=NO_RAG).low is None
+    assert "3 comparisons with 6 values of p" in made.notes[0]
+    assert "0.05 / 6 = 0.0083" in made.notes[0]
+
+
+def test_rounds() -> None:
+    # MADAM-RAG, one round: q1 with 1998, precision 2/3 and F1 4/5; q2 nothing; q3 Rome and Turin,
+    # all 1/2. Two: q1 right, q2 nothing, q3 unreadable; three are the same, q2 and q4 had ended.
+    # Without aggregator, one round: q1 as before, q2 "Paris" and "Lyon" with precision 1/2 and F1
+    # 2/3; two: q1 right.
+    assert rows(tables()["madam_rounds"], "data", "model", "aggregator", "figures", "rounds") == {
+        ("RAMDocs", "small", "with", "this run", 1): close(
+            0, 5, 1, 1, 0, 0.0, 7 / 18, 1 / 2, 13 / 30
+        ),
+        ("RAMDocs", "small", "with", "this run", 2): close(
+            0, 5, 1, 1, 1, 1 / 2, 1 / 2, 1 / 2, 1 / 2
+        ),
+        ("RAMDocs", "small", "with", "this run", 3): close(
+            2, 5, 1, 1, 1, 1 / 2, 1 / 2, 1 / 2, 1 / 2
+        ),
+        ("RAMDocs, rounds", "small", "with", "this run", 1): close(
+            0, 2, 0, 0, 0, 0.0, 1 / 3, 1 / 2, 2 / 5
+        ),
+        ("RAMDocs, rounds", "small", "with", "this run", 2): close(
+            0, 2, 0, 0, 0, 1 / 2, 1 / 2, 1 / 2, 1 / 2
+        ),
+        ("RAMDocs, rounds", "small", "with", "this run", 3): close(
+            1, 2, 0, 0, 0, 1 / 2, 1 / 2, 1 / 2, 1 / 2
+        ),
+        ("RAMDocs, rounds", "small", "without", "this run", 1): close(
+            0, 2, 0, 0, 0, 0.0, 7 / 12, 1.0, 11 / 15
+        ),
+        ("RAMDocs, rounds", "small", "without", "this run", 2): close(
+            0, 2, 0, 0, 0, 1 / 2, 3 / 4, 1.0, 5 / 6
+        ),
+        ("RAMDocs, rounds", "small", "without", "this run", 3): close(
+            1, 2, 0, 0, 0, 1 / 2, 3 / 4, 1.0, 5 / 6
+        ),
+    }
+
+
+def test_levels() -> None:
+    made = tables()
+    # Prompt, three documents: a has one answer of two, F1 2/3; b is unreadable; c is right. Astute
+    # RAG: a has Turin besides, precision 2/3 and F1 4/5; b and c are right.
+    keys = ("data", "model", "experiment", "level", "method")
+    place = ("RAMDocs", "small", "misinformation")
+    assert rows(made["madam_levels"], *keys) == {
+        (*place, 1, CONCATENATED): close(2, 0, 0, 0, 1.0, 1.0, 1.0, 1.0),
+        (*place, 1, ASTUTE): close(2, 0, 0, 0, 1.0, 1.0, 1.0, 1.0),
+        (*place, 3, CONCATENATED): close(3, 0, 0, 1, 1 / 2, 1.0, 3 / 4, 5 / 6),
+        (*place, 3, ASTUTE): close(3, 0, 0, 0, 2 / 3, 8 / 9, 1.0, 14 / 15),
+    }
+    # Only a could be read at both levels of the prompt (c has one level): 0 - 1, F1 2/3 - 1. Astute
+    # RAG: a 0 - 1 and F1 4/5 - 1, b no change.
+    assert rows(made["madam_drops"], *keys[:3], "method", "figures", "lowest", "highest") == {
+        (*place, CONCATENATED, "this run", 1, 3): close(-1.0, 1.0, -1 / 3, 1.0, 1),
+        (*place, ASTUTE, "this run", 1, 3): close(-1 / 2, 1.0, -1 / 10, 1.0, 2),
+    }
+    assert [row[7] for row in made["madam_drops"].quoted] == [-0.08, -0.46, -0.46]
+
+
+def test_agents() -> None:
+    made = tables()["madam_agents"]
+    # q1 to q3 have gold answers: 5 agents with a correct document, 2 with misinformation, 1 with
+    # noise. The second of q3 could not be read at first, and then says Milan twice: no change. Of
+    # the two that were misinformed one says 1963 in the end.
+    keys = ("data", "method", "kind", "round")
+    found = rows(made, *keys)
+    at = ("RAMDocs", MADAM)
+    assert {key: cells for key, cells in found.items() if key[:2] == at} == {
+        (*at, "correct", "first"): close(5, 1.0, 0.0, 0.0, 0.0, 1 / 5, None),
+        (*at, "correct", "last"): close(5, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0),
+        (*at, "misinfo", "first"): close(2, 0.0, 1.0, 0.0, 0.0, 0.0, None),
+        (*at, "misinfo", "last"): close(2, 1 / 2, 1 / 2, 0.0, 0.0, 0.0, 1 / 2),
+        (*at, "noise", "first"): close(1, 0.0, 0.0, 0.0, 1.0, 0.0, None),
+        (*at, "noise", "last"): close(1, 0.0, 0.0, 1.0, 0.0, 0.0, 1.0),
+    }
+    # Residuals by question -0.4, -0.2, 0.6: half = 4.30265 * sqrt(0.56 / 25 * 3 / 2) = 0.7887.
+    unreadable = cell(made, "unreadable", data="RAMDocs", kind="correct", round="first")
+    assert unreadable.low == 0
+    assert unreadable.high == pytest.approx(0.9887, abs=1e-4)
+    assert cell(made, "right", data="RAMDocs", kind="correct", round="first").n == 4
+
+
+def test_debates() -> None:
+    found = rows(tables()["madam_debates"], "data", "model", "method")
+    # Rounds 3, 2, 3, 2; q4 did not end by agreement. Of 4 + 2 + 2 + 1 agents two of q1 and the one
+    # of q4 changed. The aggregator gave 3 + 2 + 2, 1 + 1, 2 and 1 + 1 answers, of which nobody had
+    # said Turin. Replies of agents: 12 + 4 + 6 + 2; of the aggregator: 3 + 2 + 3 + 2.
+    assert found["RAMDocs", "small", MADAM] == close(4, 2.5, 3 / 4, 1 / 3, 13, 1 / 13, 24, 1, 10, 2)
+    assert found["RAMDocs, rounds", "small", MADAM] == close(
+        2, 2.5, 1.0, 1 / 3, 9, 0.0, 16, 0, 5, 0
+    )
+    # Without aggregator the third agent of q1 changed, of six.
+    assert found["RAMDocs, rounds", "small", WITHOUT_AGGREGATOR] == close(
+        2, 2.5, 1.0, 1 / 6, 0, None, 16, 0, 0, 0
+    )
+
+
+def test_failures_say_why() -> None:
+    reply = (UNREADABLE.problem, "I think that it is Rome.")
+    assert tables()["madam_failures"].rows == (
+        ("RAMDocs", "small", "q2", f"unreadable, {NO_RAG}", *reply),
+        ("RAMDocs", "small", "q3", f"unreadable, {MADAM}", *reply),
+        ("RAMDocs", "small", "q5", "failed", "too long", None),
+        ("RAMDocs, misinformation 3", "small", "b/3", f"unreadable, {CONCATENATED}", *reply),
+    )
+    cut = {table.name: table for table in all_tables(RESULTS, MODELS, failed_shown=1)}
+    assert len(cut["madam_failures"].rows) == 1
+    assert cut["madam_failures"].notes == ("3 more stand in the results.",)
+
+
+def test_the_order_of_questions_does_not_matter() -> None:
+    turned = tables({name: own[::-1] for name, own in RESULTS.items()})
+    for name, table in tables().items():
+        if name != "madam_failures":
+            assert turned[name] == table
+
+
+def test_nor_does_it_to_signs_flipped_at_random() -> None:
+    names = ("Rome", "Milan", "Turin")
+    own = [
+        result(
+            question(f"q{number}", ("correct",), names),
+            prompt=says(*names[: number % 3]),
+            madam=says(*names[: number * number % 4]),
+        )
+        for number in range(40)
+    ]
+    assert tables({"ramdocs": own}) == tables({"ramdocs": own[::-1]})
+
+
+def test_what_cannot_be_read_is_not_averaged_in() -> None:
+    without = [each for each in METHODS if each.id != "q3"]
+    found, less = tables()["madam_methods"], tables({"ramdocs": without})["madam_methods"]
+    for key in ("exact_match", "exact_match_substrings", "precision", "recall", "f1"):
+        assert cell(found, key, method=MADAM) == cell(less, key, method=MADAM)
+    wrong = [result(CLUBS, madam=says("Turin")) if each.id == "q3" else each for each in METHODS]
+    said_wrong = tables({"ramdocs": wrong})["madam_methods"]
+    assert cell(said_wrong, "exact_match", method=MADAM).value == pytest.approx(1 / 3)
+
+
+def test_what_could_not_be_asked_is_unreadable_after_any_round() -> None:
+    refused = result(CLUBS, madam=Outcome(concluded=Conclusion(problem="too long"), calls=0))
+    own = [METHODS[0], refused]
+    assert scored(own, MADAM, rounds=1).unreadable == scored(own, MADAM).unreadable == 1
+    assert cell(tables({"ramdocs": own})["madam_methods"], "calls", method=MADAM).value == 15
+
+
+def test_runs_are_called_after_data_experiment_and_level() -> None:
+    found = [part.title for part in parts(RESULTS | {"my.own": METHODS}, MODELS)]
+    assert found == [
+        "RAMDocs",
+        "RAMDocs, rounds",
+        "RAMDocs, misinformation 1",
+        "RAMDocs, misinformation 3",
+        "my.own",
+    ]
+    assert parts({"my.own": METHODS}, {})[0].model is None
+
+
+def test_a_question_has_one_name_at_all_levels() -> None:
+    assert {base_id(each) for each in LEVELS} == {"a", "b", "c"}
+    plain = METHODS[0].model_copy(update={"id": "year/1963"})
+    assert base_id(plain) == "year/1963", "no level is varied"
+
+
+@pytest.mark.parametrize(
+    ("answer", "only", "kind"),
+    [
+        ("in Paris", False, "right"),
+        ("Paris or Lyon", False, "wrong"),  # names a wrong one beside the right one
+        ("Nice", False, "other"),
+        ("Nice", True, "wrong"),  # whatever is not gold
+        ("Not stated", True, "unknown"),
+        (None, True, "unreadable"),
+    ],
+)
+def test_what_an_agent_says(answer: str | None, only: bool, kind: str) -> None:
+    asked = CITY.model_copy(update={"one_answer": only})
+    assert said(AgentReply(answer=answer), asked) == kind
+
+
+def test_a_change_lies_between_readable_replies() -> None:
+    debate = held(
+        (("The 1,856", "a", "unknown", "x", "first"), None),
+        (("1856", None, "not stated", None, None), None),
+        (("1856", "b", "unknown", None, "first"), None),
+        agreed=False,
+    )
+    assert [changed(debate, agent) for agent in range(5)] == [False, True, False, None, False]
+
+
+def test_an_answer_in_other_words_is_not_invented() -> None:
+    debate = held((("in 1963", "unknown"), ("1963", "the year 1956", "unknown year")))
+    assert invented(debate) == [False, True, True]
+    longer = held((("1963",), ("the year 1963",)), (("1956",), ("1963",)))
+    assert invented(longer) == [False, True], "it was said in the round before"
+
+
+def test_statistics_stand_beside_appendix_a() -> None:
+    one = Estimate(5.5, 5.4, 5.6, 500)
+    found = {
+        table.name: table
+        for table in all_tables(
+            {},
+            {},
+            [
+                Statistic("documents", 5.53, one, {1: one}),
+                Statistic("wrong answers", 0.86, Estimate(0.5, 0.4, 0.6, 90), {2: one}),
+                Statistic("nothing", 1.0, None, {}),
+            ],
+        )
+    }["madam_statistics"]
+    assert [column.key for column in found.columns][5:] == ["gold_1", "gold_2"]
+    assert found.rows == (
+        ("documents", one, 5.53, "yes", 500, one, None),
+        ("wrong answers", Estimate(0.5, 0.4, 0.6, 90), 0.86, "no", 90, None, one),
+        ("nothing", None, 1.0, None, None, None, None),
+    )
+
+
+def test_without_results_every_table_is_there_without_rows() -> None:
+    made = tables({})
+    assert len(made) == 9
+    assert all(name.startswith("madam_") and not table.rows for name, table in made.items())

@@ -1,0 +1,169 @@
+"""The averages of RAMDocs in appendix A of MADAM-RAG, worked out by hand and on the release."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipelines.data.ramdocs import RamDocument, RamQuestion, read
+from pipelines.madam_rag.evaluation.statistics import (
+    AVERAGES,
+    Statistic,
+    as_json,
+    from_json,
+    statistics,
+)
+
+
+def question(supporting: int, misinfo: int, noise: int, gold: int, wrong: list[str]) -> RamQuestion:
+    kinds = ["correct"] * supporting + ["misinfo"] * misinfo + ["noise"] * noise
+    return RamQuestion(
+        question="Who?",
+        documents=tuple(
+            RamDocument.model_validate({"text": "A text.", "type": kind, "answer": "x"})
+            for kind in kinds
+        ),
+        gold_answers=tuple(f"gold {n}" for n in range(gold)),
+        wrong_answers=tuple(wrong),
+    )
+
+
+THREE = (
+    question(supporting=3, misinfo=1, noise=0, gold=1, wrong=["a", "a"]),
+    question(supporting=2, misinfo=2, noise=1, gold=2, wrong=["b"]),
+    question(supporting=4, misinfo=0, noise=2, gold=2, wrong=[]),
+)
+
+
+def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
+    return {each.name: each for each in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "n", "one", "two"),
+    [
+        ("documents", (4 + 5 + 6) / 3, 3, 4, 5.5),
+        ("supporting documents", (3 + 2 + 4) / 3, 3, 3, 3),
+        ("misinformation documents", (1 + 2 + 0) / 3, 3, 1, 1),
+        ("noise documents", (0 + 1 + 2) / 3, 3, 0, 1.5),
+        ("gold answers", (1 + 2 + 2) / 3, 3, 1, 2),
+        # A wrong answer that stands twice counts twice.
+        ("wrong answers", (2 + 1 + 0) / 3, 3, 2, 0.5),
+        # Of each question's own: 3/1, 2/2, 4/2. Pooled it would be 9/5.
+        ("documents per gold answer", 2, 3, 3, 1.5),
+        # 1/2 and 2/1; the third has no wrong answer. Pooled it would be 3/3.
+        ("documents per wrong answer", 1.25, 2, 0.5, 2),
+    ],
+)
+def test_worked_by_hand(name: str, value: float, n: int, one: float, two: float) -> None:
+    found = by_name(statistics(THREE))[name]
+    assert found.estimate is not None
+    assert found.estimate.value == pytest.approx(value)
+    assert found.estimate.n == n
+    assert {count: each.value for count, each in found.by_answers.items()} == {1: one, 2: two}
+
+
+def test_the_interval_worked_by_hand() -> None:
+    # Documents 4, 5, 6: mean 5, standard deviation 1, so 5 -+ t(2) / sqrt(3) with t(2) = 4.302653
+    # is 5 -+ 2.484137, and 5.53 lies within. Gold answers 1, 2, 2: mean 5/3, standard deviation
+    # sqrt(1/3), so 5/3 -+ t(2) / 3 is 5/3 -+ 1.434218, and 2.20 lies within.
+    found = by_name(statistics(THREE))
+    documents = found["documents"].estimate
+    assert documents is not None
+    assert (documents.low, documents.high) == pytest.approx((2.515863, 7.484137), abs=1e-5)
+    gold = found["gold answers"].estimate
+    assert gold is not None
+    assert (gold.low, gold.high) == pytest.approx((0.232449, 3.100884), abs=1e-5)
+    assert found["documents"].agrees is True
+    assert found["gold answers"].agrees is True
+
+
+def test_a_figure_outside_the_interval_does_not_agree() -> None:
+    few = [question(1, 0, 0, 1, []), question(1, 0, 1, 1, []), question(1, 0, 0, 1, [])]
+    found = by_name(statistics(few))
+    assert found["documents"].agrees is False  # at most 1 + 1/3 + 1.44
+    assert found["documents per wrong answer"].estimate is None
+    assert found["documents per wrong answer"].agrees is None
+    assert found["documents per wrong answer"].by_answers == {}
+
+
+def test_one_question_has_no_interval() -> None:
+    for each in statistics(THREE[:1]):
+        assert each.estimate is not None
+        assert each.agrees is None
+
+
+def test_no_question_has_no_averages() -> None:
+    assert [each.estimate for each in statistics([])] == [None] * len(AVERAGES)
+
+
+def test_averages_come_back_from_json() -> None:
+    found = statistics(THREE)
+    assert from_json(json.loads(json.dumps(as_json(found)))) == found
+
+
+def test_the_papers_figures_are_those_of_its_totals() -> None:
+    # The release: 500 questions; 1,918 supporting, 307 misinformation and 541 noise documents.
+    paper = {name: figure for name, figure, _ in AVERAGES}
+    totals = {
+        "documents": 1918 + 307 + 541,
+        "supporting documents": 1918,
+        "misinformation documents": 307,
+        "noise documents": 541,
+    }
+    for name, total in totals.items():
+        assert round(total / 500, 2) == paper[name]
+    # No numbers of answers that round to the printed ones give the printed documents per answer,
+    # were they pooled over answers.
+    gold = [n for n in range(2000) if round(n / 500, 2) == paper["gold answers"]]
+    wrong = [n for n in range(2000) if round(n / 500, 2) == paper["wrong answers"]]
+    assert all(round(1918 / n, 2) != paper["documents per gold answer"] for n in gold)
+    assert all(round(307 / n, 2) != paper["documents per wrong answer"] for n in wrong)
+
+
+@pytest.fixture(scope="module")
+def released(released_data: Path) -> dict[str, Statistic]:
+    """The averages of the first 250 rows: 100 with one gold answer, then 150 with two."""
+    return by_name(statistics(read(released_data / "ramdocs" / "RAMDocs_250.jsonl")))
+
+
+def test_what_does_not_grow_with_gold_answers_agrees_on_half_the_release(
+    released: dict[str, Statistic],
+) -> None:
+    assert {name: each.agrees for name, each in released.items()} == {
+        "documents": False,
+        "supporting documents": False,
+        "misinformation documents": True,
+        "noise documents": True,
+        "gold answers": False,
+        "wrong answers": True,
+        "documents per gold answer": True,
+        "documents per wrong answer": True,
+    }
+
+
+def test_the_mix_of_questions_explains_what_does_not_agree(released: dict[str, Statistic]) -> None:
+    # With one gold answer there are fewer documents than with two, the paper's figure lies above
+    # both, and its 2.20 gold answers lie above two. Each gold answer has 1.77 documents in both.
+    gold = released["gold answers"]
+    assert set(gold.by_answers) == {1, 2}
+    per_answer = released["documents per gold answer"]
+    for stratum in per_answer.by_answers.values():
+        assert stratum.low is not None
+        assert stratum.high is not None
+        assert stratum.low <= per_answer.paper <= stratum.high
+    for name in ("documents", "supporting documents"):
+        each = released[name]
+        one, two = each.by_answers[1], each.by_answers[2]
+        assert one.high is not None
+        assert two.low is not None
+        assert two.high is not None
+        assert one.high < two.low < two.high < each.paper
+        # The line through both, at 2.20 answers: one + 1.2 (two - one) = 1.2 two - 0.2 one. Its
+        # interval, from those of the two, holds the paper's figure.
+        at = gold.paper - 1
+        value = at * two.value + (1 - at) * one.value
+        half = (
+            (at * (two.high - two.value)) ** 2 + ((1 - at) * (one.high - one.value)) ** 2
+        ) ** 0.5
+        assert abs(each.paper - value) <= half

@@ -1,0 +1,359 @@
+"""Strict exact match with precision, recall and F1, worked out by hand and on RAMDocs."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pipelines.metrics.short_answers import canonical, is_unknown
+from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
+
+# Names that lie within each other, hedges, units, days and answers that are none.
+names = st.one_of(
+    st.sampled_from([
+        "football", "American football", "the American football league", "football league",
+        "3,559", "3,559 people", "about 3559", "3,559 metres", "about", "people",
+        "15 July 1905", "July 15, 1905", "July 1905", "1905", "around 1905", "unknown", "none", "",
+        "a", "football and 3,559 people", "built on July 15, 1905 in American football",
+    ]),
+    st.text(alphabet="ab ", max_size=5),
+)  # fmt: skip
+several = st.lists(names, max_size=4)
+golds = st.lists(st.lists(names, min_size=1, max_size=3), max_size=3)
+
+
+def named(answer: str, gold: str, wrong: str = "nothing") -> tuple[bool, bool]:
+    """Whether an answer names a gold one and a wrong one."""
+    names = found([answer], [[gold]], [wrong])
+    return bool(names.gold[0]), bool(names.wrong[0])
+
+
+@pytest.mark.parametrize(
+    ("answer", "name", "is_named"),
+    [
+        ("in Boston, Massachusetts", "Boston", True),
+        ("Boston", "Boston, Massachusetts", False),  # a part is less than the answer
+        ("Bostonians", "Boston", False),
+        ("1911", "19", False),
+        ("Jersey, New York", "New Jersey", False),  # not in a row
+        ("The novel", "a novel", True),
+        ("Boston", "the", False),  # nothing is left of the name
+        # hedges
+        ("50,000", "About 50,000", True),
+        ("roughly 50,000", "About 50,000", True),
+        ("an estimated 50,000 people", "50,000", True),
+        ("c. 1835", "about 1835", True),
+        ("about some 1835", "1835", True),
+        ("around July 15, 1905", "15 July 1905", True),
+        ("about Boston", "Boston", True),  # contained all the same
+        ("Boston", "about Boston", False),  # no number: the word counts
+        # units
+        ("3,559", "3,559 people", True),
+        ("about 3,559", "3,559 people", True),
+        ("3,559 metres", "3,559 people", False),
+        ("3,559 people", "3,559", True),
+        ("there are 3,559", "3,559 people", False),  # a sentence has to say what it counts
+        ("there are 3,559 people", "3,559 people", True),
+        ("100", "about 100 square miles", True),
+        ("100", "100 very large cows", False),  # three words are more than a unit
+        ("3,558", "3,559 people", False),
+        ("31,250", "$31,250", True),
+        ("42.7", "42.7 years", True),
+        ("427", "42.7 years", False),
+        ("4", "4 July", False),
+        ("1893", "1893-1896", False),
+        ("1912", "1912 and 1913", False),
+        # days
+        ("July 15, 1905", "15th of July 1905", True),
+        ("It opened on 1905-07-15.", "15 July 1905", True),
+        ("September 19, 1902", "1902", True),
+        ("16 September 1888", "September 1888", True),
+        ("September 19, 1902", "19", False),
+        ("September 1888", "16 September 1888", False),
+        ("1902", "September 19, 1902", False),
+        ("16 July 1905", "15 July 1905", False),
+        # no answer
+        ("unknown", "unknown", False),
+        ("", "Boston", False),
+    ],
+)
+def test_what_an_answer_names(answer: str, name: str, is_named: bool) -> None:
+    assert named(answer, name) == (is_named, False)
+    assert named(answer, "nothing else", name) == (False, is_named)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "wrong", "which"),
+    [
+        ("American football", "American football", "football", (True, False)),
+        ("American football", "football", "American football", (False, True)),
+        ("football", "American football", "football", (False, True)),
+        # The second "football" is in no longer name.
+        ("American football or football", "American football", "football", (True, True)),
+        ("Football", "football", "The Football", (True, False)),  # one form: gold
+        ("3,559", "3,559 people", "3,559 metres", (True, False)),  # likewise
+        ("about 50,000", "50,000", "roughly 50,000", (True, False)),  # likewise
+        ("September 19, 1902", "September 19, 1902", "1902", (True, False)),
+        ("September 19, 1902", "1902", "September 19, 1902", (False, True)),
+        # They overlap, and neither lies within the other.
+        ("New York City Hall", "New York City", "City Hall", (True, True)),
+    ],
+)
+def test_the_longest_name_has_its_place(
+    answer: str, gold: str, wrong: str, which: tuple[bool, bool]
+) -> None:
+    assert named(answer, gold, wrong) == which
+
+
+def test_a_name_that_is_hidden_hides_nothing() -> None:
+    # "y" lies within wrong "x y", but that lies within gold "x y z" and is not named itself.
+    names = found(["x y z"], [["y"], ["x y z"]], ["x y"])
+    assert names.gold == (frozenset({0, 1}),)
+    assert names.wrong == (frozenset(),)
+
+
+def test_found_says_what_each_given_answer_names() -> None:
+    given = ["Paris and Lyon", "unknown", "Rome", "LYON"]
+    names = found(given, [["Lyon", "Lyons"], ["Paris"], ["Nice"]], ["Rome", "Oslo"])
+    assert names.gold == (frozenset({0, 1}), frozenset(), frozenset(), frozenset({0}))
+    assert names.wrong == (frozenset(), frozenset(), frozenset({0}), frozenset())
+
+
+@pytest.mark.parametrize(
+    ("answers", "match", "match_as_the_one"),
+    [
+        (["Paris", "Lyon"], True, True),
+        (["Paris and Lyon"], True, True),
+        (["Lyons", "in Paris, France", "PARIS"], True, True),
+        (["Paris"], False, False),  # Lyon is missing
+        (["Paris", "Lyon", "Rome"], False, False),  # Rome is wrong
+        (["Paris", "Lyon", "Oslo"], True, False),  # Oslo is not gold, but nobody says it is wrong
+        (["Paris", "Lyon", "unknown"], True, True),
+        (["unknown"], False, False),
+        ([], False, False),
+    ],
+)
+def test_all_gold_answers_and_no_wrong_one(
+    answers: list[str], match: bool, match_as_the_one: bool
+) -> None:
+    gold = [["Lyon", "Lyons"], ["Paris"]]
+    assert strict_match(answers, gold, ["Rome"]) is match
+    assert strict_match(answers, gold, ["Rome"], one_answer=True) is match_as_the_one
+    # These names have no numbers and lie in no other: the naive rule says the same.
+    assert strict_match(answers, gold, ["Rome"], substrings=True) is match
+    both = strict_match(answers, gold, ["Rome"], one_answer=True, substrings=True)
+    assert both is match_as_the_one
+
+
+def test_without_gold_only_no_answer_is_right() -> None:
+    for substrings in (False, True):
+        assert strict_match([], [], ["Rome"], substrings=substrings)
+        assert strict_match(["unknown"], [], ["Rome"], substrings=substrings)
+        assert not strict_match(["Rome"], [], ["Rome"], substrings=substrings)
+        assert not strict_match(["Oslo"], [], ["Rome"], substrings=substrings)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "wrong", "by_rule", "by_substring"),
+    [
+        ("1911", "19", "nothing", False, True),
+        ("3,559", "3,559 people", "nothing", True, False),
+        ("American football", "American football", "football", True, False),
+        ("July 15, 1905", "15 July 1905", "nothing", True, False),
+        ("64.4", "644", "nothing", False, True),  # the point falls away
+    ],
+)
+def test_the_naive_rule(
+    answer: str, gold: str, wrong: str, by_rule: bool, by_substring: bool
+) -> None:
+    assert strict_match([answer], [[gold]], [wrong]) is by_rule
+    assert strict_match([answer], [[gold]], [wrong], substrings=True) is by_substring
+
+
+@pytest.mark.parametrize(
+    ("answers", "right", "covered", "f1"),
+    [
+        (["Paris", "Lyon"], 1.0, 1.0, 1.0),
+        # 1 of 1 is right, 1 of 2 found: 2 x 1 x 0.5 / 1.5 = 2/3
+        (["Paris"], 1.0, 0.5, 2 / 3),
+        # 1 of 2 is right, 1 of 2 found: 0.5
+        (["Paris", "Rome"], 0.5, 0.5, 0.5),
+        # 2 of 4 are right, 2 of 2 found: 2 x 0.5 x 1 / 1.5 = 2/3
+        (["Paris", "Rome", "Oslo", "Lyon"], 0.5, 1.0, 2 / 3),
+        # a sentence that names both is one right answer
+        (["Paris and Lyon"], 1.0, 1.0, 1.0),
+        # one with a wrong answer in it is not right, yet it names Paris
+        (["Paris or Rome"], 0.0, 0.5, 0.0),
+        # "Paris" once: 1 of 2 is right
+        (["Paris", "paris.", "Oslo"], 0.5, 0.5, 0.5),
+        (["Paris", "unknown"], 1.0, 0.5, 2 / 3),
+        (["Oslo"], 0.0, 0.0, 0.0),
+        (["unknown"], None, 0.0, 0.0),
+        ([], None, 0.0, 0.0),
+    ],
+)
+def test_precision_recall_and_f1(
+    answers: list[str], right: float | None, covered: float, f1: float
+) -> None:
+    scored = (answers, [["Lyon", "Lyons"], ["Paris"]], ["Rome"])
+    assert precision(*scored) == right
+    assert recall(*scored) == covered
+    assert answer_f1(*scored) == pytest.approx(f1, abs=1e-12)
+
+
+def test_one_answer_of_two_entities_counts_once() -> None:
+    gold = [["Film"], ["A film"], ["Play"]]  # two forms
+    assert recall(["film"], gold) == 1 / 2
+    assert recall(["about 50"], [["50"], ["around 50"], ["60"], ["70"]]) == 1 / 3
+    assert precision(["about 50", "50", "80"], [["50"]]) == 1 / 2
+    assert recall([], []) == 1
+
+
+class Scores(NamedTuple):
+    """Everything that is measured of one question."""
+
+    match: bool
+    only: bool
+    naive: bool
+    precision: float | None
+    recall: float
+    f1: float
+
+
+def scores(answers: list[str], gold: list[list[str]], wrong: list[str]) -> Scores:
+    """Everything that is measured of one question."""
+    return Scores(
+        strict_match(answers, gold, wrong),
+        strict_match(answers, gold, wrong, one_answer=True),
+        strict_match(answers, gold, wrong, substrings=True),
+        precision(answers, gold, wrong),
+        recall(answers, gold, wrong),
+        answer_f1(answers, gold, wrong),
+    )
+
+
+@given(several, golds, several, st.randoms(use_true_random=False))
+def test_order_is_nothing(
+    answers: list[str], gold: list[list[str]], wrong: list[str], random: Random
+) -> None:
+    before = scores(answers, gold, wrong)
+    mixed = [list(names) for names in gold]
+    for shuffled in (answers, mixed, wrong, *mixed):
+        random.shuffle(shuffled)  # type: ignore[arg-type]
+    after = scores(answers, mixed, wrong)
+    # The naive rule puts the answers together: "a", "b" name "a b", and "b", "a" do not.
+    assert after._replace(naive=before.naive) == before
+
+
+@given(several, golds, several, names, st.integers(min_value=0, max_value=2))
+def test_another_name_loses_no_gold_answer(
+    answers: list[str], gold: list[list[str]], wrong: list[str], name: str, index: int
+) -> None:
+    assume(index < len(gold))
+    more = [[*each, name] if at == index else each for at, each in enumerate(gold)]
+    before, after = found(answers, gold, wrong), found(answers, more, wrong)
+    for fewer_gold, more_gold in zip(before.gold, after.gold, strict=True):
+        assert fewer_gold <= more_gold
+    for more_wrong, fewer_wrong in zip(before.wrong, after.wrong, strict=True):
+        assert fewer_wrong <= more_wrong
+
+
+@given(golds, several, st.data())
+def test_the_gold_answers_themselves_are_right(
+    gold: list[list[str]], wrong: list[str], data: st.DataObject
+) -> None:
+    # Whatever is wrong: a gold name is as long as any name within it, and goes before its equals.
+    answers = [data.draw(st.sampled_from(each)) for each in gold]
+    assume(not any(map(is_unknown, answers)))
+    found_all = scores(answers, gold, wrong)
+    assert found_all.match
+    assert found_all.only
+    assert found_all.f1 == (1 if gold else 0)
+
+
+@given(several, golds, several)
+def test_scores_lie_in_bounds_and_agree(
+    answers: list[str], gold: list[list[str]], wrong: list[str]
+) -> None:
+    every = scores(answers, gold, wrong)
+    assert every.precision is None or 0 <= every.precision <= 1
+    assert 0 <= every.recall <= 1
+    assert 0 <= every.f1 <= 1
+    assert (every.f1 == 1) == (every.precision == 1 and every.recall == 1)
+    assert every.match or not every.only
+    if every.match:
+        assert every.recall == 1
+    if every.only and gold:
+        assert every.precision == 1
+
+
+@given(several, golds, several, st.sampled_from(["unknown", "N/A", "", "I don't know", "the"]))
+def test_no_answer_counts_for_nothing(
+    answers: list[str], gold: list[list[str]], wrong: list[str], nothing: str
+) -> None:
+    assert scores([nothing, *answers], gold, wrong) == scores(answers, gold, wrong)
+
+
+class Row(NamedTuple):
+    """A question of RAMDocs."""
+
+    gold: list[list[str]]
+    wrong: list[str]
+    answers: list[tuple[str, str]]
+
+
+@pytest.fixture(scope="module")
+def ramdocs(released_data: Path) -> list[Row]:
+    """The questions of RAMDocs, with the answer and the kind of each document."""
+    lines = (released_data / "ramdocs" / "RAMDocs_250.jsonl").read_text("utf-8").splitlines()
+    return [
+        Row(
+            [[answer] for answer in row["gold_answers"]],
+            row["wrong_answers"],
+            [(document["answer"], document["type"]) for document in row["documents"]],
+        )
+        for row in map(json.loads, lines)
+    ]
+
+
+def test_gold_answers_of_ramdocs_are_right_and_with_a_wrong_one_they_are_not(
+    ramdocs: list[Row],
+) -> None:
+    both = 0
+    for gold, wrong, _ in ramdocs:
+        answers = [names[0] for names in gold]
+        assert strict_match(answers, gold, wrong, one_answer=True), gold
+        assert answer_f1(answers, gold, wrong) == 1
+        for each in wrong:
+            # Some rows call one answer right for one entity and wrong for another ("Hindi"); gold
+            # counts, so that the row can be answered at all.
+            is_gold = canonical(each) in map(canonical, answers)
+            both += is_gold
+            assert strict_match([*answers, each], gold, wrong) is is_gold, (gold, each)
+    assert 0 < both < len(ramdocs) / 10
+
+
+def test_the_answers_of_the_documents_of_ramdocs(ramdocs: list[Row]) -> None:
+    for gold, wrong, answers in ramdocs:
+        forms = {canonical(names[0]) for names in gold}
+        for answer, kind in answers:
+            (right,), (false,) = (names := found([answer], gold, wrong)).gold, names.wrong
+            assert bool(right) == (kind == "correct" or canonical(answer) in forms), (answer, gold)
+            assert bool(false) == (kind == "misinfo" and canonical(answer) not in forms), answer
+
+
+def test_the_naive_rule_fails_gold_answers_of_ramdocs_with_a_wrong_one_within(
+    ramdocs: list[Row],
+) -> None:
+    failed = [
+        (gold, wrong)
+        for gold, wrong, _ in ramdocs
+        if not strict_match([names[0] for names in gold], gold, wrong, substrings=True)
+    ]
+    assert ([["Baseball"], ["American football"]], ["Basketball", "Football"]) in failed
+    for gold, wrong in failed:
+        assert any(each.lower() in names[0].lower() for each in wrong for names in gold)
