@@ -12,6 +12,7 @@ from pipelines.cli import (
     answer_npov,
     ask,
     conflictbench,
+    debate,
     doctor,
     index,
     models,
@@ -53,12 +54,15 @@ First steps:
 
 * `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
 
+* `contested debate "When was the mill built?" --documents a.txt b.txt` lets documents disagree.
+
 * `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
 )
 app.command("score")(score.score)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
+app.command("debate")(debate.debate)
 app.command("check-npov")(npov.check_npov)
 app.command("salience")(salience.salience)
 app.command("answer-npov")(answer_npov.answer_npov)

@@ -117,3 +117,13 @@ def tagger_of(name: str | None, source: Source) -> TaggerFolder | None:
         ServingError: No model of that name.
     """
     return options.tagger(name, Settings(labeller="nli"), source)
+
+
+def refuse_idle_tagger(name: str | None, *, reliability: bool) -> None:
+    """Refuse a tagger that nobody would ask.
+
+    Raises:
+        InputError: It has no effect.
+    """
+    if name is not None and not reliability:
+        raise InputError("--tagger has no effect without --reliability; leave it away")

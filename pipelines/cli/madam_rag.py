@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -18,7 +18,14 @@ from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
 from pipelines.madam_rag.evaluation import methods, run
-from pipelines.madam_rag.evaluation.datasets import RAMDOCS, Dataset, read, sampled
+from pipelines.madam_rag.evaluation.datasets import (
+    RAMDOCS,
+    SAMPLES,
+    Dataset,
+    DatasetName,
+    read,
+    sampled,
+)
 from pipelines.madam_rag.evaluation.methods import Compared, Experiment
 from pipelines.madam_rag.evaluation.statistics import as_json, statistics
 from pipelines.madam_rag.question import Question
@@ -32,7 +39,7 @@ EXPERIMENT_PANEL = "Experiment"
 
 def run_madam_rag(
     dataset: Annotated[
-        Literal["ramdocs", "ambigdocs", "faitheval"],
+        DatasetName,
         typer.Option(help="What the file is.", rich_help_panel=EXPERIMENT_PANEL),
     ] = "ramdocs",
     data: Annotated[
@@ -119,8 +126,7 @@ def run_madam_rag(
             f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
             f"leave --dataset {dataset} away"
         )
-    if tagger is not None and not reliability:
-        raise InputError("--tagger has no effect without --reliability; leave it away")
+    debate_options.refuse_idle_tagger(tagger, reliability=reliability)
     settings = debate_options.settings(
         rounds=rounds,
         history=history,
@@ -129,7 +135,7 @@ def run_madam_rag(
         replies=replies,
         as_released=as_released,
     )
-    path = data or ramdocs.SAMPLES
+    path = data or SAMPLES
     questions = read(dataset, path, part=half)
     asked = run.posed(
         questions.questions if sample is None else sampled(questions.questions, sample, seed),

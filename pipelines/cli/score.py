@@ -202,20 +202,29 @@ def read_example(response: Path, documents: list[Path]) -> Example:
     Raises:
         InputError: A file is missing, empty or not UTF-8, or its name cannot name a document.
     """
-    names = [path.stem for path in documents]
-    ids = [
-        name if names.count(name) == 1 else str(path)
-        for name, path in zip(names, documents, strict=True)
-    ]
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
-        raise InputError(f"the document {twice} is given twice; name each file once")
     return Example(
         id=response.stem,
         group=response.stem,
         response=read_text(response),
-        documents=tuple(_document(name, path) for name, path in zip(ids, documents, strict=True)),
+        documents=read_documents(documents),
     )
+
+
+def read_documents(paths: list[Path]) -> tuple[Document, ...]:
+    """Documents from text files, named after them.
+
+    Raises:
+        InputError: As `read_example`.
+    """
+    names = [path.stem for path in paths]
+    ids = [
+        name if names.count(name) == 1 else str(path)
+        for name, path in zip(names, paths, strict=True)
+    ]
+    if len(set(ids)) < len(ids):
+        twice = next(name for name in ids if ids.count(name) > 1)
+        raise InputError(f"the document {twice} is given twice; name each file once")
+    return tuple(_document(name, path) for name, path in zip(ids, paths, strict=True))
 
 
 def _document(name: str, path: Path) -> Document:

@@ -90,7 +90,7 @@ def read(path: Path) -> list[FaithQuestion]:
 
 
 def _rows(raw: bytes, path: Path) -> list[dict[str, Any]]:
-    import pyarrow as arrow  # type: ignore[import-untyped]  # noqa: PLC0415  (only Parquet needs it)
+    import pyarrow as arrow  # noqa: PLC0415  (only Parquet needs it)
     from pyarrow import parquet  # noqa: PLC0415  (as above)
 
     try:

@@ -13,9 +13,6 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
 
-SAMPLES = Path(__file__).parent / "samples" / "ramdocs.jsonl"
-"""Ten questions of our own writing in this format."""
-
 UNKNOWN = "unknown"
 """The answer of a noise document."""
 

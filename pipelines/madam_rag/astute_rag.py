@@ -91,13 +91,13 @@ class Consolidation(BaseModel):
 class PassagesJson(BaseModel):
     """Recalled passages."""
 
-    passages: Annotated[list[Annotated[str, Field(max_length=800)]], Field(max_length=INTERNAL)]
+    passages: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=INTERNAL)]
 
 
 class ConsolidatedJson(BaseModel):
     """One document of a consolidated context."""
 
-    text: Annotated[str, Field(max_length=600)]
+    text: Annotated[str, Field(max_length=400)]
     source: Source
     documents: Annotated[list[int], Field(max_length=20)]
 
@@ -105,7 +105,7 @@ class ConsolidatedJson(BaseModel):
 class ContextJson(BaseModel):
     """A consolidated context."""
 
-    documents: Annotated[list[ConsolidatedJson], Field(max_length=6)]
+    documents: Annotated[list[ConsolidatedJson], Field(max_length=5)]
 
 
 class GroupJson(BaseModel):

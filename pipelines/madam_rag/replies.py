@@ -17,8 +17,9 @@ Messages = Sequence[Mapping[str, str]]
 ANSWERS: Final = 8
 """Most answers that a conclusion may hold."""
 
-Short = Annotated[str, Field(max_length=200)]
-Explanation = Annotated[str, Field(max_length=600)]
+# A reply that runs to these lengths still ends within its tokens, and can be read.
+Short = Annotated[str, Field(max_length=150)]
+Explanation = Annotated[str, Field(max_length=400)]
 
 _AGENT = re.compile(r"answer:(?P<answer>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S)
 _CONCLUSION = re.compile(

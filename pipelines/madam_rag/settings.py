@@ -42,7 +42,7 @@ class DebateSettings(BaseModel):
     replies: Replies = "json"
     aggregator: bool = True
     agent_tokens: int = Field(256, ge=1)
-    conclusion_tokens: int = Field(384, ge=1)
+    conclusion_tokens: int = Field(512, ge=1)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

@@ -70,6 +70,11 @@ def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[s
     )
 
 
+def same_answer(one: str, other: str) -> bool:
+    """Whether one of two answers names the other."""
+    return any(found([one], [[other]]).gold) or any(found([other], [[one]]).gold)
+
+
 def strict_match(
     given: Sequence[str],
     gold: Sequence[Sequence[str]],

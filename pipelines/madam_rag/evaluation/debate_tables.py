@@ -26,7 +26,7 @@ from pipelines.madam_rag.transcript import AgentReply, Debate, joint_answers
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.short_answers import is_unknown
-from pipelines.metrics.strict_match import found
+from pipelines.metrics.strict_match import found, same_answer
 from pipelines.report.table import Cell, Column, Row, Table
 
 Said = Literal["right", "wrong", "unknown", "other", "unreadable"]
@@ -219,16 +219,11 @@ def changed(debate: Debate, agent: int) -> bool | None:
 def invented(debate: Debate) -> list[bool]:
     """Of each of the aggregator's answers, whether no agent had given it in that round."""
     return [
-        not any(_same(answer, one) for one in joint_answers(each.agents))
+        not any(same_answer(answer, one) for one in joint_answers(each.agents))
         for each in debate.rounds
         if each.aggregate is not None
         for answer in each.aggregate.answers
     ]
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether one of two answers names the other."""
-    return any(found([one], [[other]]).gold) or any(found([other], [[one]]).gold)
 
 
 def _of_kind(held: Sequence[tuple[QuestionResult, Debate]], kind: Kind | None) -> list[Row]:

@@ -9,7 +9,7 @@ from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.short_answers import is_unknown
-from pipelines.metrics.strict_match import found, strict_match
+from pipelines.metrics.strict_match import found, same_answer, strict_match
 
 CHARACTERS_SHOWN = 20_000
 """Characters of a document or an unreadable reply that the page holds; it says how
@@ -19,8 +19,9 @@ Verdict = Literal["right", "not", "unreadable", "failed", "unjudged", "none"]
 """What became of a question under a method; "unjudged" where no right answer is known, "none" where
 the method was not asked."""
 
-Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable"]
-"""What an answer is by the data; "both" names a right and a wrong one at once."""
+Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
+"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
+which the data know neither."""
 
 
 def verdict(result: QuestionResult, method: str) -> Verdict:
@@ -47,6 +48,8 @@ def mark(answer: str | None, asked: Question) -> Mark:
         return "unreadable"
     if is_unknown(answer):
         return "unknown"
+    if not asked.gold and not asked.wrong:
+        return "unjudged"
     named = found([answer], asked.gold, asked.wrong)
     right, wrong = any(named.gold), any(named.wrong)
     if right and wrong:
@@ -185,20 +188,15 @@ def _concluded(now: Round, asked: Question) -> dict[str, Any]:
     """The last row of a round: what was concluded, what of the agents' answers was left out."""
     concluded = now.concluded
     given = joint_answers(now.agents)
-    left = [each for each in given if not any(_same(each, one) for one in concluded.answers)]
+    left = [each for each in given if not any(same_answer(each, one) for one in concluded.answers)]
     shown = _conclusion(concluded, asked)
     for answer in shown["answers"]:
-        answer["own"] = not any(_same(answer["text"], one) for one in given)
+        answer["own"] = not any(same_answer(answer["text"], one) for one in given)
     read = now.aggregate is not None and concluded.problem is None
     return shown | {
         "asked": now.aggregate is not None,
         "left": _answers(left, asked) if read else [],
     }
-
-
-def _same(one: str, other: str) -> bool:
-    """Whether one of two answers names the other."""
-    return any(found([one], [[other]]).gold) or any(found([other], [[one]]).gold)
 
 
 def _consolidation(passed: Consolidation, asked: Question) -> dict[str, Any]:

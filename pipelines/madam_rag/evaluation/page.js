@@ -2,8 +2,8 @@
 
 // The list of questions: narrow it down; draw what a question shows when it is first opened.
 (() => {
-  const SIGNS = { right: "✓", wrong: "✗", both: "±", neither: "○", unknown: "–", unreadable: "?" };
-  const WORDS = { right: "right", wrong: "wrong", both: "right and wrong", neither: "neither", unknown: "no answer", unreadable: "unreadable" };
+  const SIGNS = { right: "✓", wrong: "✗", both: "±", neither: "○", unknown: "–", unreadable: "?", unjudged: "" };
+  const WORDS = { right: "right", wrong: "wrong", both: "right and wrong", neither: "neither", unknown: "no answer", unreadable: "unreadable", unjudged: "not judged" };
   const VERDICTS = { right: ["✓", "right"], not: ["✗", "not right"], unreadable: ["?", "unreadable"], unjudged: ["·", "not judged"] };
   const KINDS = { correct: ["✓", "correct"], misinfo: ["✗", "misinformation"], noise: ["○", "noise"] };
   const SOURCES = { memory: "recalled", external: "retrieved", both: "recalled and retrieved" };
@@ -52,10 +52,10 @@
   };
 
   const agentHead = (source, index, reader) => {
-    const [shape, word] = KINDS[source.kind] ?? ["·", "kind not known"];
+    const [shape, word] = KINDS[source.kind] ?? [];
     return make("th", { scope: "row" },
       make("div", { class: "line" }, make("span", { class: "agent" }, `Agent ${index + 1}`),
-        make("span", { class: `chip kind-${KINDS[source.kind] ? source.kind : "none"}` }, sign(shape), " ", word)),
+        source.kind ? make("span", { class: `chip kind-${source.kind}` }, sign(shape), " ", word) : null),
       make("div", { class: "says" }, source.answer ? ["Its document says ", answer(source.answer, source.mark)] : source.kind === "noise" ? "Its document gives no answer" : null),
       reader);
   };
@@ -163,7 +163,6 @@
     list.addEventListener("toggle", (event) => {
       if (event.target.matches(".asked") && event.target.open) draw(event.target);
     }, true);
-    for (const { question } of items) if (question.open) draw(question);
 
     const fits = (verdicts, method, wanted) => {
       const own = verdicts[method];
@@ -197,4 +196,5 @@
 
   document.querySelectorAll(".madam .scriptless").forEach((note) => note.remove());
   document.querySelectorAll("form[data-questions]").forEach(start);
+  document.querySelectorAll(".madam .asked[open]").forEach(draw);
 })();

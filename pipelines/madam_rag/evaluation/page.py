@@ -137,6 +137,24 @@ def section(results: Results, made: Sequence[Table]) -> Section:
     )
 
 
+def one_debate(result: QuestionResult) -> Section:
+    """A page's worth of one question, opened.
+
+    Args:
+        result: A question with a debate.
+    """
+    methods = list(result.outcomes)
+    entry = Entry(ANCHOR, "", result, tuple(verdict(result, method) for method in methods))
+    return Section(
+        anchor=f"{ANCHOR}-debate",
+        title="The debate",
+        body=fragment(_HERE, "debate.html.j2", entry=entry, methods=methods),
+        data=((f"{entry.place}-data", content(result)),),
+        style=(_HERE / "page.css").read_text(encoding="utf-8"),
+        script=(_HERE / "page.js").read_text(encoding="utf-8"),
+    )
+
+
 def listed(made: Sequence[Part], limit: int = DEBATES_SHOWN) -> list[tuple[str, QuestionResult]]:
     """The questions that the page lists, with the titles of their parts, in order.
 

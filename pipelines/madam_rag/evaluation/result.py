@@ -6,7 +6,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pipelines.madam_rag.astute_rag import Consolidation
 from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.transcript import Conclusion, Debate
+from pipelines.madam_rag.transcript import Conclusion, Debate, Reliability
 
 
 class Outcome(BaseModel):
@@ -35,6 +35,9 @@ class QuestionResult(BaseModel):
         asked: The question with its documents and gold answers.
         status: "answered", or "failed" (tried again when the run is resumed).
         outcomes: Method -> what it makes of the question; see `methods.METHODS`.
+        borne_out: For each document, how the others relate to the answer that it gives by the data:
+            what an aggregator would be told of agents that read without a mistake. None of a
+            document without an answer; empty where reliability was not asked for.
         error: One line for "failed".
     """
 
@@ -44,4 +47,5 @@ class QuestionResult(BaseModel):
     asked: Question
     status: Literal["answered", "failed"]
     outcomes: dict[str, Outcome] = {}
+    borne_out: tuple[Reliability | None, ...] = ()
     error: str | None = None

@@ -7,7 +7,8 @@ from pipelines.madam_rag.evaluation.constructions import MOST, misinformation, s
 from pipelines.madam_rag.evaluation.methods import Compared, Experiment, outcomes
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.transcript import Conclusion
+from pipelines.madam_rag.reliability import reliability
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 from serving.errors import RequestError
@@ -108,6 +109,7 @@ async def run(
             asked=asked,
             status="answered",
             outcomes={method: _kept(each) for method, each in found.items()},
+            borne_out=await _borne_out(asked, by),
         )
 
     return await resume_examples(
@@ -131,6 +133,17 @@ def results(folder: RunFolder) -> dict[str, list[QuestionResult]]:
         InputError: A result is damaged.
     """
     return {name: list(_log(folder, name).read().values()) for name in runs(folder)}
+
+
+async def _borne_out(asked: Question, by: Compared) -> tuple[Reliability | None, ...]:
+    if by.panel.labeller is None:
+        return ()
+    return await reliability(
+        asked.question,
+        [AgentReply(answer=each.answer) for each in asked.documents],
+        [each.document for each in asked.documents],
+        by.panel.labeller,
+    )
 
 
 def _kept(found: Outcome | RequestError) -> Outcome:

@@ -21,6 +21,7 @@ from pipelines.madam_rag.evaluation.figures import (
     figures,
 )
 from pipelines.madam_rag.evaluation.methods import MADAM
+from pipelines.madam_rag.evaluation.reliability_table import reliability
 from pipelines.madam_rag.evaluation.scores import (
     VARIANTS,
     Part,
@@ -66,6 +67,7 @@ def all_tables(
         drops([each for each in made if each.level is not None]),
         agents(made),
         debates(made),
+        reliability([each for each in made if each.level is None]),
         averages(statistics),
         failures(made, failed_shown),
     ]

@@ -22,7 +22,7 @@ ROW = {
 
 
 def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
-    import pyarrow as arrow  # type: ignore[import-untyped]
+    import pyarrow as arrow
     from pyarrow import parquet as format_
 
     format_.write_table(arrow.Table.from_pylist(rows), path)

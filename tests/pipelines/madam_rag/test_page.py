@@ -190,7 +190,7 @@ def rendered(results: dict[str, list[QuestionResult]]) -> str:
         ("not stated", BRIDGE, "unknown"),
         (None, BRIDGE, "unreadable"),
         ("oxygen", GAS, "wrong"),  # one right answer: every other one is wrong
-        ("oxygen", GAS.model_copy(update={"gold": ()}), "neither"),  # nothing is known to be right
+        ("oxygen", GAS.model_copy(update={"gold": ()}), "unjudged"),  # nothing is known to be right
     ],
 )
 def test_an_answer_is_marked_by_the_data(

@@ -1,0 +1,87 @@
+"""`contested debate`, as a person meets it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Contested
+from debates import readers, schema_of
+from scripted import Scripted, fenced_text, prompt_of
+
+QUESTION = "When was the mill built?"
+ASKED = ["debate", QUESTION, "--documents", "north.txt", "south.txt", "flour.txt"]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture
+def mills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
+    """Three documents in the working folder, and readers of them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    Path("north.txt").write_text("The mill in the north was built in 1856.")
+    Path("south.txt").write_text("The mill in the south was built in 1902.")
+    Path("flour.txt").write_text("Flour [bold]is[/bold] <script>alert(1)</script> ground.")
+    endpoint.reply = readers
+    return endpoint
+
+
+def test_rounds_are_columns_and_agents_rows(contested: Contested, mills: Scripted) -> None:
+    out = contested.done(*ASKED, "--endpoint", mills.url).out
+    assert "1856; 1902" in out
+    assert "round 1" in out
+    assert "round 2" in out
+    assert "round 3" not in out
+    assert [name in out for name in ("north", "south", "flour", "aggregator")] == [True] * 4
+    assert "ended after 2 rounds: no agent changed its answer" in out
+    asked = [fenced_text(r, "QUESTION") for r in mills.requests]
+    assert set(asked) == {QUESTION}
+
+
+def test_as_json(contested: Contested, mills: Scripted) -> None:
+    done = contested.done(*ASKED, "--json", "--rounds", "1", "--endpoint", mills.url)
+    (only,) = json.loads(done.out)["rounds"]
+    assert [reply["answer"] for reply in only["agents"]] == ["1856", "1902", "unknown"]
+    assert only["aggregate"]["answers"] == ["1856", "1902"]
+
+
+def test_without_an_aggregator(contested: Contested, mills: Scripted) -> None:
+    out = contested.done(*ASKED, "--no-aggregator", "--endpoint", mills.url).out
+    assert "1856; 1902" in out
+    assert "aggregator" not in out
+    assert {schema_of(request) for request in mills.requests} == {"AgentJson"}
+
+
+def test_with_reliability_by_the_shipped_tagger(contested: Contested, mills: Scripted) -> None:
+    out = contested.done(*ASKED, "--reliability", "--endpoint", mills.url).out
+    assert "of 2 others" in out
+    told = [prompt_of(r) for r in mills.requests if schema_of(r) == "ConclusionJson"]
+    assert all("Of 2 other documents, " in prompt for prompt in told)
+
+
+def test_a_page(contested: Contested, mills: Scripted) -> None:
+    contested.done(*ASKED, "--html", "mill.html", "--endpoint", mills.url)
+    page = Path("mill.html").read_text()
+    assert "When was the mill built?" in page
+    assert "<script>alert" not in page
+    assert "Results" not in page
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--no-aggregator", "--reliability"], "--reliability needs an aggregator"),
+        (["--no-aggregator", "--history", "aggregate"], "--history aggregate needs an aggregator"),
+        (["--tagger", "other"], "--tagger has no effect without --reliability"),
+        (["--as-released", "--replies", "json"], "--as-released decides --replies"),
+        (["lost.txt"], "lost.txt does not exist"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    contested: Contested, mills: Scripted, more: list[str], message: str
+) -> None:
+    assert message in contested.refused(*ASKED, *more, "--endpoint", mills.url)
+    assert not mills.requests
