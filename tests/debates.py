@@ -55,7 +55,9 @@ def readers(request: dict[str, Any]) -> str:
         case "ConclusionJson" if "<<AGENT 1 " in prompt_of(request):
             return conclusion(*answers_heard(request))
         case "ConclusionJson":
-            return conclusion(*re.findall(r"\b\d{4}\b", prompt_of(request).partition("<<QUE")[2]))
+            # The marks of fences may have four digits, too.
+            shown = re.sub(r"<<[A-Z0-9 ]+ \w+|[A-Z0-9 ]+ \w+>>", "", prompt_of(request))
+            return conclusion(*re.findall(r"\b\d{4}\b", shown))
         case "PassagesJson":
             return json.dumps({"passages": ["It was built in 1777.", "I don't know the rest."]})
         case "ContextJson":

@@ -17,6 +17,10 @@ IN_FLIGHT_UNSERVED = 64
 """Where no server is asked: the pairs of so many examples are tagged in common batches."""
 
 
+UNDONE = frozenset({"failed", "incomplete"})
+"""What a result's status says where it is to be tried again."""
+
+
 class Identified(Protocol):
     """An example."""
 
@@ -67,7 +71,7 @@ async def resume_examples(
         InputError: A line of the log is damaged.
     """
     log.mend()
-    done = {name for name, result in log.read().items() if result.status != "failed"}  # type: ignore[attr-defined]
+    done = {name for name, result in log.read().items() if result.status not in UNDONE}  # type: ignore[attr-defined]
     on_start(sum(example.id in done for example in examples))
 
     async def attempt(example: ExampleT) -> ResultT:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
 
-from pipelines.evidence.labeller import Labeller
+from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.madam_rag.astute_rag import CONSOLIDATIONS, AstuteRag, astute, astute_rag
 from pipelines.madam_rag.baselines import Baselines, baselines, concatenated, no_rag
 from pipelines.madam_rag.debate import Panel, debate, panel
@@ -37,6 +37,10 @@ _COMPARED: Final[dict[Experiment, tuple[str, ...]]] = {
     "support": (CONCATENATED, ASTUTE, MADAM),
     "misinformation": (CONCATENATED, ASTUTE, MADAM),
 }
+
+
+NotAskedError = RequestError | PairError
+"""Why a method cannot be asked a question."""
 
 
 @dataclass(frozen=True)
@@ -97,21 +101,21 @@ def prepare(
     )
 
 
-async def outcomes(asked: Question, by: Compared) -> dict[str, Outcome | RequestError]:
+async def outcomes(asked: Question, by: Compared) -> dict[str, Outcome | NotAskedError]:
     """What every method makes of a question, all at the same time, in the order of the methods.
 
     A method that cannot be asked (all documents in one prompt may be too long where each alone is
-    not) has its error in place of an outcome; the others are not affected.
+    not, an answer may be too long for the tagger) has its error in place of an outcome; the others
+    are not affected.
 
     Raises:
-        PairError: An answer does not fit the tagger.
         ServingError: No server can be had.
     """
 
-    async def attempt(method: str) -> Outcome | RequestError:
+    async def attempt(method: str) -> Outcome | NotAskedError:
         try:
             return await outcome(method, asked, by)
-        except RequestError as error:
+        except (RequestError, PairError) as error:
             return error
 
     found = await asyncio.gather(*(attempt(method) for method in by.methods))

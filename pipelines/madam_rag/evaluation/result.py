@@ -33,7 +33,8 @@ class QuestionResult(BaseModel):
     Attributes:
         id: Name of the question within its data set, and of the level where that is varied.
         asked: The question with its documents and gold answers.
-        status: "answered", or "failed" (tried again when the run is resumed).
+        status: "answered"; "incomplete" where some method could not be asked, "failed" where none
+            could. The last two are tried again when the run is resumed.
         outcomes: Method -> what it makes of the question; see `methods.METHODS`.
         borne_out: For each document, how the others relate to the answer that it gives by the data:
             what an aggregator would be told of agents that read without a mistake. None of a
@@ -45,7 +46,7 @@ class QuestionResult(BaseModel):
 
     id: str
     asked: Question
-    status: Literal["answered", "failed"]
+    status: Literal["answered", "incomplete", "failed"]
     outcomes: dict[str, Outcome] = {}
     borne_out: tuple[Reliability | None, ...] = ()
     error: str | None = None

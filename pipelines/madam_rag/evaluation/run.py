@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+from pipelines.evidence.labeller import PairError
 from pipelines.madam_rag.evaluation.constructions import MOST, misinformation, support_imbalance
-from pipelines.madam_rag.evaluation.methods import Compared, Experiment, outcomes
+from pipelines.madam_rag.evaluation.methods import Compared, Experiment, NotAskedError, outcomes
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
-from serving.errors import RequestError
 
 NAME = "madam-rag"
 
@@ -85,7 +85,8 @@ async def run(
         name: What the run is called.
         on_failure: Whether a question that a method cannot be asked (its documents do not fit the
             context) stops the run. With "skip" that method's outcome is unreadable, with the
-            reason; where no method could be asked the question is "failed".
+            reason, and the question is "incomplete"; where no method could be asked it is
+            "failed". Both are tried again when the run is resumed.
         in_flight: Questions at a time.
         on_start: Told how many questions were done by an earlier run.
         on_result: Told of each result.
@@ -101,13 +102,13 @@ async def run(
 
     async def work(asked: Question) -> QuestionResult:
         found = await outcomes(asked, by)
-        errors = [each for each in found.values() if isinstance(each, RequestError)]
+        errors = [each for each in found.values() if not isinstance(each, Outcome)]
         if errors and (on_failure == "stop" or len(errors) == len(found)):
             raise errors[0]
         return QuestionResult(
             id=asked.id,
             asked=asked,
-            status="answered",
+            status="incomplete" if errors else "answered",
             outcomes={method: _kept(each) for method, each in found.items()},
             borne_out=await _borne_out(asked, by),
         )
@@ -138,15 +139,18 @@ def results(folder: RunFolder) -> dict[str, list[QuestionResult]]:
 async def _borne_out(asked: Question, by: Compared) -> tuple[Reliability | None, ...]:
     if by.panel.labeller is None:
         return ()
-    return await reliability(
-        asked.question,
-        [AgentReply(answer=each.answer) for each in asked.documents],
-        [each.document for each in asked.documents],
-        by.panel.labeller,
-    )
+    try:
+        return await reliability(
+            asked.question,
+            [AgentReply(answer=each.answer) for each in asked.documents],
+            [each.document for each in asked.documents],
+            by.panel.labeller,
+        )
+    except PairError:  # an answer of the data is too long for the tagger
+        return ()
 
 
-def _kept(found: Outcome | RequestError) -> Outcome:
+def _kept(found: Outcome | NotAskedError) -> Outcome:
     if isinstance(found, Outcome):
         return found
     return Outcome(concluded=Conclusion(problem=str(found)), calls=0)

@@ -201,7 +201,7 @@ def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[Questio
     return [
         (each, outcome.debate)
         for each in own
-        if each.status == "answered"
+        if each.status != "failed"
         and (outcome := each.outcomes.get(method)) is not None
         and outcome.debate is not None
     ]

@@ -1,0 +1,740 @@
+"""`contested run madam-rag`, as a person meets it: figures, run folders, faults, kills."""
+
+import json
+import os
+import re
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, contents, table
+from debates import conclusion, readers
+from scripted import Scripted, prompt_of
+
+from pipelines.evidence.nli import shipped_tagger
+from pipelines.madam_rag.settings import RELEASED
+from serving.models import Model
+
+ROOT = Path(__file__).parents[3]
+
+METHODS = ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
+
+
+def document(text: str, kind: str, answer: str) -> dict[str, str]:
+    """A document of RAMDocs."""
+    return {"text": text, "type": kind, "answer": answer}
+
+
+# No question nor document of these three has four digits for its fence's mark: `readers` would take
+# them for a year.
+BRIDGE = {
+    "question": "When was the old bridge opened?",
+    "documents": [
+        document("The old bridge was opened in 1901.", "correct", "1901"),
+        document("Another old bridge opened in 1902.", "correct", "1902"),
+        document("A stone of it is in the museum.", "noise", "unknown"),
+    ],
+    "disambig_entity": [None, None],
+    "gold_answers": ["1901", "1902"],
+    "wrong_answers": [],
+}
+MILL = {
+    "question": "When was the old mill built?",
+    "documents": [
+        document("The mill was built in 1803 and burnt down in 1850.", "correct", "1803"),
+        document("The mill was built in 1999.", "misinfo", "1999"),
+    ],
+    "disambig_entity": [None],
+    "gold_answers": ["1803"],
+    "wrong_answers": ["1999"],
+}
+TOWER = {
+    "question": "When was the tower finished?",
+    "documents": [
+        document("The tower was finished in 1777.", "correct", "1777"),
+        document("The tower can be seen from afar.", "noise", "unknown"),
+    ],
+    "disambig_entity": [None],
+    "gold_answers": ["1777"],
+    "wrong_answers": [],
+}
+FERRY = {
+    "question": "When did the ferry first sail?",
+    "documents": [
+        document("The ferry first sailed in 1610.", "correct", "1610"),
+        document("In 1610 people saw the ferry sail.", "correct", "1610"),
+        document("The ferry has sailed since 1610.", "correct", "1610"),
+        document("Another ferry first sailed in 1620.", "correct", "1620"),
+        document("The ferry first sailed in 1699.", "misinfo", "1699"),
+    ],
+    "disambig_entity": [None, None],
+    "gold_answers": ["1610", "1620"],
+    "wrong_answers": ["1699"],
+}
+# Four hundred words each: one fits a small context, three together do not.
+WIDE = {
+    **BRIDGE,
+    "question": "When was the wide bridge opened?",
+    "documents": [
+        document(f"The wide bridge was opened in {year}." + " Word" * 400, "correct", year)
+        for year in ("1901", "1902", "1903")
+    ],
+    "gold_answers": ["1901", "1902", "1903"],
+}
+HOUSES = {
+    "question": "When was Griswold House built?",
+    "ambiguous_entity": "Griswold House",
+    "qid": 5,
+    "documents": [
+        {"title": "Griswold House (A)", "text": "Built in 1774.", "pid": 1, "answer": "1774"},
+        {"title": "Griswold House (B)", "text": "Built in 1881.", "pid": 2, "answer": "1881"},
+    ],
+}
+CANAL = {
+    "qid": "c1",
+    "question": "When was the canal dug?",
+    "context": "Document: The canal was dug in 1932. Document: The canal was dug in 1936.",
+    "answers": ["1932"],
+}
+
+RUN = ["run", "madam-rag", "--out", "out"]
+MINE = [*RUN, "--data", "mine.jsonl"]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write("mine.jsonl", BRIDGE, MILL, TOWER)
+    write("ferry.jsonl", FERRY)
+    write("faith.jsonl", CANAL)
+    write("wide.jsonl", MILL, WIDE)
+    Path("ambig.json").write_text(json.dumps([HOUSES]))
+    return tmp_path
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Scripted]:
+    """Readers, who say the years of their documents."""
+    with Scripted(reply=readers, key="") as scripted:
+        yield scripted
+
+
+def write(name: str, *questions: object) -> None:
+    Path(name).write_text("".join(json.dumps(each) + "\n" for each in questions))
+
+
+def at(endpoint: Scripted) -> list[str]:
+    return ["--endpoint", endpoint.url]
+
+
+def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
+    """This run's rows of a table, those that have the chosen cells."""
+    return [
+        row
+        for row in table(Path("out"), name)
+        if row.get("figures", "this run") == "this run"
+        and all(row[column] == cell for column, cell in chosen.items())
+    ]
+
+
+def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
+    lines = Path(out, f"madam-rag.{name}.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def entry(name: str = "ramdocs") -> dict[str, Any]:
+    about = json.loads(Path("out/run.json").read_text())
+    found: dict[str, Any] = about["pipelines"][f"madam-rag.{name}"]
+    return found
+
+
+def figures(row: dict[str, Any]) -> tuple[float, ...]:
+    return tuple(row[key] for key in ("exact_match", "precision", "recall", "f1", "calls"))
+
+
+# What a run leaves.
+
+
+def test_four_methods_on_the_bundled_samples(contested: Contested, endpoint: Scripted) -> None:
+    told = contested.done(*RUN, *at(endpoint), "--limit", 3)
+    assert "report:" in told.err
+    rows = ours("madam_methods")
+    assert [row["method"] for row in rows] == METHODS
+    assert {(row["data"], row["questions"], row["model"]) for row in rows} == {
+        ("RAMDocs", 3, "scripted")
+    }
+    # Their answers are names, and readers say nothing but years.
+    assert {row["exact_match"] for row in rows} == {0}
+    out = Path("out")
+    assert {"run.json", "report.html", "madam-rag.ramdocs.jsonl"} <= set(contents(out))
+    assert len(results()) == 3
+    page = (out / "report.html").read_text()
+    assert 'id="madam-rag"' in page
+    assert "Which river flows through Cambridge?" in page
+    assert "statistics" not in entry(), "the samples are no RAMDocs"
+
+    before, asked = contents(out), len(endpoint.requests)
+    contested.done(*RUN, *at(endpoint), "--limit", 3)
+    assert contents(out) == before, "a finished run is left as it is"
+    assert len(endpoint.requests) == asked
+
+
+def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> None:
+    """Exact match, precision, recall, F1 and calls over bridge, mill and tower.
+
+    No RAG sees no year and answers nothing: no precision, and 0 else.
+    Concatenated says all years: the bridge's two and the tower's are exact; of the mill's 1803,
+    1850 and 1999 one is right, P = 1/3, R = 1, F1 = 1/2. Means 2/3, 7/9, 1, 5/6.
+    Astute says 1777 of everything, in three calls: right for the tower alone.
+    MADAM's agents say the first year of a document. The mill has 1803 and 1999: P = 1/2, F1 = 2/3.
+    Means 2/3, 5/6, 1, 8/9. All keep their answers, so there are two rounds of three agents or of
+    two, with an aggregator each: 8, 6 and 6 calls.
+    """
+    contested.done(*MINE, *at(endpoint))
+    found = {row["method"]: row for row in ours("madam_methods")}
+    assert found["No RAG"]["precision"] is None
+    assert (found["No RAG"]["recall"], found["No RAG"]["calls"]) == (0, 1)
+    third = 1 / 3
+    assert figures(found["Concatenated prompt"]) == pytest.approx((2 / 3, 7 / 9, 1, 5 / 6, 1))
+    assert figures(found["Astute RAG"]) == pytest.approx((third, third, third, third, 3))
+    assert figures(found["MADAM-RAG"]) == pytest.approx((2 / 3, 5 / 6, 1, 8 / 9, 20 / 3))
+    assert {row["unreadable"] for row in found.values()} == {0}
+    # In the second round the three aggregators are told the same, and the cache has their replies.
+    assert len(endpoint.requests) == 3 + 3 + 9 + 20 - 3
+
+    (course,) = ours("madam_debates")
+    assert (course["debates"], course["rounds"], course["agreed"], course["changed"]) == (
+        3,
+        2,
+        1,
+        0,
+    )
+    assert (course["agent_replies"], course["aggregator_replies"]) == (14, 6)
+    assert course["invented"] == 0
+    pairs = {(row["first"], row["second"]): row for row in ours("madam_comparisons")}
+    assert pairs["MADAM-RAG", "Astute RAG"]["difference"] == pytest.approx(1 / 3)
+    assert pairs["MADAM-RAG", "Concatenated prompt"]["f1_difference"] == pytest.approx(1 / 18)
+    averages = {row["name"]: row["estimate"] for row in ours("madam_statistics")}
+    assert averages["documents"] == pytest.approx(7 / 3)
+    assert averages["gold answers"] == pytest.approx(4 / 3)
+    debate = results()[0]["outcomes"]["MADAM-RAG"]["debate"]
+    assert [reply["answer"] for reply in debate["rounds"][0]["agents"]] == [
+        "1901", "1902", "unknown",
+    ]  # fmt: skip
+    assert debate["rounds"][1]["aggregate"]["answers"] == ["1901", "1902"]
+
+
+def test_experiments_and_data_sets_stand_in_one_report(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    ferry = [*RUN, *at(endpoint), "--data", "ferry.jsonl", "--experiment"]
+    contested.done(*MINE, *at(endpoint), "--experiment", "rounds")
+    contested.done(*ferry, "support")
+    contested.done(*ferry, "misinformation")
+    contested.done(*RUN, *at(endpoint), "--dataset", "ambigdocs", "--data", "ambig.json")
+    contested.done(*RUN, *at(endpoint), "--dataset", "faitheval", "--data", "faith.jsonl")
+    pipelines = json.loads(Path("out/run.json").read_text())["pipelines"]
+    assert list(pipelines) == [
+        "madam-rag.ramdocs.rounds", "madam-rag.ramdocs.support",
+        "madam-rag.ramdocs.misinformation", "madam-rag.ambigdocs", "madam-rag.faitheval",
+    ]  # fmt: skip
+
+    # AmbigDocs: both years are right. FaithEval: 1936 is wrong, P = 1/2, R = 1, F1 = 2/3.
+    methods = {row["data"]: row for row in ours("madam_methods", method="MADAM-RAG")}
+    assert figures(methods["AmbigDocs"]) == (1, 1, 1, 1, 6)
+    assert figures(methods["FaithEval"]) == pytest.approx((0, 1 / 2, 1, 2 / 3, 6))
+    assert set(methods) == {"AmbigDocs", "FaithEval"}
+
+    # Of the three questions of mine the bridge and the tower are exact, after one round as after
+    # two, and with or without an aggregator, who says no more than the agents.
+    rounds = ours("madam_rounds", data="RAMDocs, rounds")
+    assert [(row["aggregator"], row["rounds"]) for row in rounds] == [
+        ("with", 1), ("with", 2), ("without", 1), ("without", 2),
+    ]  # fmt: skip
+    assert [row["exact_match"] for row in rounds] == pytest.approx([2 / 3] * 4)
+
+    # Two right answers at every level; with misinformation 1699 is said too: P = 2/3, F1 = 4/5.
+    def levels(experiment: str) -> list[tuple[Any, ...]]:
+        rows = ours("madam_levels", experiment=experiment, method="MADAM-RAG")
+        return [(row["level"], row["questions"], row["exact_match"], row["f1"]) for row in rows]
+
+    assert levels("support") == [(1, 1, 1, 1), (2, 1, 1, 1), (3, 1, 1, 1)]
+    assert levels("misinformation") == [
+        (0, 1, 1, 1),
+        *((level, 1, 0, pytest.approx(4 / 5)) for level in (1, 2, 3)),
+    ]
+    losses = {row["experiment"]: row["difference"] for row in ours(
+        "madam_drops", method="Concatenated prompt")}  # fmt: skip
+    assert losses == {"support": 0, "misinformation": -1}
+    assert [result["id"] for result in results("ramdocs.misinformation")] == [
+        "1/0", "1/1", "1/2", "1/3",
+    ]  # fmt: skip
+
+    page = Path("out/report.html").read_text()
+    for part in ("Imbalance", "Misinformation", "AmbigDocs", "FaithEval", "RAMDocs, rounds"):
+        assert part in page
+    before = contents(Path("out"))
+    Path("out/report.html").unlink()
+    contested.done("report", "out")
+    assert contents(Path("out")) == before
+
+
+def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted) -> None:
+    contested.done(*MINE, *at(endpoint), "--sample", 2, "--seed", 4)
+    ids = [result["id"] for result in results()]
+    assert len(ids) == 2
+    assert set(ids) < {"1", "2", "3"}
+    assert entry()["config"]["sample"] == {"n": 2, "seed": 4}
+    message = contested.refused(*MINE, *at(endpoint), "--sample", 2, "--seed", 5)
+    assert "holds a run with another sample" in message
+    told = contested.done(*MINE, "--sample", 99, "--dry-run")
+    assert told.out.startswith("3 questions from mine.jsonl")
+
+
+def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
+    told = contested.done(*MINE, *at(endpoint), "--dry-run")
+    # One call each of the first two, three of Astute, three rounds of 7 agents and 3 aggregators.
+    assert told.out == (
+        "3 questions from mine.jsonl, 7 documents\n"
+        f"{', '.join(METHODS)}: at most 45 calls to the model\n"
+    )
+    told = contested.done(*MINE, "--experiment", "rounds", "--rounds", 2, "--limit", 1, "--dry-run")
+    # Two rounds of three agents, once with an aggregator and once without.
+    assert "at most 14 calls" in told.out
+    assert not endpoint.requests
+    assert not Path("out").exists()
+
+
+# Variants of the debate.
+
+
+def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scripted) -> None:
+    contested.done(*MINE, *at(endpoint), "--limit", 1, "--reliability")
+    tagger = shipped_tagger()
+    assert tagger is not None
+    config = entry()["config"]
+    assert config["tagger"]["digest"] == tagger.digest
+    assert config["methods"] == [*METHODS, "MADAM-RAG + reliability"]
+    rows = ours("madam_methods")
+    assert rows[-1]["method"] == "MADAM-RAG + reliability"
+    notes = json.loads(Path("out/tables/madam_methods.json").read_text())["notes"]
+    assert f"{tagger.name} (digest {tagger.digest[:12]}" in " ".join(notes)
+    first = results()[0]["outcomes"]["MADAM-RAG + reliability"]["debate"]["rounds"][0]
+    *told, unknown = first["reliability"]
+    assert unknown is None, "who gives no answer has no reliability"
+    assert [each["others"] for each in told] == [2, 2]
+    assert all(each["support"] + each["refute"] <= 2 for each in told)
+    plain = results()[0]["outcomes"]["MADAM-RAG"]["debate"]["rounds"]
+    assert {tuple(each["reliability"]) for each in plain} == {()}
+    lines = {
+        line
+        for prompt in endpoint.prompts()
+        for line in re.findall("^Of 2 other documents.*", prompt, re.MULTILINE)
+    }
+    assert lines == {
+        f"Of 2 other documents, {each['support']} support this answer and {each['refute']} "
+        "contradict it."
+        for each in told
+    }
+    assert tagger.name in Path("out/report.html").read_text()
+    message = contested.refused(*MINE, *at(endpoint))
+    assert "holds a run with another methods and tagger" in message
+
+
+def written(request: dict[str, Any]) -> str:
+    """What `readers` say, in the free text of appendix C."""
+    prompt = prompt_of(request)
+    asked = prompt.rpartition("in this form:")[2]
+    if "All Correct Answers" in asked or "Use this form" in prompt:
+        years = re.findall(r"\b\d{4}\b", prompt.partition("<<QUE")[2])
+        return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
+    document = re.search(r"<<DOCUMENT \w+\n(.*?)\nDOCUMENT ", prompt, re.DOTALL)
+    year = re.search(r"\b\d{4}\b", document[1]) if document else None
+    return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
+
+
+def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.reply = written
+    contested.done(*MINE, *at(endpoint), "--as-released")
+    assert not [request for request in endpoint.requests if "response_format" in request]
+    debating = [
+        request["max_tokens"]
+        for request in endpoint.requests
+        if re.search("readers", prompt_of(request), re.IGNORECASE)
+    ]
+    # 7 agents twice, and three aggregators once: who agree close with the round before.
+    assert debating == [128] * 17
+    (row,) = ours("madam_methods", method="MADAM-RAG")
+    assert row["calls"] == pytest.approx(17 / 3)
+    assert row["exact_match"] == pytest.approx(2 / 3)
+    told = [prompt for prompt in endpoint.prompts() if "said in the round before" in prompt]
+    assert len(told) == 7
+    assert all("<<AGENT " in prompt and "<<AGGREGATOR" not in prompt for prompt in told)
+    assert entry()["config"]["debate"] == RELEASED.model_dump()
+    assert "agents hear the other agents, replies in free text" in (
+        Path("out/report.html").read_text()
+    )
+
+
+def test_another_debate_is_refused_in_the_same_folder(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    contested.done(*MINE, *at(endpoint), "--limit", 1, "--rounds", 2)
+    before, asked = contents(Path("out")), len(endpoint.requests)
+    message = contested.refused(*MINE, *at(endpoint), "--rounds", 1)
+    assert message == (
+        "out holds a run with another debate; name another --out (answers already given come "
+        "from the cache)"
+    )
+    message = contested.refused(*RUN, *at(endpoint), "--data", "ferry.jsonl", "--rounds", 2)
+    assert message.startswith("out holds a run with another data;")
+    assert contents(Path("out")) == before
+    # More questions of the same run are no other run.
+    contested.done(*MINE, *at(endpoint), "--rounds", 2)
+    assert len(results()) == 3
+    assert not [p for p in endpoint.prompts()[asked:] if str(BRIDGE["question"]) in p]
+
+
+# What cannot be read, or cannot be asked.
+
+
+def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.reply = lambda request: "{" if "<<AGENT 1 " in prompt_of(request) else readers(request)
+    contested.done(*MINE, *at(endpoint))
+    counted = {row["method"]: row["unreadable"] for row in ours("madam_methods")}
+    assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}
+    (row,) = ours("madam_methods", method="MADAM-RAG")
+    assert (row["questions"], row["exact_match"], row["f1"]) == (3, None, None)
+    failures = table(Path("out"), "madam_failures")
+    assert [(each["question"], each["what"], each["reply"]) for each in failures] == [
+        (question, "unreadable, MADAM-RAG", "{") for question in ("1", "2", "3")
+    ]
+    assert all(each["reason"] for each in failures)
+    (course,) = ours("madam_debates")
+    # The agents are read all the same, and keep their answers.
+    assert (course["agent_unreadable"], course["agreed"]) == (0, 1)
+    assert (course["aggregator_unreadable"], course["aggregator_replies"]) == (6, 6)
+    asked = len(endpoint.requests)
+    contested.done(*MINE, *at(endpoint))
+    assert len(endpoint.requests) == asked, "what was said is not asked again"
+
+
+def test_unreadable_agents_never_agree(contested: Contested, endpoint: Scripted) -> None:
+    def mute(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["name"]
+        return "{" if schema == "AgentJson" else conclusion()
+
+    endpoint.reply = mute
+    contested.done(*MINE, *at(endpoint), "--experiment", "rounds", "--rounds", 2)
+    with_, without = ours("madam_debates")
+    assert (with_["agreed"], without["agreed"]) == (0, 0)
+    assert (with_["agent_unreadable"], without["agent_unreadable"]) == (14, 14)
+    last = {row["aggregator"]: row for row in ours("madam_rounds") if row["rounds"] == 2}
+    # An aggregator that says nothing is read; without one there is nothing to read.
+    assert (last["with"]["unreadable"], last["with"]["recall"]) == (0, 0)
+    assert (last["without"]["unreadable"], last["without"]["recall"]) == (3, None)
+
+
+@pytest.fixture
+def small(endpoint: Scripted, tmp_path: Path) -> Scripted:
+    """An endpoint of 1,600 tokens, whose tokenizer counts words and marks."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    model = tmp_path / "tiny"
+    model.mkdir()
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.save(str(model / "tokenizer.json"))
+    (model / "chat_template.jinja").write_text(
+        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
+    )
+    (model / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
+    weights = struct.pack("<Q", len(header)) + header + bytes(16)
+    (model / "model.safetensors").write_bytes(weights)
+    endpoint.root, endpoint.context = str(model), 1600
+    return endpoint
+
+
+def test_documents_that_do_not_fit_one_prompt(contested: Contested, small: Scripted) -> None:
+    command = [*RUN, *at(small), "--data", "wide.jsonl"]
+    message = contested.refused(*command)
+    assert re.match(r"'2': a prompt of 1,\d{3} tokens and \d+ for the reply do not fit", message)
+    # Which question is done when the other stops the run depends on which comes first.
+    assert not [result for result in results_so_far() if result["id"] == "2"]
+
+    contested.done(*command, "--on-error", "skip")
+    found = {row["method"]: row for row in ours("madam_methods")}
+    assert {name: row["unreadable"] for name, row in found.items()} == {
+        "No RAG": 0, "Concatenated prompt": 1, "Astute RAG": 1, "MADAM-RAG": 0,
+    }  # fmt: skip
+    assert {row["questions"] for row in found.values()} == {2}
+    # Of the two the mill is not exact, and the wide bridge is; its agents had room enough.
+    assert found["MADAM-RAG"]["exact_match"] == 0.5
+    assert found["Concatenated prompt"]["calls"] == 1, "what was not asked took no call"
+    failures = table(Path("out"), "madam_failures")
+    assert [(row["question"], row["what"]) for row in failures] == [
+        ("2", "unreadable, Concatenated prompt"),
+        ("2", "unreadable, Astute RAG"),
+    ]
+    assert all("do not fit the context of" in row["reason"] for row in failures)
+    asked, before = len(small.requests), contents(Path("out"))
+    contested.done(*command, "--on-error", "skip")
+    assert (len(small.requests), contents(Path("out"))) == (asked, before)
+
+
+def results_so_far() -> list[dict[str, Any]]:
+    return results() if Path("out/madam-rag.ramdocs.jsonl").exists() else []
+
+
+def test_a_question_that_no_method_can_be_asked_is_tried_again(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, refused = endpoint.answer, ["mill"]
+
+    def choosy(request: dict[str, Any]) -> dict[str, Any] | int:
+        return 400 if any(word in prompt_of(request) for word in refused) else answer(request)
+
+    monkeypatch.setattr(endpoint, "answer", choosy)
+    command = [*MINE, *at(endpoint)]
+    assert contested.refused(*command).startswith(
+        f"'2': the server at {endpoint.url} refuses the request (status 400)"
+    )
+    contested.done(*command, "--on-error", "skip")
+    assert [result["status"] for result in results()] == ["answered", "failed", "answered"]
+    rows = ours("madam_methods")
+    assert {(row["questions"], row["failed"], row["unreadable"]) for row in rows} == {(3, 1, 0)}
+    (failure,) = table(Path("out"), "madam_failures")
+    assert (failure["question"], failure["what"]) == ("2", "failed")
+    assert "status 400" in failure["reason"]
+
+    refused.clear()
+    asked = len(endpoint.requests)
+    contested.done(*command)
+    assert {"mill" in prompt for prompt in endpoint.prompts()[asked:]} == {True}
+    assert {result["status"] for result in results()} == {"answered"}
+    assert table(Path("out"), "madam_failures") == []
+
+
+# Kills.
+
+
+def test_a_method_that_was_refused_is_tried_again(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, refused = endpoint.answer, [True]
+
+    def choosy(request: dict[str, Any]) -> dict[str, Any] | int:
+        prompt = prompt_of(request)
+        to_be_refused = refused and "from several documents" in prompt and "mill" in prompt
+        return 400 if to_be_refused else answer(request)
+
+    monkeypatch.setattr(endpoint, "answer", choosy)
+    contested.done(*MINE, *at(endpoint), "--on-error", "skip")
+    assert sum(row["unreadable"] for row in ours("madam_methods")) == 1
+    assert sorted(result["status"] for result in results()) == [
+        "answered", "answered", "incomplete",
+    ]  # fmt: skip
+    refused.clear()
+    contested.done(*MINE, *at(endpoint))
+    assert {row["unreadable"] for row in ours("madam_methods")} == {0}
+    assert {result["status"] for result in results()} == {"answered"}
+
+
+def test_a_statement_too_long_for_the_tagger_costs_one_method(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    question = "When was the tower " + "of the old town " * 300 + "finished?"
+    write("long.jsonl", {**TOWER, "question": question}, MILL)
+    contested.done(
+        *RUN, *at(endpoint), "--data", "long.jsonl", "--reliability", "--on-error", "skip"
+    )
+    rows = {row["method"]: row for row in ours("madam_methods")}
+    assert {row["failed"] for row in rows.values()} == {0}
+    assert {name for name, row in rows.items() if row["unreadable"]} == {"MADAM-RAG + reliability"}
+
+
+def test_a_killed_run_ends_as_one_that_was_not(contested: Contested, endpoint: Scripted) -> None:
+    places = [f"place{number}x" for number in range(40)]
+    write(
+        "many.jsonl",
+        *(
+            {
+                **TOWER,
+                "question": f"When was the tower of {place} finished?",
+                "documents": [
+                    document(
+                        f"The tower of {place} was finished in {1700 + number}.",
+                        "correct",
+                        str(1700 + number),
+                    )
+                ],
+                "gold_answers": [str(1700 + number)],
+            }
+            for number, place in enumerate(places)
+        ),
+    )
+    command = ["run", "madam-rag", "--data", "many.jsonl", *at(endpoint), "--concurrency", "8"]
+    contested.done(*command, "--out", "undisturbed", "--cache", "undisturbed.sqlite")
+    all_asked = len(endpoint.requests)
+    endpoint.requests.clear()
+
+    endpoint.delay_s = 0.03
+    command += ["--out", "out", "--cache", "killed.sqlite"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", *command],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(results_log()) < 4:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "nothing happened in time"
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    done = [places[int(json.loads(line)["id"]) - 1] for line in results_log()]
+    assert 4 <= len(done) < 40, "the kill came too late to test anything"
+    assert not Path("out/report.html").exists()
+
+    endpoint.delay_s = 0
+    endpoint.requests.clear()
+    contested.done(*command)
+    assert 0 < len(endpoint.requests) < all_asked
+    again = [place for place in done if any(place in prompt for prompt in endpoint.prompts())]
+    assert not again, "a question that was done was asked again"
+    for name in ("madam-rag.ramdocs.jsonl", "tables"):
+        one, other = (
+            contents(path) if path.is_dir() else path.read_bytes()
+            for path in (Path("out", name), Path("undisturbed", name))
+        )
+        assert one == other
+    assert (
+        ours("madam_methods", method="MADAM-RAG")[0]["exact_match"],
+        ours("madam_methods", method="Astute RAG")[0]["exact_match"],
+    ) == (1, 0)  # Astute says 1777, and the last tower is of 1739
+
+
+def results_log() -> list[bytes]:
+    """The whole lines of the results so far."""
+    log = Path("out/madam-rag.ramdocs.jsonl")
+    return log.read_bytes().split(b"\n")[:-1] if log.exists() else []
+
+
+# Bad input.
+
+BAD_FILES: dict[str, str] = {
+    "broken.jsonl": json.dumps(BRIDGE) + '\n{"question": }\n',
+    "field.jsonl": json.dumps(BRIDGE | {"documents": [document("a", "lie", "b")]}),
+    "empty.jsonl": json.dumps(BRIDGE | {"documents": [document(" ", "noise", "unknown")]}),
+    "none.jsonl": "\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--data missing.jsonl", "missing.jsonl does not exist; check the path"),
+        ("--data broken.jsonl", "broken.jsonl:2: not valid JSON at line 1, column 14"),
+        ("--data field.jsonl", "field.jsonl:1: the field 'documents.0.type'"),
+        ("--data empty.jsonl", "empty.jsonl:1: the field 'documents.0.text'"),
+        ("--data none.jsonl", "none.jsonl has no entry"),
+        ("--data faith.jsonl", "faith.jsonl:1: the field 'documents' is missing"),
+        ("--dataset wikipedia", "is not one of"),
+        ("--dataset ambigdocs", "--dataset ambigdocs needs its file; name it with --data"),
+        ("--dataset faitheval --data mine.jsonl", "mine.jsonl:1: the field 'context' is missing"),
+        (
+            "--dataset ambigdocs --data ambig.json --experiment support",
+            "--experiment support is made from the kinds of documents that ramdocs names",
+        ),
+        ("--data mine.jsonl --experiment support", "mine.jsonl has no question that --experiment"),
+        (
+            "--data mine.jsonl --experiment misinformation",
+            "mine.jsonl has no question that --experiment misinformation can be made of",
+        ),
+        ("--data mine.jsonl --experiment all", "is not one of"),
+        ("--data .", ". cannot be read (Is a directory); name a file that can"),
+        ("--data mine.jsonl --half third", "is not one of"),
+        ("--rounds 0", "--rounds"),
+        ("--limit 0", "--limit"),
+        ("--sample 0", "--sample"),
+        ("--on-error ask", "--on-error"),
+        ("--tagger tiny", "--tagger has no effect without --reliability; leave it away"),
+        ("--reliability --tagger .", ". has no safetensors file"),
+        ("--as-released --history agents", "--as-released decides --history; leave one of the two"),
+        ("--as-released --replies json", "--as-released decides --replies"),
+        ("--model none --models-dir .", "there is no model 'none' in"),
+        ("--endpoint http://127.0.0.1:1/v1 --strict", "--strict says how a server is started"),
+        ("--endpoint http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) -> None:
+    for name, text in BAD_FILES.items():
+        Path(name).write_text(text)
+    assert said in contested.refused(*RUN, *arguments.split())
+    assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "said"),
+    [
+        ("no_rag.j2", "{{ question }} {{ form }} {{ kind }}", "no variable 'kind'"),
+        ("agent.j2", "{{ question }} {{ heard }} {{ form }}", "the variable 'document' is missing"),
+        ("judge.j2", "{{ question }}", "is in the place of no prompt"),
+    ],
+)  # fmt: skip
+def test_prompts_that_cannot_be_used(
+    file: str, text: str, said: str, contested: Contested, endpoint: Scripted
+) -> None:
+    own = Path("prompts/madam_rag")
+    own.mkdir(parents=True)
+    (own / file).write_text(text)
+    assert said in contested.refused(*MINE, *at(endpoint), "--prompts", "prompts")
+    assert not endpoint.requests
+    assert not contents(Path("out"))
+
+
+# The real thing.
+
+
+@pytest.mark.real_server
+def test_four_methods_of_a_real_model(
+    contested: Contested, smollm2: Model, models_dir: Path
+) -> None:
+    command = [
+        *("run", "madam-rag", "--limit", "2", "--rounds", "2", "--cache", "cache.sqlite"),
+        *("--models-dir", models_dir, "--model", smollm2.name, "--profile", "cpu-small"),
+        *("--on-error", "skip"),
+    ]
+    contested.done(*command, "--out", "out")
+    for result in results():
+        assert result["status"] == "answered"
+        assert list(result["outcomes"]) == METHODS
+        for outcome in result["outcomes"].values():
+            concluded = outcome["concluded"]
+            assert outcome["calls"] > 0 or concluded["problem"]
+            if concluded["problem"]:
+                assert not concluded["answers"]
+        debate = result["outcomes"]["MADAM-RAG"]["debate"]
+        assert 1 <= len(debate["rounds"]) <= 2
+        documents = len(result["asked"]["documents"])
+        assert {len(each["agents"]) for each in debate["rounds"]} == {documents}
+    assert {row["questions"] for row in ours("madam_methods")} == {2}
+    assert entry()["usage"]["calls"] > 0
+
+    told = contested.done(*command, "--out", "again")
+    assert "all answered from the cache; no model was asked" in told.err
+    assert results(out="again") == results()
+    assert not list(Path("again").glob("logs/*")), "a server was started"
