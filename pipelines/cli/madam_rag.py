@@ -113,11 +113,11 @@ def run_madam_rag(
     both in one report.
 
     Examples:
-        contested run madam-rag --out results-debate
+        contested run madam-rag --limit 1 --out results-debate
 
-        contested run madam-rag --data RAMDocs_test.jsonl --limit 20 --out results-ramdocs
+        contested run madam-rag --data RAMDocs_test.jsonl --dry-run
 
-        contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --out results-ramdocs
+        contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
     """
     if data is None and dataset != RAMDOCS:
         raise InputError(f"--dataset {dataset} needs its file; name it with --data")

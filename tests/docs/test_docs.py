@@ -253,6 +253,27 @@ QUESTION = {
 """A question in ALCE's format."""
 
 
+AMBIGUOUS = {
+    "question": "When was Aldham Mill built?",
+    "ambiguous_entity": "Aldham Mill",
+    "qid": 1,
+    "documents": [
+        {"title": f"Aldham Mill ({county})", "text": f"It was built in {year}.", "answer": year}
+        for county, year in [("Essex", "1902"), ("Kent", "1936")]
+    ],
+}
+"""A question in AmbigDocs' format."""
+
+
+INCONSISTENT = {
+    "qid": "q1",
+    "question": "When was the watermill built?",
+    "context": "Document: The watermill dates from 1902. Document: It was built in 1936.",
+    "answers": ["1902"],
+}
+"""A question in FaithEval's format."""
+
+
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
@@ -262,6 +283,8 @@ def write_files(folder: Path) -> None:
         "guide.txt": "The bridge was opened by the mayor in 1932.\n",
         "study.txt": "Traffic first crossed the bridge in May 1936.\n",
         "leaflet.txt": "The toll on the bridge is two pounds.\n",
+        "north.txt": "The mill was built in 1902.\n",
+        "south.txt": "The mill has stood here since 1936.\n",
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
         "report.txt": "Traffic first crossed the bridge in May 1936.\n",
         "a.txt": "The bridge was opened by the mayor in 1932.\n",
@@ -285,6 +308,8 @@ def write_files(folder: Path) -> None:
     }
     texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
     texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
+    texts["test.json"] = json.dumps([AMBIGUOUS])
+    texts["faitheval.jsonl"] = json.dumps(INCONSISTENT) + "\n"
     texts["example.json"] = only("salience.md", "json")
     topic, texts["annotated.jsonl"] = (
         block.text + "\n" for block in blocks(ROOT / "docs" / "npov.md") if block.language == "json"

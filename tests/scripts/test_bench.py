@@ -1,5 +1,6 @@
 """The benchmarks ask what they say they ask. What it costs is not for a test."""
 
+import hashlib
 import itertools
 import re
 import subprocess
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 from scripted import Scripted, by_digest, fenced_text, prompt_of, sentences
 
+from pipelines.madam_rag.evaluation.datasets import SAMPLES, read
 from serving.models import Model
 
 ROOT = Path(__file__).parents[2]
@@ -156,15 +158,102 @@ def test_evidence_mode(endpoint: Scripted) -> None:
     assert "| 1 | 8 | 4 | 0.50 [0.22, 0.78] | 1 |" in output
 
 
+def debater(request: dict[str, Any]) -> str:
+    """An agent that keeps its answer but never says the same, so that no prompt comes twice."""
+    said = hashlib.sha256(prompt_of(request).encode()).hexdigest()
+    if "<<DOCUMENT " in prompt_of(request):
+        return f"Answer: 1856. Explanation: {said}"
+    return f'All Correct Answers: ["1856"]. Explanation: {said}'
+
+
+def debate_rows(output: str) -> dict[str, list[str]]:
+    """Arm -> the cells after it, of the only round of measuring."""
+    rows = re.findall(r"^\| 1 \| (\D+?) \| (.*) \|$", output, re.MULTILINE)
+    return {arm: cells.split(" | ") for arm, cells in rows}
+
+
+def test_madam_takes_one_saving_away_at_a_time(endpoint: Scripted) -> None:
+    in_flight: Counter[str] = Counter()
+    most: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def watched(request: dict[str, Any]) -> str:
+        batch = prompt_of(request).split(".")[0].removeprefix("Batch ")
+        with lock:
+            in_flight[batch] += 1
+            most[batch] = max(most[batch], in_flight[batch])
+        time.sleep(0.02)
+        with lock:
+            in_flight[batch] -= 1
+        return debater(request)
+
+    endpoint.reply = watched
+    output, batches = measured(
+        "madam.py", endpoint, "--no-peer", "--questions", "2", "--tokens", "20"
+    )
+    agents = [len(question.documents) for question in read("ramdocs", SAMPLES).questions[:2]]
+    # All keep their answer in the second round, which needs no aggregator then.
+    stopped = sum(2 * each + 1 for each in agents)
+    whole = sum(3 * (each + 1) for each in agents)
+    warm_up = agents[0] + 1
+    sizes = [len(requests) for requests in batches.values()]
+    assert sizes == [warm_up, stopped, stopped, *([1] * stopped), whole]
+    _, ours, one_by_one = list(batches)[:3]
+    assert most[ours] > 1
+    assert most[one_by_one] == 1
+    longest = {r["max_tokens"] for requests in list(batches.values())[1:] for r in requests}
+    assert longest == {20}
+
+    rows = debate_rows(output)
+    assert list(rows) == ["ours", "no batching", "no prefix cache", "no early stop"]
+    for arm, cells in rows.items():
+        calls = whole if arm == "no early stop" else stopped
+        # The endpoint says of each call that it read 10 tokens and wrote one.
+        assert cells[1:6] == [str(calls), "0", str(10 * calls), "0%", str(calls)]
+        assert cells[7:] == (["3.0", "0"] if arm == "no early stop" else ["2.0", "2"])
+    for arm in list(rows)[1:]:
+        assert re.search(rf"^\| {arm} / ours( \| \d+\.\d){{4}} \|$", output, re.MULTILINE)
+    assert "transformers" not in output
+
+
+def test_madam_measures_transformers_with_the_model_that_is_served(
+    endpoint: Scripted, smollm2: Model
+) -> None:
+    endpoint.reply, endpoint.root = debater, str(smollm2.path)
+    output, _ = measured("madam.py", endpoint, "--questions", "1", "--tokens", "2")
+    (agents,) = (len(question.documents) for question in read("ramdocs", SAMPLES).questions[:1])
+    calls = 3 * (agents + 1)  # two tokens are no answer, so nobody agrees
+    _, asked, saved, read_tokens, cached, written, *_ = debate_rows(output)["transformers"]
+    assert (asked, saved, cached, written) == (str(calls), "0", "0%", str(2 * calls))
+    assert int(read_tokens.replace(",", "")) > 100 * calls
+    assert re.search(r"^\| transformers / ours( \| [\d.]+){4} \|$", output, re.MULTILINE)
+
+
+def test_madam_says_what_it_lacks(endpoint: Scripted) -> None:
+    for options, says in (
+        (("--endpoint", endpoint.url), "--no-peer"),
+        (("--questions", "99", "--endpoint", endpoint.url), "--questions 99"),
+    ):
+        done = bench("madam.py", *options)
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert done.stdout == ""
+
+
 def test_the_documented_commands_run(endpoint: Scripted) -> None:
+    endpoint.reply = lambda request: (
+        sentences(request) if "response_format" in request else debater(request)
+    )
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
     commands = re.findall(r"^\.venv/bin/python scripts/bench/(\w+\.py)(.*)$", page, re.MULTILINE)
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
     assert {script for script, _ in commands} == everything - {"common.py", "inseq_process.py"}
     for script, options in commands:
         if script not in ("tagger.py", "retrieval.py", "gradients.py"):
-            smallest = ["--rounds", "1", "--claims", "1", "--endpoint", endpoint.url]
-            done = bench(script, *options.split(), *smallest)
+            smallest = ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
+            always = ["--rounds", "1", "--endpoint", endpoint.url]
+            done = bench(script, *options.split(), *smallest, *always)
             assert done.returncode == 0, done.stderr
 
 

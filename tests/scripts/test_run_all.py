@@ -44,7 +44,7 @@ def test_options_with_and_without_an_equals_sign(form: str, tmp_path: Path) -> N
 
 
 def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
-    prepared, scored, detected, compared, checked = commands(
+    prepared, scored, detected, compared, debated, checked = commands(
         tmp_path, "--limit=2", "--models-dir=m", "--cache=c"
     )
     assert prepared[:2] == ["models", "import-gguf"]
@@ -53,16 +53,28 @@ def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
     assert detected[:2] == ["run", "conflict-detection"]
     assert detected[-2:] == ["--labeller", "nli"]
     assert compared == ["run", "conrag", *detected[2:]]
+    assert debated == ["run", "madam-rag", *scored[2:], "--dataset", "ramdocs"]
     assert checked[:2] == ["run", "npov"]
     assert "--cache" not in checked, "gradients come from no server"
+
+
+def test_where_the_language_model_is_goes_to_all_that_ask_it(tmp_path: Path) -> None:
+    given = ["--endpoint=u", "--endpoint", "v", "--model", "m", "--concurrency=4", "--strict"]
+    where = ["--endpoint", "u", "--endpoint", "v", "--model", "m", "--concurrency", "4", "--strict"]
+    _, scored, detected, compared, debated, checked = commands(tmp_path, *given, "--claims=whole")
+    assert scored == ["run", "conflictscore", *where, "--claims", "whole"]
+    assert debated == ["run", "madam-rag", *where, "--dataset", "ramdocs"]
+    assert not any({"--endpoint", "--model"} & set(each) for each in (detected, compared, checked))
 
 
 def test_a_folder_has_what_is_to_be_run(tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     (data / "topics.jsonl").touch()
-    _, scored, checked = commands(tmp_path, "--data", str(data), "--dry-run")
+    (data / "ramdocs.jsonl").touch()
+    _, scored, debated, checked = commands(tmp_path, "--data", str(data), "--dry-run")
     assert scored == ["run", "conflictscore", "--dry-run", "--data", f"{data}/conflictscore.jsonl"]
+    assert debated == ["run", "madam-rag", "--dry-run", "--data", f"{data}/ramdocs.jsonl"]
     assert checked[:5] == ["run", "npov", "--dry-run", "--data", f"{data}/topics.jsonl"]
 
 
