@@ -251,7 +251,9 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     assert {script for script, _ in commands} == everything - {"common.py", "inseq_process.py"}
     for script, options in commands:
         if script not in ("tagger.py", "retrieval.py", "gradients.py"):
-            smallest = ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
+            smallest = (
+                ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
+            )
             always = ["--rounds", "1", "--endpoint", endpoint.url]
             done = bench(script, *options.split(), *smallest, *always)
             assert done.returncode == 0, done.stderr
