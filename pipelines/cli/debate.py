@@ -19,8 +19,9 @@ from pipelines.errors import InputError
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
 from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import kept, panel
+from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.evaluation.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
+from pipelines.madam_rag.evaluation.opened import changed, end_of
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability
@@ -167,10 +168,10 @@ def show(asked: Question, found: Debate, console: Console) -> None:
         cells = [
             _reply(
                 each.agents[agent],
-                found.rounds[number - 1].agents[agent] if number else None,
-                each.reliability[agent] if each.reliability else None,
+                changed=changed(before, each)[agent],
+                tally=each.reliability[agent] if each.reliability else None,
             )
-            for number, each in enumerate(found.rounds)
+            for before, each in zip((None, *found.rounds), found.rounds, strict=False)
         ]
         table.add_row(plain(given.document.id), *cells)
     if any(each.aggregate for each in found.rounds):
@@ -178,11 +179,7 @@ def show(asked: Question, found: Debate, console: Console) -> None:
         table.add_row("[bold]aggregator[/bold]", *cells)
     console.print()
     console.print(table)
-    rounds = f"{len(found.rounds)} round{'s' if len(found.rounds) > 1 else ''}"
-    console.print(
-        f"[dim]ended after {rounds}: "
-        f"{'no agent changed its answer' if found.agreed else 'no more were allowed'}[/dim]"
-    )
+    console.print(f"[dim]{plain(end_of(found))}[/dim]")
 
 
 def _answers(concluded: Conclusion) -> str:
@@ -191,10 +188,9 @@ def _answers(concluded: Conclusion) -> str:
     return plain("; ".join(concluded.answers)) or "[dim]no answer[/dim]"
 
 
-def _reply(reply: AgentReply, before: AgentReply | None, tally: Reliability | None) -> str:
+def _reply(reply: AgentReply, *, changed: bool, tally: Reliability | None) -> str:
     if reply.answer is None:
         return f"[yellow]could not be read ({plain(reply.problem or '')})[/yellow]"
-    changed = before is not None and not kept(before.answer, reply.answer, "same")
     lines = [
         f"[bold]{plain(reply.answer)}[/bold]{' [cyan](changed)[/cyan]' if changed else ''}",
         f"[dim]{plain(reply.explanation)}[/dim]",

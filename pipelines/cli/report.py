@@ -204,11 +204,12 @@ def _madam_rag(folder: RunFolder) -> Part | None:
         return None
     configs = {name: entry["config"] for name, entry in entries.items()}
     results = madam_rag.results(folder)
-    found = [entry["statistics"] for entry in entries.values() if "statistics" in entry]
+    counted = next((entry for entry in entries.values() if "statistics" in entry), None)
     made = madam_tables(
         results,
         {name: config["model"]["name"] for name, config in configs.items()},
-        from_json(found[0]) if found else (),
+        from_json(counted["statistics"]) if counted else (),
+        counted["config"]["data"]["name"] if counted else "",
     )
     note = " ".join(dict.fromkeys(made_with(config) for config in configs.values()))
     models = [

@@ -29,6 +29,9 @@ CONSOLIDATIONS: Final = 1
 CONTEXT_TOKENS: Final = 768
 """Most tokens of recalled passages, and of a consolidated context."""
 
+GROUP_TOKENS: Final = 384
+"""Most tokens of the groups that stand before an answer."""
+
 _IGNORANCE = "i don't know"
 
 Shown = dict[str, Any]
@@ -91,13 +94,16 @@ class Consolidation(BaseModel):
 class PassagesJson(BaseModel):
     """Recalled passages."""
 
-    passages: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=INTERNAL)]
+    passages: Annotated[
+        list[Annotated[str, Field(json_schema_extra={"maxLength": 500})]],
+        Field(max_length=INTERNAL),
+    ]
 
 
 class ConsolidatedJson(BaseModel):
     """One document of a consolidated context."""
 
-    text: Annotated[str, Field(max_length=400)]
+    text: Annotated[str, Field(json_schema_extra={"maxLength": 400})]
     source: Source
     documents: Annotated[list[int], Field(max_length=20)]
 
@@ -272,8 +278,8 @@ async def _finalised(
 ) -> tuple[Conclusion, tuple[Group, ...]]:
     """The answer (appendix B, answer finalisation)."""
     messages, question = by.finalise.messages(**material), material["question"]
-    # The groups stand before the answers, and take as much room again.
-    sampling = Sampling(max_tokens=2 * settings.conclusion_tokens)
+    # The groups stand before the answers, and need room, too.
+    sampling = Sampling(max_tokens=settings.conclusion_tokens + GROUP_TOKENS)
     if settings.replies == "text":
         reply = await by.client.chat(messages, sampling, affinity=question)
         return read_conclusion(reply.text), ()

@@ -128,8 +128,9 @@ async def debate(
 def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Heard, ...]:
     """What an agent is told of the round before; nothing in the first round.
 
-    By default the aggregator's answers and explanation (section 4); with `history` "agents" the
-    replies of all other agents (appendix C). What could not be read is not told.
+    By default the aggregator's answers and explanation (section 4); with `history` "agents", or
+    where the aggregator could not be read, the replies of all other agents (appendix C). Replies
+    that could not be read are not told.
 
     Args:
         before: The round before.
@@ -138,16 +139,15 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[H
     """
     if before is None:
         return ()
-    if settings.history == "agents":
-        return tuple(
-            Heard(f"AGENT {number + 1}", reply.answer, reply.explanation)
-            for number, reply in enumerate(before.agents)
-            if number != agent and reply.answer is not None
-        )
     aggregate = before.aggregate
-    if aggregate is None or aggregate.problem is not None:
-        return ()
-    return (Heard("AGGREGATOR", "; ".join(aggregate.answers) or "unknown", aggregate.explanation),)
+    if settings.history == "aggregate" and aggregate is not None and aggregate.problem is None:
+        answers = "; ".join(aggregate.answers) or "unknown"
+        return (Heard("AGGREGATOR", answers, aggregate.explanation),)
+    return tuple(
+        Heard(f"AGENT {number}", reply.answer, reply.explanation)
+        for number, reply in enumerate(before.agents, start=1)
+        if number != agent + 1 and reply.answer is not None
+    )
 
 
 def all_kept(

@@ -17,24 +17,26 @@ Messages = Sequence[Mapping[str, str]]
 ANSWERS: Final = 8
 """Most answers that a conclusion may hold."""
 
-# A reply that runs to these lengths still ends within its tokens, and can be read.
-Short = Annotated[str, Field(max_length=150)]
-Explanation = Annotated[str, Field(max_length=400)]
+# What a model may write at most is told to the server, so that a reply ends within its tokens. A
+# server that does not keep to it makes no reply unreadable.
+Short = Annotated[str, Field(json_schema_extra={"maxLength": 150})]
+AgentExplanation = Annotated[str, Field(json_schema_extra={"maxLength": 500})]
+Explanation = Annotated[str, Field(json_schema_extra={"maxLength": 1000})]
 
 _AGENT = re.compile(r"answer:(?P<answer>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S)
 _CONCLUSION = re.compile(
-    r"all correct answers:\s*(?P<answers>\[.*?\]|.*?)\s*\.?\s*"
-    r"(?:explanation:(?P<explanation>.*))?\Z",
-    re.I | re.S,
+    r"all correct answers:(?P<answers>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S
 )
-_QUOTED = re.compile(r'"([^"]+)"')
+_FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence
+_QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'(.+?)\'(?!\w)')
+_LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$", re.M)
 
 
 class AgentJson(BaseModel):
     """An agent's JSON reply."""
 
     answer: Short
-    explanation: Explanation
+    explanation: AgentExplanation
 
 
 class ConclusionJson(BaseModel):
@@ -88,40 +90,45 @@ def read_agent(text: str) -> AgentReply:
     """Parse "Answer: A. Explanation: E.", the agents' format of appendix C.
 
     What stands before "Answer:" is passed over. Where no "Explanation:" follows (the reply was cut,
-    or there is none), the answer ends with its line.
+    or has none), the answer ends with its first sentence or its line.
     """
-    found = _AGENT.search(text)
+    found = _AGENT.search(text.replace("**", ""))
     if found is None:
         return AgentReply(answer=None, problem="no 'Answer:' in the reply", raw=text)
-    answer = found["answer"]
+    answer = found["answer"].strip()
     if found["explanation"] is None:
-        answer = answer.strip().partition("\n")[0]
+        line = answer.partition("\n")[0]
+        sentence = _FIRST_SENTENCE.match(line)
+        answer = sentence[1] if sentence else line
     return AgentReply(answer=_bare(answer), explanation=(found["explanation"] or "").strip())
 
 
 def read_conclusion(text: str) -> Conclusion:
     """Parse 'All Correct Answers: ["A", "B"]. Explanation: E.', the format of appendix C.
 
-    The list is read as a list of literals; else whatever stands in it between quotes is an answer
-    each; else it is one answer, since a comma may be part of it ("Austin, Texas").
+    The list ends with its bracket, whatever follows. What is no list of literals has an answer in
+    each pair of quotes, or on each line with a bullet; else it is one answer, since a comma may be
+    part of it ("Austin, Texas").
     """
-    found = _CONCLUSION.search(text)
+    found = _CONCLUSION.search(text.replace("**", ""))
     if found is None:
         return Conclusion(problem="no 'All Correct Answers:' in the reply", raw=text)
-    listed = found["answers"]
-    if found["explanation"] is None and not listed.startswith("["):
-        listed = listed.partition("\n")[0]
     return Conclusion(
-        answers=known(_listed(listed)), explanation=(found["explanation"] or "").strip()
+        answers=known(_listed(found["answers"].strip())),
+        explanation=(found["explanation"] or "").strip(),
     )
 
 
 def _listed(text: str) -> list[str]:
-    try:
-        value = ast.literal_eval(text)  # of JSON lists and of those with single quotes
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
-        return _QUOTED.findall(text) or [_bare(text.strip("[] \n"))]
-    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    if not text.startswith("["):
+        return _LISTED.findall(text) or [_bare(text.partition("\n")[0])]
+    for end in (place for place, sign in enumerate(text, 1) if sign == "]"):
+        try:
+            return [str(each) for each in ast.literal_eval(text[:end])]
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+    inside = text.partition("]")[0]
+    return [one or other for one, other in _QUOTED.findall(inside)] or [_bare(inside.strip("[ \n"))]
 
 
 def _bare(answer: str) -> str:

@@ -54,6 +54,11 @@ _UNKNOWN = frozenset({
     "answer is unknown",
 })  # fmt: skip
 """What says that there is no answer, in canonical form."""
+_IT_IS = re.compile(r"^(?:it|answer) (?:is|was) ")
+_LOOKED_IN = re.compile(
+    r" (?:in|by|from|on|based on|according to) (?:this |given |provided |any )?"
+    r"(?:documents?|texts?|passages?|contexts?|sources?|information)(?: provided| given)?$"
+)
 _NOT_APPLICABLE = re.compile(r"\W*n\s*[/.]\s*a\W*", re.IGNORECASE)
 
 
@@ -100,11 +105,19 @@ def canonical(text: str) -> str:
 def is_unknown(text: str) -> bool:
     """Whether an answer says that there is none: "unknown", "N/A", "not stated", "".
 
-    It is compared with a closed list, whole and in canonical form: "The Unknown Soldier" and "none
-    of the above" are answers. A question whose right answer is the band None is beyond it.
+    It is compared with a closed list, whole and in canonical form; "it is" may stand before it, and
+    behind it a second phrase of the list or where the answer was looked for ("not mentioned in the
+    document"). "The Unknown Soldier" and "none of the above" are answers. A question whose right
+    answer is the band None is beyond it.
     """
+    form = _LOOKED_IN.sub("", _IT_IS.sub("", canonical(text)))
+    first, _, second = form.partition(" ")
     # The form of "N/A" is "n", since "a" is an article; and "Na" is sodium.
-    return canonical(text) in _UNKNOWN or bool(_NOT_APPLICABLE.fullmatch(text))
+    return (
+        form in _UNKNOWN
+        or (first in _UNKNOWN and second in _UNKNOWN)
+        or bool(_NOT_APPLICABLE.fullmatch(text))
+    )
 
 
 def distinct(answers: Iterable[str]) -> tuple[str, ...]:

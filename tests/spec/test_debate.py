@@ -94,8 +94,13 @@ def test_agents_are_told_what_the_aggregator_made_of_it() -> None:
     assert heard(nothing, 0, DebateSettings()) == (
         Heard("AGGREGATOR", "unknown", "None is right."),
     )
+
+
+def test_where_the_aggregator_could_not_be_read_agents_hear_each_other() -> None:
     unreadable = FIRST.model_copy(update={"aggregate": Conclusion(problem="cut", raw="{")})
-    assert heard(unreadable, 0, DebateSettings()) == ()
+    by_agents = DebateSettings(history="agents")
+    for number in range(3):
+        assert heard(unreadable, number, DebateSettings()) == heard(FIRST, agent, by_agents)
 
 
 def test_or_what_the_others_said() -> None:

@@ -111,6 +111,8 @@ def test_every_day_is_one_word(day: date, order: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["unknown", "Unknown.", "None", "N/A", "n/a.", "n.a.", "not stated", "I don't know",
+     "not mentioned in the document", "Not specified in this text.", "unknown (not stated)",
+     "Unknown based on the document", "Cannot be determined from the passage", "It is unknown.",
      "I don\u2019t know.", "No answer", "The answer is unknown", "", " ... ", "the"],
 )  # fmt: skip
 def test_what_says_that_there_is_no_answer(text: str) -> None:
@@ -119,7 +121,19 @@ def test_what_says_that_there_is_no_answer(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["None of the above", "The Unknown Soldier", "Na", "N", "0", "no", "Nobody", "the unknown son"],
+    [
+        "None of the above",
+        "The Unknown Soldier",
+        "unknown artist",
+        "mentioned in the document",
+        "It is 1902",
+        "Na",
+        "N",
+        "0",
+        "no",
+        "Nobody",
+        "the unknown son",
+    ],
 )
 def test_what_only_sounds_like_it(text: str) -> None:
     assert not is_unknown(text)

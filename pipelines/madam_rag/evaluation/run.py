@@ -50,9 +50,9 @@ def posed(
         questions: The data set.
         experiment: What is compared.
         limit: Most questions, before they are multiplied by their levels; None takes all, or the
-            200 of section 6.
+            200 of section 6, which are never more.
     """
-    most = MOST if limit is None else limit
+    most = MOST if limit is None else min(limit, MOST)
     match experiment:
         case "support":
             return support_imbalance(questions, most=most, seed=CONSTRUCTED_SEED)

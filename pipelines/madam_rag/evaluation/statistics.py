@@ -21,9 +21,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from pipelines.data.ramdocs import RamQuestion
+from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 
@@ -80,9 +81,15 @@ def from_json(values: Sequence[Any]) -> tuple[Statistic, ...]:
     """Averages that `as_json` made values of.
 
     Raises:
-        pydantic.ValidationError: The values are no averages.
+        InputError: They are no averages.
     """
-    return tuple(_LIST.validate_python(values))
+    try:
+        return tuple(_LIST.validate_python(values))
+    except ValidationError as error:
+        raise InputError(
+            f"the statistics in run.json are damaged ({error.error_count()} problems); run the "
+            "same command again"
+        ) from error
 
 
 def _over(

@@ -48,6 +48,7 @@ def all_tables(
     results: Results,
     model_of: Mapping[str, str],
     statistics: Sequence[Statistic] = (),
+    counted: str = "",
     failed_shown: int = 1_000,
 ) -> list[Table]:
     """Every table of a run folder, those without rows as well.
@@ -56,6 +57,7 @@ def all_tables(
         results: Name of a run -> its results.
         model_of: Name of a run -> name of its model.
         statistics: The averages of appendix A, where the data set was at hand.
+        counted: Name of the file that they are of.
         failed_shown: Most failures that are listed.
     """
     made = parts(results, model_of)
@@ -68,7 +70,7 @@ def all_tables(
         agents(made),
         debates(made),
         reliability([each for each in made if each.level is None]),
-        averages(statistics),
+        averages(statistics, counted),
         failures(made, failed_shown),
     ]
 
@@ -86,6 +88,10 @@ def methods(made: Sequence[Part]) -> Table:
                     *(part.data, part.model, method, HERE),
                     *counts(own),
                     exact,
+                    proportion(
+                        sum(one.exact for one in own.scores.values()),
+                        len(own.scores) + own.unreadable,
+                    ),
                     proportion(sum(one.substrings for one in own.scores.values()), len(own.scores)),
                     *worth,
                     # What could not be asked at all took no reply.
@@ -93,7 +99,7 @@ def methods(made: Sequence[Part]) -> Table:
                 )
             )
     quoted: list[Row] = [
-        (data, model, method, "paper, Table 1", *(None,) * 4, exact, *(None,) * 5)
+        (data, model, method, "paper, Table 1", *(None,) * 4, None, exact, *(None,) * 5)
         for data, place in (("RAMDocs", 2), ("AmbigDocs", 1), ("FaithEval", 0))
         for model, method, *shares in paper.TABLE_1
         for exact in (shares[place],)
@@ -110,6 +116,7 @@ def methods(made: Sequence[Part]) -> Table:
             Column("figures", "Figures"),
             *COUNTS,
             EXACT,
+            Column("exact_match_of_all", "Exact match, unreadable as not right", interval=True),
             Column("exact_match_substrings", "Exact match by substrings", interval=True),
             *WORTH,
             Column("calls", "Replies per question", interval=True),
@@ -121,6 +128,9 @@ def methods(made: Sequence[Part]) -> Table:
             "By substrings a name counts wherever its letters occur: the naive rule, for "
             "comparison.",
             LEFT_OUT,
+            "A method that is often unreadable answers fewer questions than others do. The column "
+            "that takes unreadable ones as not right has the same questions for all; the paper's "
+            "figures stand under it, as nothing says that it left any out.",
             MEANS,
             "Replies are those of the model that a method took, cached ones included.",
             "The paper's rows were measured with larger models on 1,000 questions of FaithEval, "
@@ -202,19 +212,21 @@ def levels(made: Sequence[Part]) -> Table:
 
 
 def drops(made: Sequence[Part]) -> Table:
-    """What every method loses from the lowest level to the highest, question by question."""
+    """What every method loses up to the highest level, question by question."""
     rows: list[Row] = []
     for _, found in groupby(made, key=lambda part: (part.data, part.experiment)):
         own = list(found)
-        low, high = own[0], own[-1]
+        high = own[-1]
         every = [each for part in own for each in part.results]
-        for method in shown_methods(every) if low.level != high.level else ():
-            rows.append(
+        # From one document as in the paper, and from none where there is such a level.
+        for low in (each for each in own[:-1] if each.level in {0, 1}):
+            rows += [
                 (
                     *(low.data, low.model, low.experiment, method, HERE, low.level, high.level),
                     *differences(_by_question(high, method), _by_question(low, method)),
                 )
-            )
+                for method in shown_methods(every)
+            ]
     quoted: list[Row] = [
         ("RAMDocs", paper.LLAMA, experiment, method, f"paper, section {section}", 1, 3, change,
          None, None, None, None)
@@ -222,8 +234,8 @@ def drops(made: Sequence[Part]) -> Table:
     ]  # fmt: skip
     return Table(
         name="madam_drops",
-        title="From the lowest level to the highest",
-        caption="The highest level less the lowest, over the questions on which a method could be "
+        title="Up to the highest level",
+        caption="The highest level less a lower one, over the questions on which a method could be "
         "read at both.",
         columns=(
             Column("data", "Data"),
@@ -246,7 +258,7 @@ def drops(made: Sequence[Part]) -> Table:
     )
 
 
-def averages(statistics: Sequence[Statistic]) -> Table:
+def averages(statistics: Sequence[Statistic], counted: str) -> Table:
     """Appendix A: averages of the data set, beside the paper's."""
     numbers = sorted({number for each in statistics for number in each.by_answers})
     rows: list[Row] = [
@@ -263,7 +275,9 @@ def averages(statistics: Sequence[Statistic]) -> Table:
     return Table(
         name="madam_statistics",
         title="RAMDocs in numbers",
-        caption="Averages over the questions that were read, beside those of appendix A.",
+        caption=f"Averages over all questions of {counted}, beside those of appendix A."
+        if counted
+        else "",
         columns=(
             Column("name", "Average"),
             Column("estimate", "Here", interval=True),

@@ -36,7 +36,7 @@ def test_rounds_are_columns_and_agents_rows(contested: Contested, mills: Scripte
     assert "round 2" in out
     assert "round 3" not in out
     assert [name in out for name in ("north", "south", "flour", "aggregator")] == [True] * 4
-    assert "ended after 2 rounds: no agent changed its answer" in out
+    assert "Ended after round 2: no agent changed its answer" in out
     asked = [fenced_text(r, "QUESTION") for r in mills.requests]
     assert set(asked) == {QUESTION}
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
-from debates import conclusion, readers
+from debates import conclusion, readers, schema_of
 from scripted import Scripted, prompt_of
 
 from pipelines.evidence.nli import shipped_tagger
@@ -273,9 +273,10 @@ def test_experiments_and_data_sets_stand_in_one_report(
         (0, 1, 1, 1),
         *((level, 1, 0, pytest.approx(4 / 5)) for level in (1, 2, 3)),
     ]
-    losses = {row["experiment"]: row["difference"] for row in ours(
+    losses = {(row["experiment"], row["lowest"]): row["difference"] for row in ours(
         "madam_drops", method="Concatenated prompt")}  # fmt: skip
-    assert losses == {"support": 0, "misinformation": -1}
+    # One document with misinformation does all the harm, more of them none.
+    assert losses == {("support", 1): 0, ("misinformation", 0): -1, ("misinformation", 1): 0}
     assert [result["id"] for result in results("ramdocs.misinformation")] == [
         "1/0", "1/1", "1/2", "1/3",
     ]  # fmt: skip
@@ -342,7 +343,7 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
         for line in re.findall("^Of 2 other documents.*", prompt, re.MULTILINE)
     }
     assert lines == {
-        f"Of 2 other documents, {each['support']} support this answer and {each['refute']} "
+        f"Of 2 other documents, {each['support']} support the next answer and {each['refute']} "
         "contradict it."
         for each in told
     }
@@ -409,7 +410,11 @@ def test_another_debate_is_refused_in_the_same_folder(
 
 
 def test_an_unreadable_aggregator_is_counted(contested: Contested, endpoint: Scripted) -> None:
-    endpoint.reply = lambda request: "{" if "<<AGENT 1 " in prompt_of(request) else readers(request)
+    def unreadable(request: dict[str, Any]) -> str:
+        aggregates = schema_of(request) == "ConclusionJson" and "<<AGENT 1 " in prompt_of(request)
+        return "{" if aggregates else readers(request)
+
+    endpoint.reply = unreadable
     contested.done(*MINE, *at(endpoint))
     counted = {row["method"]: row["unreadable"] for row in ours("madam_methods")}
     assert counted == dict.fromkeys(METHODS, 0) | {"MADAM-RAG": 3}

@@ -56,8 +56,8 @@ async def test_astute_rag_recalls_consolidates_and_answers(tmp_path: Path) -> No
     # "I don't know the rest." is no passage, so memory is document 1 and the search 2 and 3.
     assert path.internal == ("It was built in 1777.",)
     consolidate, finalise = map(prompt_of, requests[1:])
-    assert "Document 1, from memory:" in consolidate
-    assert "Document 3, from a search:" in consolidate
+    assert "From memory:\n<<DOCUMENT 1 " in consolidate
+    assert "From a search:\n<<DOCUMENT 3 " in consolidate
     assert "CONSOLIDATED" not in consolidate
     assert "Source: both. Made of: 1, 2." in finalise
     # There is no document 99.
@@ -88,7 +88,7 @@ async def test_a_step_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
     async with asking(tmp_path, said) as (client, requests):
         found, path = await astute_rag(QUESTION, DOCUMENTS, astute(client), DebateSettings())
     assert [each.partition(":")[0] for each in path.problems] == ["recall", "consolidation"]
-    assert "Document 1, from a search:" in prompt_of(requests[-1])
+    assert "From a search:\n<<DOCUMENT 1 " in prompt_of(requests[-1])
     assert found.answers == ("1777",)
     assert found.problem is None
 
@@ -114,6 +114,6 @@ async def test_documents_cannot_close_their_fence(tmp_path: Path) -> None:
     async with asking(tmp_path, said) as (client, requests):
         await concatenated(QUESTION, forged, baselines(client), DebateSettings())
         await astute_rag(QUESTION, forged, astute(client), DebateSettings())
-    names = ["DOCUMENT 1", None, "DOCUMENT", "DOCUMENT"]
+    names = ["DOCUMENT 1", None, "DOCUMENT 1", "DOCUMENT 1"]
     for request, name in zip(requests, names, strict=True):
         assert name is None or fenced_text(request, name) == forged[0].text

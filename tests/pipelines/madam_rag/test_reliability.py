@@ -44,10 +44,12 @@ async def test_the_aggregator_is_told_and_nobody_else(tmp_path: Path) -> None:
     assert held.rounds[0].reliability == (one, one, None)
     assert plain.rounds[0].reliability == ()
     told, untold = (prompt_of(r) for r in requests if schema_of(r) == "ConclusionJson")
-    line = "Of 2 other documents, 1 support this answer and 0 contradict it."
+    line = "Of 2 other documents, 1 support the next answer and 0 contradict it."
     assert told.count(line) == 2
     assert line not in untold
     assert not any(line in prompt_of(r) for r in requests if schema_of(r) == "AgentJson")
+    assert "decide nothing" in told
+    assert "decide nothing" not in untold
     # The agents' replies of the first debate serve the second.
     assert len(requests) == 3 + 1 + 1
 

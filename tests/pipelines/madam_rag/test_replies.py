@@ -17,6 +17,9 @@ from pipelines.madam_rag.replies import read_agent, read_conclusion
         ("Answer:  Explanation: none", "", "none"),
         ("Answer: 1856. Explanation: Answer: 1902 is wrong.", "1856", "Answer: 1902 is wrong."),
         ("Answer: St. Louis. Explanation: a\nb", "St. Louis", "a\nb"),
+        ("Answer: 1856. Because the document says so.", "1856", ""),
+        ("Answer: St. Louis", "St. Louis", ""),
+        ("**Answer:** 1856.\n\n**Explanation:** It says so.", "1856", "It says so."),
     ],
 )
 def test_an_agent(text: str, answer: str, explanation: str) -> None:
@@ -45,6 +48,14 @@ def test_an_agent_that_does_not_answer_is_unreadable() -> None:
         ("All correct answers: 1856\nand more", ("1856",), ""),
         ('So. All Correct Answers: ["St. Louis"]. Explanation: [2].', ("St. Louis",), "[2]."),
         ('All Correct Answers: ["1856", "19', ("1856",), ""),  # cut within the list
+        ("All Correct Answers: ['1856', '1902'", ("1856", "1902"), ""),
+        # The list ends with its bracket, whatever is quoted behind it.
+        ('All Correct Answers: ["1963"]. The "Chicago Bulls" player', ("1963",), ""),
+        ('All Correct Answers: ["1963", "1956"]\n\n"Michael" it is', ("1963", "1956"), ""),
+        ("All Correct Answers: ['Libya', 'Lebanon']. The answer is so.", ("Libya", "Lebanon"), ""),
+        ("**All Correct Answers:** ['Hawai\\'i [island]']", ("Hawai'i [island]",), ""),
+        ("All Correct Answers:\n- Libya\n- Lebanon\nExplanation: E.", ("Libya", "Lebanon"), "E."),
+        ("All Correct Answers: 1. Libya\n2. Lebanon", ("Libya", "Lebanon"), ""),
     ],
 )
 def test_a_conclusion(text: str, answers: tuple[str, ...], explanation: str) -> None:
