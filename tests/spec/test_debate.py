@@ -100,7 +100,7 @@ def test_where_the_aggregator_could_not_be_read_agents_hear_each_other() -> None
     unreadable = FIRST.model_copy(update={"aggregate": Conclusion(problem="cut", raw="{")})
     by_agents = DebateSettings(history="agents")
     for number in range(3):
-        assert heard(unreadable, number, DebateSettings()) == heard(FIRST, agent, by_agents)
+        assert heard(unreadable, number, DebateSettings()) == heard(FIRST, number, by_agents)
 
 
 def test_or_what_the_others_said() -> None:
