@@ -74,7 +74,7 @@ def debate(
     ones where the question can be meant in several ways; the agents hear of it and answer again.
 
     Examples:
-        contested debate "When was the mill built?" --documents north.txt south.txt leaflet.txt
+        contested debate "When was the mill built?" --documents north.txt south.txt
 
         contested debate "When was the mill built?" --html mill.html --documents north.txt south.txt
     """

@@ -113,7 +113,7 @@ def run_madam_rag(
     both in one report.
 
     Examples:
-        contested run madam-rag --limit 1 --out results-debate
+        contested run madam-rag --limit 1 --rounds 1 --out results-debate
 
         contested run madam-rag --data RAMDocs_test.jsonl --dry-run
 
