@@ -26,10 +26,10 @@ INTERNAL: Final = 3
 CONSOLIDATIONS: Final = 1
 """How often the context is consolidated before the answer; appendix B says "iteratively"."""
 
-CONTEXT_TOKENS: Final = 768
+CONTEXT_TOKENS: Final = 512
 """Most tokens of recalled passages, and of a consolidated context."""
 
-GROUP_TOKENS: Final = 384
+GROUP_TOKENS: Final = 256
 """Most tokens of the groups that stand before an answer."""
 
 _IGNORANCE = "i don't know"
@@ -95,7 +95,7 @@ class PassagesJson(BaseModel):
     """Recalled passages."""
 
     passages: Annotated[
-        list[Annotated[str, Field(json_schema_extra={"maxLength": 500})]],
+        list[Annotated[str, Field(json_schema_extra={"maxLength": 400})]],
         Field(max_length=INTERNAL),
     ]
 
@@ -111,7 +111,7 @@ class ConsolidatedJson(BaseModel):
 class ContextJson(BaseModel):
     """A consolidated context."""
 
-    documents: Annotated[list[ConsolidatedJson], Field(max_length=5)]
+    documents: Annotated[list[ConsolidatedJson], Field(max_length=4)]
 
 
 class GroupJson(BaseModel):
@@ -125,7 +125,7 @@ class GroupJson(BaseModel):
 class FinalJson(BaseModel):
     """The answer: groups come first, so that they are compared before answers are chosen."""
 
-    groups: Annotated[list[GroupJson], Field(max_length=6)]
+    groups: Annotated[list[GroupJson], Field(max_length=5)]
     answers: Annotated[list[Short], Field(max_length=ANSWERS)]
     explanation: Explanation
 

@@ -20,8 +20,8 @@ ANSWERS: Final = 8
 # What a model may write at most is told to the server, so that a reply ends within its tokens. A
 # server that does not keep to it makes no reply unreadable.
 Short = Annotated[str, Field(json_schema_extra={"maxLength": 150})]
-AgentExplanation = Annotated[str, Field(json_schema_extra={"maxLength": 500})]
-Explanation = Annotated[str, Field(json_schema_extra={"maxLength": 1000})]
+AgentExplanation = Annotated[str, Field(json_schema_extra={"maxLength": 350})]
+Explanation = Annotated[str, Field(json_schema_extra={"maxLength": 700})]
 
 _AGENT = re.compile(r"answer:(?P<answer>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S)
 _CONCLUSION = re.compile(

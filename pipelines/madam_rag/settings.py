@@ -41,8 +41,8 @@ class DebateSettings(BaseModel):
     closing: Closing = "last"
     replies: Replies = "json"
     aggregator: bool = True
-    agent_tokens: int = Field(320, ge=1)
-    conclusion_tokens: int = Field(768, ge=1)
+    agent_tokens: int = Field(256, ge=1)
+    conclusion_tokens: int = Field(512, ge=1)
 
     @model_validator(mode="after")
     def _check(self) -> Self:

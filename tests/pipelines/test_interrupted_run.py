@@ -358,3 +358,9 @@ def test_the_main_job_runs_where_only_loopback_exists(
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "out" / "report.html").stat().st_size > 10_000
     assert "calls to smollm2-135m-instruct" in done.stderr
+    (debated,) = (tmp_path / "out" / "madam-rag.ramdocs.jsonl").read_text().splitlines()
+    outcomes = json.loads(debated)["outcomes"]
+    assert list(outcomes) == ["No RAG", "Concatenated prompt", "Astute RAG", "MADAM-RAG"]
+    assert all(outcome["calls"] for outcome in outcomes.values())
+    debate = outcomes["MADAM-RAG"]["debate"]
+    assert {len(each["agents"]) for each in debate["rounds"]} == {5}

@@ -18,7 +18,6 @@ from scripted import Scripted, prompt_of
 
 from pipelines.evidence.nli import shipped_tagger
 from pipelines.madam_rag.settings import RELEASED
-from serving.models import Model
 
 ROOT = Path(__file__).parents[3]
 
@@ -712,34 +711,3 @@ def test_prompts_that_cannot_be_used(
 
 
 # The real thing.
-
-
-@pytest.mark.real_server
-def test_four_methods_of_a_real_model(
-    contested: Contested, smollm2: Model, models_dir: Path
-) -> None:
-    command = [
-        *("run", "madam-rag", "--limit", "1", "--rounds", "1", "--cache", "cache.sqlite"),
-        *("--models-dir", models_dir, "--model", smollm2.name, "--profile", "cpu-small"),
-        *("--on-error", "skip"),
-    ]
-    contested.done(*command, "--out", "out")
-    for result in results():
-        assert result["status"] == "answered"
-        assert list(result["outcomes"]) == METHODS
-        for outcome in result["outcomes"].values():
-            concluded = outcome["concluded"]
-            assert outcome["calls"] > 0 or concluded["problem"]
-            if concluded["problem"]:
-                assert not concluded["answers"]
-        debate = result["outcomes"]["MADAM-RAG"]["debate"]
-        assert len(debate["rounds"]) == 1
-        documents = len(result["asked"]["documents"])
-        assert {len(each["agents"]) for each in debate["rounds"]} == {documents}
-    assert {row["questions"] for row in ours("madam_methods")} == {1}
-    assert entry()["usage"]["calls"] > 0
-
-    told = contested.done(*command, "--out", "again")
-    assert "all answered from the cache; no model was asked" in told.err
-    assert results(out="again") == results()
-    assert not list(Path("again").glob("logs/*")), "a server was started"
