@@ -19,7 +19,7 @@ ANSWERS: Final = 8
 
 # What a model may write at most is told to the server, so that a reply ends within its tokens. A
 # server that does not keep to it makes no reply unreadable.
-Short = Annotated[str, Field(json_schema_extra={"maxLength": 150})]
+Short = Annotated[str, Field(json_schema_extra={"maxLength": 100})]
 AgentExplanation = Annotated[str, Field(json_schema_extra={"maxLength": 350})]
 Explanation = Annotated[str, Field(json_schema_extra={"maxLength": 700})]
 
