@@ -73,10 +73,8 @@ def debate(
     Every agent answers from its own document; an aggregator brings the answers together, all right
     ones where the question can be meant in several ways; the agents hear of it and answer again.
 
-    Examples:
-        contested debate "When was the mill built?" --documents north.txt south.txt
-
-        contested debate "When was the mill built?" --html mill.html --documents north.txt south.txt
+    Example:
+        contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
     """
     asked = Question(
         id="question",

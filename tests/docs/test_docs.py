@@ -283,8 +283,6 @@ def write_files(folder: Path) -> None:
         "guide.txt": "The bridge was opened by the mayor in 1932.\n",
         "study.txt": "Traffic first crossed the bridge in May 1936.\n",
         "leaflet.txt": "The toll on the bridge is two pounds.\n",
-        "north.txt": "The mill was built in 1902.\n",
-        "south.txt": "The mill has stood here since 1936.\n",
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
         "report.txt": "Traffic first crossed the bridge in May 1936.\n",
         "a.txt": "The bridge was opened by the mayor in 1932.\n",
