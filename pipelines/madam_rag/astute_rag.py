@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.madam_rag.replies import ANSWERS, Explanation, Short, known, read_conclusion
+from pipelines.madam_rag.replies import ANSWERS, Explanation, Short, read_conclusion
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import Conclusion
+from pipelines.metrics.short_answers import known
 from pipelines.prompts import Prompt
 from serving.client import Client, Sampling
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from pipelines.madam_rag.settings import Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
-from pipelines.metrics.short_answers import distinct, is_unknown
+from pipelines.metrics.short_answers import known
 from serving.client import Client, Sampling
 
 Messages = Sequence[Mapping[str, str]]
@@ -79,11 +79,6 @@ async def ask_conclusion(
     if reply.value is None:
         return Conclusion(problem=reply.problem, raw=reply.raw)
     return Conclusion(answers=known(reply.value.answers), explanation=reply.value.explanation)
-
-
-def known(answers: Sequence[str]) -> tuple[str, ...]:
-    """Answers that are some, each once: "unknown" says that there is none."""
-    return distinct(answer.strip() for answer in answers if not is_unknown(answer))
 
 
 def read_agent(text: str) -> AgentReply:

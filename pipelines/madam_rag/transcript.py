@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.metrics.short_answers import distinct, is_unknown
+from pipelines.metrics.short_answers import known
 
 
 class AgentReply(BaseModel):
@@ -111,9 +111,8 @@ class Debate(BaseModel):
             rounds: At least 1.
         """
         held = self.rounds[:rounds]
-        return next((each.aggregate for each in reversed(held) if each.aggregate), None) or (
-            held[-1].concluded
-        )
+        aggregates = (each.aggregate for each in reversed(held) if each.aggregate is not None)
+        return next(aggregates, held[-1].concluded)
 
     @property
     def concluded(self) -> Conclusion:
@@ -128,5 +127,4 @@ class Debate(BaseModel):
 
 def joint_answers(replies: Sequence[AgentReply]) -> tuple[str, ...]:
     """The answers that agents give between them, each once (section 6.1, without aggregator)."""
-    given = (reply.answer for reply in replies if reply.answer is not None)
-    return distinct(answer for answer in given if not is_unknown(answer))
+    return known(reply.answer for reply in replies if reply.answer is not None)

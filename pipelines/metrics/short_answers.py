@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 
 from pipelines.metrics.answer_recall import normalised
 
@@ -62,6 +63,7 @@ _LOOKED_IN = re.compile(
 _NOT_APPLICABLE = re.compile(r"\W*n\s*[/.]\s*a\W*", re.IGNORECASE)
 
 
+@lru_cache(maxsize=65_536)  # the same few answers are compared many times
 def canonical(text: str) -> str:
     """An answer in a form that is the same for its usual spellings.
 
@@ -130,6 +132,11 @@ def distinct(answers: Iterable[str]) -> tuple[str, ...]:
         if form := canonical(answer):
             first.setdefault(form, answer)
     return tuple(first.values())
+
+
+def known(answers: Iterable[str]) -> tuple[str, ...]:
+    """The answers that are some, each once: "unknown" says that there is none."""
+    return distinct(answer.strip() for answer in answers if not is_unknown(answer))
 
 
 def _plain(text: str) -> str:

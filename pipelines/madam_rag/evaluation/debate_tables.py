@@ -20,13 +20,12 @@ from pipelines.madam_rag.evaluation.figures import (
 )
 from pipelines.madam_rag.evaluation.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.evaluation.result import QuestionResult
-from pipelines.madam_rag.evaluation.scores import Part, debates_of, scored, shown_methods
+from pipelines.madam_rag.evaluation.scores import Part, debates_of, mark, scored, shown_methods
 from pipelines.madam_rag.question import Kind, Question
 from pipelines.madam_rag.transcript import AgentReply, Debate, joint_answers
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import proportion
-from pipelines.metrics.short_answers import is_unknown
-from pipelines.metrics.strict_match import found, same_answer
+from pipelines.metrics.strict_match import same_answer
 from pipelines.report.table import Cell, Column, Row, Table
 
 Said = Literal["right", "wrong", "unknown", "other", "unreadable"]
@@ -192,14 +191,13 @@ def debates(made: Sequence[Part]) -> Table:
 
 def said(reply: AgentReply, asked: Question) -> Said:
     """What a reply to a question with gold answers is by the data."""
-    if reply.answer is None:
-        return "unreadable"
-    if is_unknown(reply.answer):
-        return "unknown"
-    names = found([reply.answer], asked.gold, asked.wrong)
-    if any(names.wrong) or (asked.one_answer and not any(names.gold)):
-        return "wrong"
-    return "right" if any(names.gold) else "other"
+    match mark(reply.answer, asked):
+        case "both":
+            return "wrong"
+        case "neither" | "unjudged":
+            return "other"
+        case made:
+            return made
 
 
 def changed(debate: Debate, agent: int) -> bool | None:

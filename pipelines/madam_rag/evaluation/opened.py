@@ -6,9 +6,9 @@ from typing import Any, Literal
 from pipelines.madam_rag.astute_rag import Consolidation
 from pipelines.madam_rag.debate import kept
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
+from pipelines.madam_rag.evaluation.scores import mark
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
-from pipelines.metrics.short_answers import is_unknown
 from pipelines.metrics.strict_match import found, same_answer, strict_match
 
 CHARACTERS_SHOWN = 20_000
@@ -18,10 +18,6 @@ many more there are."""
 Verdict = Literal["right", "not", "unreadable", "failed", "unjudged", "none"]
 """What became of a question under a method; "unjudged" where no right answer is known, "none" where
 the method was not asked."""
-
-Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
-"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
-which the data know neither."""
 
 
 def verdict(result: QuestionResult, method: str) -> Verdict:
@@ -40,23 +36,6 @@ def verdict(result: QuestionResult, method: str) -> Verdict:
         outcome.concluded.answers, asked.gold, asked.wrong, one_answer=asked.one_answer
     )
     return "right" if right else "not"
-
-
-def mark(answer: str | None, asked: Question) -> Mark:
-    """What one answer is by the data."""
-    if answer is None:
-        return "unreadable"
-    if is_unknown(answer):
-        return "unknown"
-    if not asked.gold and not asked.wrong:
-        return "unjudged"
-    named = found([answer], asked.gold, asked.wrong)
-    right, wrong = any(named.gold), any(named.wrong)
-    if right and wrong:
-        return "both"
-    if right:
-        return "right"
-    return "wrong" if wrong or (asked.one_answer and asked.gold) else "neither"
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:

@@ -5,6 +5,7 @@ What cannot be read has no score: it is counted, and never taken for an answer t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from pipelines.madam_rag.evaluation.methods import (
     METHODS,
@@ -14,7 +15,8 @@ from pipelines.madam_rag.evaluation.methods import (
 from pipelines.madam_rag.evaluation.result import QuestionResult
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.transcript import Conclusion, Debate
-from pipelines.metrics.strict_match import answer_f1, precision, recall, strict_match
+from pipelines.metrics.short_answers import is_unknown
+from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
 
 Results = Mapping[str, Sequence[QuestionResult]]
 """Name of a run ("ramdocs", "ramdocs.support") -> its results."""
@@ -24,6 +26,10 @@ TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEva
 
 EXPERIMENTS = ("rounds", "support", "misinformation")
 """What a run can vary (section 6); a run of all methods varies nothing and has no such name."""
+
+Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
+"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
+which the data know neither."""
 
 VARIANTS = (WITHOUT_AGGREGATOR, WITH_RELIABILITY)
 """MADAM-RAG with a part taken away, or added."""
@@ -110,13 +116,13 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
         results: Name of a run -> its results.
         model_of: Name of a run -> name of its model.
     """
-    found = []
+    made = []
     for name, own in results.items():
         data, _, experiment = name.rpartition(".")
         if experiment not in EXPERIMENTS:
             data, experiment = name, ""
         levels = {each.asked.level for each in own}
-        found += [
+        made += [
             Part(
                 TITLES.get(data, data),
                 experiment or None,
@@ -126,7 +132,7 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
             )
             for level in sorted(levels, key=lambda level: -1 if level is None else level)
         ]
-    return found
+    return made
 
 
 def score(answers: Sequence[str], asked: Question) -> Score:
@@ -141,8 +147,8 @@ def score(answers: Sequence[str], asked: Question) -> Score:
     )
 
 
-def after(result: QuestionResult, method: str, rounds: int) -> Conclusion | None:
-    """What a method had concluded of a question after so many rounds of debate (Figure 3).
+def concluded(result: QuestionResult, method: str, rounds: int | None = None) -> Conclusion | None:
+    """What a method concluded of a question, or had after so many rounds of debate (Figure 3).
 
     A debate that ended before stays as it ended; what is no debate, or could not be held, has the
     same conclusion whatever the rounds.
@@ -150,7 +156,7 @@ def after(result: QuestionResult, method: str, rounds: int) -> Conclusion | None
     Args:
         result: The question.
         method: Its name.
-        rounds: At least 1.
+        rounds: At least 1; None for the end.
 
     Returns:
         The conclusion; None where the method was not asked.
@@ -158,7 +164,26 @@ def after(result: QuestionResult, method: str, rounds: int) -> Conclusion | None
     outcome = result.outcomes.get(method)
     if outcome is None:
         return None
-    return outcome.concluded if outcome.debate is None else outcome.debate.after(rounds)
+    if rounds is None or outcome.debate is None:
+        return outcome.concluded
+    return outcome.debate.after(rounds)
+
+
+def mark(answer: str | None, asked: Question) -> Mark:
+    """What one answer is by the data."""
+    if answer is None:
+        return "unreadable"
+    if is_unknown(answer):
+        return "unknown"
+    if not asked.gold and not asked.wrong:
+        return "unjudged"
+    named = found([answer], asked.gold, asked.wrong)
+    right, wrong = any(named.gold), any(named.wrong)
+    if right and wrong:
+        return "both"
+    if right:
+        return "right"
+    return "wrong" if wrong or (asked.one_answer and asked.gold) else "neither"
 
 
 def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None) -> Scored:
@@ -177,15 +202,15 @@ def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None
         if each.status == "failed":
             failed += 1
             continue
-        concluded = _final(each, method) if rounds is None else after(each, method, rounds)
-        if concluded is None:
+        made = concluded(each, method, rounds)
+        if made is None:
             continue
         if not each.asked.gold:
             without_gold += 1
-        elif concluded.problem is not None:
+        elif made.problem is not None:
             unreadable += 1
         else:
-            scores[each.id] = score(concluded.answers, each.asked)
+            scores[each.id] = score(made.answers, each.asked)
     return Scored(scores, unreadable, without_gold, failed)
 
 
@@ -210,8 +235,3 @@ def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[Questio
 def base_id(result: QuestionResult) -> str:
     """The question, whatever the level: its id up to the last "/" where a level is varied."""
     return result.id if result.asked.level is None else result.id.rpartition("/")[0] or result.id
-
-
-def _final(result: QuestionResult, method: str) -> Conclusion | None:
-    outcome = result.outcomes.get(method)
-    return None if outcome is None else outcome.concluded

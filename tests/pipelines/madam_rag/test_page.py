@@ -27,12 +27,11 @@ from pipelines.madam_rag.evaluation.opened import (
     changed,
     content,
     end_of,
-    mark,
     verdict,
 )
 from pipelines.madam_rag.evaluation.page import listed, section
 from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
-from pipelines.madam_rag.evaluation.scores import parts
+from pipelines.madam_rag.evaluation.scores import mark, parts
 from pipelines.madam_rag.evaluation.tables import all_tables
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
