@@ -105,7 +105,7 @@ def debate(
         endpoint=endpoint,
         strict=strict,
     )
-    judge = debate_options.tagger_of(tagger, source) if reliability else None
+    judge = debate_options.reliability_tagger(tagger, source) if reliability else None
 
     async def held() -> tuple[Debate, list[ModelUsed], str]:
         with STDERR.status("") as status, JudgementStore(default_store(cache)) as store:

@@ -109,7 +109,7 @@ def settings(
     return base.model_copy(update={**given, "rounds": rounds})
 
 
-def tagger_of(name: str | None, source: Source) -> TaggerFolder | None:
+def reliability_tagger(name: str | None, source: Source) -> TaggerFolder | None:
     """The tagger that `--reliability` asks: the named one, the profile's or the shipped one.
 
     Raises:

@@ -11,7 +11,7 @@ from pipelines.cli import debate_options, options
 from pipelines.cli.debate_options import DEFAULTS
 from pipelines.cli.progress import STDERR, Shown, cost_line, progress
 from pipelines.cli.report import publish
-from pipelines.conflictscore.run import model_of
+from pipelines.conflictscore.run import model_of, tagger_of
 from pipelines.data import jsonl, ramdocs
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -155,7 +155,7 @@ def run_madam_rag(
         endpoint=endpoint,
         strict=strict,
     )
-    judge = debate_options.tagger_of(tagger, source) if reliability else None
+    judge = debate_options.reliability_tagger(tagger, source) if reliability else None
     names = methods.compared(experiment, reliability=reliability)
     if dry_run:
         _announce(questions, asked, names, settings.rounds)
@@ -235,12 +235,7 @@ def config(
         "sampling": {"temperature": 0.0, "seed": 0},
     }
     if tagger is not None:
-        about["tagger"] = {
-            "name": tagger.name,
-            "digest": tagger.digest,
-            "engine": f"cross-encoder {tagger.precision}",
-            "identity": tagger.identity,
-        }
+        about["tagger"] = tagger_of(tagger)
     return about
 
 

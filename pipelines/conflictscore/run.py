@@ -228,13 +228,7 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
         "sampling": {"temperature": 0.0, "seed": 0},
     }
     if scorer.tagger is not None:
-        tagger = scorer.tagger
-        about["tagger"] = {
-            "name": tagger.name,
-            "digest": tagger.digest,
-            "engine": f"cross-encoder {tagger.precision}",
-            "identity": tagger.identity,
-        }
+        about["tagger"] = tagger_of(scorer.tagger)
         if scorer.llm is None:
             about["model"] = {**about["tagger"], "context": None}
             del about["model"]["identity"]
@@ -308,6 +302,16 @@ def model_of(client: Client) -> dict[str, Any]:
         "digest": model.digest,
         "engine": model.engine,
         "context": model.context,
+    }
+
+
+def tagger_of(tagger: TaggerFolder) -> dict[str, Any]:
+    """A tagger as `run.json` names it."""
+    return {
+        "name": tagger.name,
+        "digest": tagger.digest,
+        "engine": f"cross-encoder {tagger.precision}",
+        "identity": tagger.identity,
     }
 
 

@@ -118,6 +118,26 @@ class RunFolder:
             if name.startswith(f"{pipeline}.")
         }
 
+    def log(self, entry: str, schema: type[ResultT]) -> "ResultLog[ResultT]":
+        """The results of an entry of `run.json`.
+
+        Args:
+            entry: "conrag.wice", for instance.
+            schema: The result's model; it has an `id`.
+        """
+        return ResultLog(self.path / f"{entry}.jsonl", schema)
+
+    def results(self, pipeline: str, schema: type[ResultT]) -> dict[str, list[ResultT]]:
+        """What the runs of a pipeline have, by the names of `entries`.
+
+        Raises:
+            InputError: `run.json` or a result is damaged.
+        """
+        return {
+            name: list(self.log(f"{pipeline}.{name}", schema).read().values())
+            for name in self.entries(pipeline)
+        }
+
     def begin(self, pipeline: str, config: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
         """Enter a pipeline's configuration, or check that the folder was begun with the same.
 

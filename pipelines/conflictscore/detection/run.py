@@ -7,7 +7,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.errors import InputError
 from pipelines.evidence.examples import Bench
 from pipelines.evidence.labeller import Labeller
-from pipelines.runs.folder import ResultLog, RunFolder, file_name
+from pipelines.runs.folder import RunFolder, file_name
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
 NAME = "conflict-detection"
@@ -94,7 +94,7 @@ async def run(
     return await resume_examples(
         data.examples,
         lambda example: detect(example, labeller),
-        _log(folder, name),
+        folder.log(entry_name(name), DetectionResult),
         failed=lambda example, reason: DetectionResult(
             id=example.id, example=example, status="failed", error=reason
         ),
@@ -111,8 +111,4 @@ def results(folder: RunFolder) -> dict[str, list[DetectionResult]]:
     Raises:
         InputError: A result is damaged.
     """
-    return {name: list(_log(folder, name).read().values()) for name in labellers(folder)}
-
-
-def _log(folder: RunFolder, labeller: str) -> ResultLog[DetectionResult]:
-    return ResultLog(folder.path / f"{entry_name(labeller)}.jsonl", DetectionResult)
+    return folder.results(NAME, DetectionResult)

@@ -15,7 +15,7 @@ from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.fusion import RANK_CONSTANT
 from pipelines.retrieval.index import ABOUT, Index, Method, Retrieved, build
-from pipelines.runs.folder import ResultLog, RunFolder
+from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
 NAME = "conrag"
@@ -173,7 +173,7 @@ async def run(
     return await resume_examples(
         queries,
         work,
-        _log(folder, dataset),
+        folder.log(entry_name(dataset), ClaimResult),
         failed=failed,
         on_failure=on_failure,
         in_flight=in_flight,
@@ -188,8 +188,4 @@ def results(folder: RunFolder) -> dict[str, list[ClaimResult]]:
     Raises:
         InputError: A result is damaged.
     """
-    return {name: list(_log(folder, name).read().values()) for name in datasets(folder)}
-
-
-def _log(folder: RunFolder, dataset: str) -> ResultLog[ClaimResult]:
-    return ResultLog(folder.path / f"{entry_name(dataset)}.jsonl", ClaimResult)
+    return folder.results(NAME, ClaimResult)

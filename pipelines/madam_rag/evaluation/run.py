@@ -10,7 +10,7 @@ from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
-from pipelines.runs.folder import ResultLog, RunFolder
+from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, resume_examples
 
 NAME = "madam-rag"
@@ -116,7 +116,7 @@ async def run(
     return await resume_examples(
         questions,
         work,
-        _log(folder, name),
+        folder.log(entry_name(name), QuestionResult),
         failed=lambda asked, reason: QuestionResult(
             id=asked.id, asked=asked, status="failed", error=reason
         ),
@@ -133,7 +133,7 @@ def results(folder: RunFolder) -> dict[str, list[QuestionResult]]:
     Raises:
         InputError: A result is damaged.
     """
-    return {name: list(_log(folder, name).read().values()) for name in runs(folder)}
+    return folder.results(NAME, QuestionResult)
 
 
 async def _borne_out(asked: Question, by: Compared) -> tuple[Reliability | None, ...]:
@@ -154,7 +154,3 @@ def _kept(found: Outcome | NotAskedError) -> Outcome:
     if isinstance(found, Outcome):
         return found
     return Outcome(concluded=Conclusion(problem=str(found)), calls=0)
-
-
-def _log(folder: RunFolder, name: str) -> ResultLog[QuestionResult]:
-    return ResultLog(folder.path / f"{entry_name(name)}.jsonl", QuestionResult)

@@ -7,7 +7,7 @@ from pipelines.errors import InputError
 from pipelines.npov.evaluation.detect import failed
 from pipelines.npov.evaluation.result import NpovResult
 from pipelines.npov.evaluation.sets import Case
-from pipelines.runs.folder import ResultLog, RunFolder, file_name
+from pipelines.runs.folder import RunFolder, file_name
 from pipelines.runs.runner import resume_examples
 from salience.errors import SalienceError
 
@@ -104,7 +104,7 @@ async def run(
     return await resume_examples(
         cases,
         work,
-        _log(folder, name),
+        folder.log(entry_name(name), NpovResult),
         failed=failed,
         on_failure=on_failure,
         in_flight=1,  # gradients take the whole machine
@@ -119,8 +119,4 @@ def results(folder: RunFolder) -> dict[str, list[NpovResult]]:
     Raises:
         InputError: A result is damaged.
     """
-    return {name: list(_log(folder, name).read().values()) for name in runs(folder)}
-
-
-def _log(folder: RunFolder, name: str) -> ResultLog[NpovResult]:
-    return ResultLog(folder.path / f"{entry_name(name)}.jsonl", NpovResult)
+    return folder.results(NAME, NpovResult)
