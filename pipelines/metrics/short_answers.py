@@ -33,12 +33,13 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
 )  # fmt: skip
-_MONTH_NUMBERS = (
+MONTH_NUMBERS = (
     {name: number for number, name in enumerate(MONTHS, 1)}
     | {name[:3]: number for number, name in enumerate(MONTHS, 1)}
     | {"sept": 9}
 )
-_MONTH = rf"(?P<month>{'|'.join(_MONTH_NUMBERS)})"
+"""Names of months and their usual short forms, in lower case -> 1 to 12."""
+_MONTH = rf"(?P<month>{'|'.join(MONTH_NUMBERS)})"
 _DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
 _YEAR = r"(?:of )?(?P<year>[0-9]{4})"
 _DAY_FIRST = re.compile(rf"(?<!\S){_DAY} (?:of )?{_MONTH} {_YEAR}(?!\S)")
@@ -180,7 +181,7 @@ def _multiplied(found: re.Match[str]) -> str:
 
 def _as_iso(found: re.Match[str]) -> str:
     """A day of the calendar as 1905-07-15; what is none ("31 June 1905") stays as it is."""
-    day = _day(found["year"], _MONTH_NUMBERS[found["month"]], found["day"])
+    day = _day(found["year"], MONTH_NUMBERS[found["month"]], found["day"])
     return day.isoformat() if day else found[0]
 
 

@@ -1,0 +1,229 @@
+"""Reads CONFLICTS (Cattan et al. 2025): questions with search results and the type of conflict.
+
+Two formats, told apart by their fields:
+
+- `conflicts.jsonl` of github.com/google-research-datasets/rag_conflicts. One object per line with
+  `source` (the data set that the question is from), `question`, `conflict_type`, `correct_answer`
+  (empty for most questions without a single right answer) and `search_results`, each with `title`,
+  `url`, `snippet`, `date`, `response_str` (the text of the page) and `short_text` (the segment of
+  512 tokens that matters most). Any field of a result may be missing, null or empty; the type may
+  be missing in a file of one's own, which is then answered and not scored.
+- A part of it as third parties passed it on: `query`, `conflict_type`, `gold_answer`, `docs` (each
+  with `url`, `text`, `date` and, some, `title`) and `official_index_1based`, the line in the
+  official file. Its texts begin with the page's title and snippet, and some of its answers to
+  questions of opinion cite documents, "[d1]", as the release's do not; they stand as they are.
+
+A result's text is its `short_text`, else its `snippet`, else its page. A result that has none of
+them says nothing that could be cited: it is passed over and counted, and the others are numbered
+without a gap, from 1, in their order.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+
+from pipelines.data.records import Label
+from pipelines.data.released import Entry, entries, record
+from pipelines.errors import InputError
+
+NAME = "CONFLICTS"
+
+LABELS = (
+    "No conflict",
+    "Complementary information",
+    "Conflicting opinions and research outcomes",
+    "Conflict due to outdated information",
+    "Conflict due to misinformation",
+)
+"""The types of conflict as the release writes them."""
+
+
+@dataclass(frozen=True)
+class ConflictsResult:
+    """A search result that has a text. What the release leaves out is empty.
+
+    Attributes:
+        text: The segment, else the snippet, else the page; never empty.
+        url: Where it was found.
+        title: Of the page.
+        snippet: The few lines that the search engine showed.
+        date: As released: "2024-07-30", "Jul 30, 2024", "NA", "2 days ago".
+        page: The text of the whole page.
+    """
+
+    text: str
+    url: str = ""
+    title: str = ""
+    snippet: str = ""
+    date: str = ""
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class ConflictsRow:
+    """A question with its search results.
+
+    Attributes:
+        query: What is asked.
+        sources: The results that have a text, in their order; at least one.
+        conflict_type: One of `LABELS`; None where the file has none, as files of one's own may.
+        correct_answer: What annotators wrote as the right answer; may be empty.
+        origin: The data set that the question is from, as released; None where the file has none.
+        number: Its line in the official file, from 1; its place in this file where that is all
+            there is to know.
+        passed_over: Results that have no text.
+    """
+
+    query: str
+    sources: tuple[ConflictsResult, ...]
+    conflict_type: str | None
+    correct_answer: str
+    origin: str | None
+    number: int
+    passed_over: int = 0
+
+
+def official_label(label: str) -> str:
+    """The one of `LABELS` that is meant: white space and case aside, "or" the same as "and".
+
+    Raises:
+        ValueError: None of them is.
+    """
+    if (found := _BY_FORM.get(_form(label))) is None:
+        known = ", ".join(repr(each) for each in LABELS)
+        raise ValueError(f"{label!r} is no type of conflict; there are {known}")
+    return found
+
+
+def read(path: Path) -> list[ConflictsRow]:
+    """The questions of a file of either format, in its order.
+
+    Args:
+        path: JSON Lines or a JSON list, gzipped or not.
+
+    Raises:
+        InputError: The file cannot be read, an entry is of another format, its type of conflict is
+            unknown, or no search result of a question has a text.
+    """
+    return [_row(entry, place) for place, entry in enumerate(entries(path), start=1)]
+
+
+def _form(label: str) -> str:
+    return " ".join("and" if word == "or" else word for word in label.casefold().split())
+
+
+_BY_FORM = {_form(label): label for label in LABELS}
+
+
+def _string(value: object) -> object:
+    """Null as an empty string, a number as its digits: a date may be the bare year."""
+    if value is None:
+        return ""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return str(value) if is_number else value
+
+
+_Loose = Annotated[Label, BeforeValidator(_string), AfterValidator(str.strip)]
+_Asked = Annotated[Label, AfterValidator(str.strip), Field(min_length=1)]
+_Type = Annotated[str, AfterValidator(official_label)]
+
+
+class _Result(BaseModel):
+    title: _Loose = ""
+    url: _Loose = ""
+    snippet: _Loose = ""
+    date: _Loose = ""
+    response_str: _Loose = ""
+    short_text: _Loose = ""
+
+
+class _Official(BaseModel):
+    source: _Loose = ""
+    question: _Asked
+    conflict_type: _Type | None = None
+    correct_answer: _Loose = ""
+    search_results: Annotated[tuple[_Result, ...], Field(min_length=1)]
+
+
+class _Doc(BaseModel):
+    title: _Loose = ""
+    url: _Loose = ""
+    text: _Loose = ""
+    date: _Loose = ""
+
+
+class _Partial(BaseModel):
+    query: _Asked
+    conflict_type: _Type
+    gold_answer: _Loose = ""
+    docs: Annotated[tuple[_Doc, ...], Field(min_length=1)]
+    official_index_1based: Annotated[int, Field(ge=1)] | None = None
+
+
+def _row(entry: Entry, place: int) -> ConflictsRow:
+    given = entry.value if isinstance(entry.value, dict) else {}
+    if "docs" in given and "search_results" not in given:
+        part = record(entry, _Partial, NAME)
+        return _checked(
+            entry,
+            part.query,
+            part.conflict_type,
+            part.gold_answer,
+            origin=None,
+            number=part.official_index_1based or place,
+            results=[
+                ConflictsResult(text=doc.text, url=doc.url, title=doc.title, date=doc.date)
+                for doc in part.docs
+            ],
+        )
+    official = record(entry, _Official, NAME)
+    return _checked(
+        entry,
+        official.question,
+        official.conflict_type,
+        official.correct_answer,
+        origin=official.source or None,
+        number=place,
+        results=[
+            ConflictsResult(
+                text=result.short_text or result.snippet or result.response_str,
+                url=result.url,
+                title=result.title,
+                snippet=result.snippet,
+                date=result.date,
+                page=result.response_str,
+            )
+            for result in official.search_results
+        ],
+    )
+
+
+def _checked(
+    entry: Entry,
+    query: str,
+    conflict_type: str | None,
+    answer: str,
+    *,
+    origin: str | None,
+    number: int,
+    results: Sequence[ConflictsResult],
+) -> ConflictsRow:
+    """A row of the results that have a text."""
+    sources = tuple(result for result in results if result.text)
+    if not sources:
+        raise InputError(
+            f"{entry.where}: none of the {len(results)} search results has a text; "
+            f"name a file in the format of {NAME}"
+        )
+    return ConflictsRow(
+        query=query,
+        sources=sources,
+        conflict_type=conflict_type,
+        correct_answer=answer,
+        origin=origin,
+        number=number,
+        passed_over=len(results) - len(sources),
+    )
