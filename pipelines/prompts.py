@@ -27,6 +27,20 @@ _EXAMPLES: dict[str, object] = {
     "context": [{"number": 1, "source": "memory", "text": "text"}],
     "consolidated": [{"text": "text", "source": "both", "documents": [1]}],
     "form": "json",
+    "results": ["text"],
+    "conflict": {"label": "text", "definition": "text", "expected": "text"},
+    "dated": [{"number": 1, "date": "2024-07-30"}],
+    "taxonomy": [
+        {
+            "number": 1,
+            "type": "no-conflict",
+            "label": "text",
+            "short": "text",
+            "definition": "text",
+            "expected": "text",
+            "example": {"query": "text", "results": "text"},
+        }
+    ],
 }
 """Values of the variables that are not strings, to try a template with."""
 

@@ -3,8 +3,8 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
 from pathlib import Path
 
@@ -150,6 +150,53 @@ def records(table: Table) -> list[dict[str, str | int | float | None]]:
                 record |= {f"{column.key}_low": low, f"{column.key}_high": high}
         found.append(record)
     return found
+
+
+def own_rows(table: Table) -> list[dict[str, Cell]]:
+    """The table's own rows as key -> cell, without figures from elsewhere."""
+    keys = [column.key for column in table.columns]
+    return [dict(zip(keys, row, strict=True)) for row in table.rows]
+
+
+def grouped(
+    rows: Sequence[dict[str, Cell]], *keys: str
+) -> list[tuple[tuple[str, ...], list[dict[str, Cell]]]]:
+    """Values of columns with their rows, in the order in which the values come first."""
+    found: dict[tuple[str, ...], list[dict[str, Cell]]] = {}
+    for row in rows:
+        found.setdefault(tuple(str(row[key]) for key in keys), []).append(row)
+    return list(found.items())
+
+
+def estimate_of(cell: Cell) -> Estimate | None:
+    """The cell where it is an estimate."""
+    return cell if isinstance(cell, Estimate) else None
+
+
+def called(run: str, name: str) -> str:
+    """An example among those of several runs, whose names may be the same."""
+    return f"{run}: {name}"
+
+
+def with_names_joined(table: Table, run: str, name: str) -> Table:
+    """The table with a run and an example as one first cell, for `html` to link to the example.
+
+    Args:
+        table: Has both columns.
+        run: Key of the column of runs.
+        name: Key of the column of examples; the heading of the joined one is its.
+    """
+    keys = [column.key for column in table.columns]
+    first, second = keys.index(run), keys.index(name)
+    others = [place for place in range(len(keys)) if place not in (first, second)]
+    return replace(
+        table,
+        columns=(table.columns[second], *(table.columns[place] for place in others)),
+        rows=tuple(
+            (called(str(row[first]), str(row[second])), *(row[place] for place in others))
+            for row in table.rows
+        ),
+    )
 
 
 def html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:

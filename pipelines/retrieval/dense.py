@@ -30,9 +30,15 @@ class Embedder:
 
     Attributes:
         path: A sentence-transformers folder with safetensors.
+        length: Tokens of a text that are read, those that the model puts around it included; None
+            leaves it at what the folder says, which may be less than the model can read.
+        normalised: Whether embeddings are brought to length 1. Some models were trained for the dot
+            product of vectors as they are, TAS-B among them.
     """
 
     path: Path
+    length: int | None = None
+    normalised: bool = True
 
     @cached_property
     def digest(self) -> str:
@@ -62,7 +68,7 @@ class Embedder:
 
         logging.disable_progress_bar()
         try:
-            return SentenceTransformer(
+            model = SentenceTransformer(
                 str(self.path), local_files_only=True, model_kwargs={"use_safetensors": True}
             )
         except Exception as error:  # whatever an architecture's code makes of a broken folder
@@ -71,6 +77,26 @@ class Embedder:
                 f"{self.path} cannot be used as an embedding model: {first}; name a "
                 "sentence-transformers folder with safetensors"
             ) from error
+        if self.length is not None:
+            config = getattr(getattr(model[0], "auto_model", None), "config", None)
+            most = getattr(config, "max_position_embeddings", None)
+            if most is not None and self.length > most:
+                raise InputError(
+                    f"{self.path} reads at most {most} tokens, not {self.length}; name an "
+                    "embedding model that reads longer texts"
+                )
+            model.max_seq_length = self.length
+        return model
+
+    @property
+    def tokenizer(self) -> Any:
+        """The model's own tokenizer, of transformers."""
+        return self._model.tokenizer
+
+    @property
+    def reads(self) -> int:
+        """How many tokens of a text are read, those that the model puts around it included."""
+        return int(self._model.max_seq_length)
 
     @property
     def dimension(self) -> int:
@@ -78,9 +104,15 @@ class Embedder:
         return int(self._model.get_embedding_dimension())
 
     def embed(self, texts: Sequence[str]) -> "NDArray[np.float32]":
-        """Embeddings of length 1, shape (n, dimension). A text is cut at what the model reads."""
+        """Embeddings of shape (n, dimension), of length 1 where `normalised`.
+
+        A text is cut at what the model reads.
+        """
         vectors: NDArray[np.float32] = self._model.encode(
-            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+            list(texts),
+            normalize_embeddings=self.normalised,
+            convert_to_numpy=True,
+            show_progress_bar=False,
         )
         return vectors
 

@@ -1,7 +1,7 @@
 """What an evaluation contributes to the report: tables, figures, and every debate to read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from markupsafe import Markup
@@ -10,12 +10,20 @@ from pipelines.madam_rag.evaluation.methods import MADAM
 from pipelines.madam_rag.evaluation.opened import Verdict, content, verdict
 from pipelines.madam_rag.evaluation.result import QuestionResult
 from pipelines.madam_rag.evaluation.scores import Part, Results, parts, shown_methods
-from pipelines.metrics.estimate import Estimate
 from pipelines.report.curves import STYLE as CURVE_STYLE
 from pipelines.report.curves import curve
 from pipelines.report.page import Section, fragment
 from pipelines.report.plots import dots
-from pipelines.report.table import Cell, Table, html
+from pipelines.report.table import (
+    Cell,
+    Table,
+    called,
+    estimate_of,
+    grouped,
+    html,
+    own_rows,
+    with_names_joined,
+)
 
 ANCHOR = "madam-rag"
 
@@ -84,7 +92,7 @@ def section(results: Results, made: Sequence[Table]) -> Section:
         )
         for number, (name, result) in enumerate(listed(every), 1)
     ]
-    links = {_called(entry.data, entry.result.id): entry.place for entry in entries}
+    links = {called(entry.data, entry.result.id): entry.place for entry in entries}
     shown: dict[str, list[Markup]] = {
         part: [] for part in ("results", "rounds", "levels", "data", "failures")
     }
@@ -92,7 +100,7 @@ def section(results: Results, made: Sequence[Table]) -> Section:
         part = _PARTS.get(name, "data")
         # A table that is all of a part has the part's heading above it.
         title = Markup("<h4>{}</h4>").format(table.title) if name != part else Markup("")
-        linked = _by_question(table) if name == "failures" else table
+        linked = with_names_joined(table, "data", "question") if name == "failures" else table
         shown[part].append(title + html(linked, links=links))
     body = fragment(
         _HERE,
@@ -181,10 +189,10 @@ def accuracy_plots(table: Table) -> list[Markup]:
     """Exact match of every method, one plot per data set (Table 1)."""
     return [
         dots(
-            [(str(row["method"]), _estimate(row["exact_match"])) for row in own],
+            [(str(row["method"]), estimate_of(row["exact_match"])) for row in own],
             f"Exact match, {name}",
         )
-        for name, own in _by(_rows(table), "data")
+        for (name,), own in grouped(own_rows(table), "data")
     ]
 
 
@@ -199,16 +207,16 @@ def round_plots(table: Table) -> list[tuple[str, list[Markup]]]:
                 if (plot := _lines(own, "aggregator", "rounds", key, (title, "rounds", "share")))
             ],
         )
-        for name, own in _by(_rows(table), "data")
+        for (name,), own in grouped(own_rows(table), "data")
     ]
 
 
 def level_plots(table: Table) -> list[Markup]:
     """Exact match of every method by level (Figure 4), one plot per experiment and data set."""
     plots = []
-    for experiment, every in _by(_rows(table), "experiment"):
+    for (experiment,), every in grouped(own_rows(table), "experiment"):
         title, across = _EXPERIMENTS.get(experiment, (experiment, "level"))
-        for name, own in _by(every, "data"):
+        for (name,), own in grouped(every, "data"):
             titles = (f"{title}, {name}", across, "exact match")
             plots.append(_lines(own, "method", "level", "exact_match", titles))
     return [plot for plot in plots if plot]
@@ -216,40 +224,6 @@ def level_plots(table: Table) -> list[Markup]:
 
 def _debates(result: QuestionResult) -> int:
     return sum(outcome.debate is not None for outcome in result.outcomes.values())
-
-
-def _rows(table: Table) -> list[dict[str, Cell]]:
-    """The table's own rows, without figures from elsewhere."""
-    keys = [column.key for column in table.columns]
-    return [dict(zip(keys, row, strict=True)) for row in table.rows]
-
-
-def _by(rows: Sequence[dict[str, Cell]], key: str) -> list[tuple[str, list[dict[str, Cell]]]]:
-    """Each value of a column with its rows, in the order in which the values come first."""
-    found: dict[str, list[dict[str, Cell]]] = {}
-    for row in rows:
-        found.setdefault(str(row[key]), []).append(row)
-    return list(found.items())
-
-
-def _called(data: str, name: str) -> str:
-    """A question among those of all data, whose names may be the same."""
-    return f"{data}: {name}"
-
-
-def _by_question(table: Table) -> Table:
-    """The table of failures with data and question as one, for its rows to lead to the question."""
-    keys = [column.key for column in table.columns]
-    data, question = keys.index("data"), keys.index("question")
-    others = [place for place in range(len(keys)) if place not in (data, question)]
-    return replace(
-        table,
-        columns=(table.columns[question], *(table.columns[place] for place in others)),
-        rows=tuple(
-            (_called(str(row[data]), str(row[question])), *(row[place] for place in others))
-            for row in table.rows
-        ),
-    )
 
 
 def _lines(
@@ -263,13 +237,9 @@ def _lines(
     lines: dict[str, list[tuple[float, float]]] = {}
     steps = set()
     for row in rows:
-        place, estimate = row[across], _estimate(row[up])
+        place, estimate = row[across], estimate_of(row[up])
         if isinstance(place, int) and estimate is not None:
             steps.add(place)
             lines.setdefault(str(row[series]), []).append((place, estimate.value))
     title, *axes = titles
     return curve([*lines.items()], title, *axes, steps=tuple(sorted(steps))) if lines else None
-
-
-def _estimate(cell: Cell) -> Estimate | None:
-    return cell if isinstance(cell, Estimate) else None
