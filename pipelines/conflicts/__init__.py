@@ -1,0 +1,1 @@
+"""CONFLICTS: which type of conflict search results have, and answers that suit the type."""

@@ -1,0 +1,86 @@
+"""Predicting the conflict type by a language model (CONFLICTS, section 4, Task 1)."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import BaseModel, Field
+
+from pipelines.conflicts.prediction import Prediction, decide
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, of_number
+from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
+from serving.client import Sampling
+
+NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
+"""What the model chooses from: "1" to "5"."""
+
+
+class CategoryJson(BaseModel):
+    """The JSON reply of Figure 2: why, then which."""
+
+    # The length is told to the server, so that a reply ends within its tokens. A server that does
+    # not keep to it makes no reply unreadable.
+    explanation: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
+    category: Annotated[int, Field(ge=1, le=len(TAXONOMY))]
+
+
+async def by_json(query: Query, by: Writer) -> Prediction:
+    """p(t | T, q, C_q) as the paper asks for it: an explanation and a number (Figure 2).
+
+    There are no probabilities, so the thresholds of the settings do not hold.
+
+    Raises:
+        RequestError: The sources do not fit the model's context.
+        ServingError: No server can be had.
+    """
+    reply = await by.client.structured(
+        by.asks_with_taxonomy(by.classify, query),
+        CategoryJson,
+        Sampling(max_tokens=EXPLANATION_TOKENS),
+        affinity=query.query,
+    )
+    if reply.value is None:
+        return Prediction(type=None, by="json", problem=reply.problem, raw=reply.raw)
+    return explained(reply.value)
+
+
+async def by_choice(query: Query, by: Writer) -> Prediction:
+    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
+
+    Raises:
+        RequestError, ServingError: As `by_json`.
+    """
+    choice = await by.client.choose(
+        by.asks_with_taxonomy(by.classify_choice, query), NUMBERS, affinity=query.query
+    )
+    probabilities = {of_number(int(label)): p for label, p in choice.probabilities.items()}
+    return chosen(probabilities, choice.mass, by.settings.thresholds)
+
+
+def explained(reply: CategoryJson) -> Prediction:
+    """The prediction of a reply that could be read."""
+    return Prediction(
+        type=of_number(reply.category), by="json", explanation=reply.explanation.strip()
+    )
+
+
+def chosen(
+    probabilities: Mapping[ConflictType, float],
+    mass: float,
+    thresholds: Mapping[ConflictType, float],
+) -> Prediction:
+    """The prediction of probabilities: abstained where no type reaches its threshold.
+
+    Args:
+        probabilities: Of every type, summing to 1.
+        mass: Probability that the model names a category at all, in [0, 1].
+        thresholds: Type -> least probability; 0 for a type that has none.
+    """
+    decided = decide(probabilities, thresholds)
+    return Prediction(
+        type=decided,
+        by="choice",
+        probabilities=dict(probabilities),
+        mass=mass,
+        abstained=decided is None,
+    )

@@ -1,0 +1,221 @@
+"""The embedded classifier of conflict types: multinomial logistic regression on the evidence.
+
+It is a JSON file of coefficients, computed without numpy. A file also holds the classifiers of its
+cross-validation, so that a question that it was trained on is judged by one that never saw it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from math import exp, fsum
+from pathlib import Path
+from typing import Final, Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from pipelines.conflicts.features import MEANING, Features, features
+from pipelines.conflicts.prediction import Prediction, decide
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.structure import Structure
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.data.jsonl import read_bytes
+from pipelines.errors import InputError
+
+SHIPPED: Final = Path(__file__).parent / "shipped" / "types.json"
+"""The classifier that comes with the program."""
+
+FURTHEST: Final = 3.0
+"""Standard deviations from the mean, at most: sources of another length, or on another matter, than
+those of training must not decide by a single number."""
+
+REASONS = 3
+"""Features that an explanation names."""
+
+
+class Linear(BaseModel):
+    """Logistic regression on standardised features.
+
+    Attributes:
+        features: Names, (f,).
+        means, scales: Of each feature in training, (f,); scales are positive.
+        types: The classes, (t,).
+        weights: (t, f).
+        intercepts: (t,).
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    features: tuple[str, ...]
+    means: tuple[float, ...]
+    scales: tuple[float, ...]
+    types: tuple[ConflictType, ...]
+    weights: tuple[tuple[float, ...], ...]
+    intercepts: tuple[float, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        width, height = len(self.features), len(self.types)
+        if unknown := [name for name in self.features if name not in MEANING]:
+            raise ValueError(f"{unknown[0]!r} is no feature of this version")
+        if {len(self.means), len(self.scales), *map(len, self.weights)} != {width}:
+            raise ValueError(f"means, scales and weights must be of {width} features")
+        if {len(self.weights), len(self.intercepts)} != {height} or height < 2:
+            raise ValueError(f"weights and intercepts must be of {height} types, at least two")
+        if len(set(self.features)) < width or len(set(self.types)) < height:
+            raise ValueError("a feature or a type is named twice")
+        if min(self.scales, default=1.0) <= 0:
+            raise ValueError("a scale must be positive")
+        return self
+
+    def standardised(self, values: Features) -> tuple[float, ...]:
+        """The features less their means, over their scales, within `FURTHEST`, (f,).
+
+        What is not known is 0.
+        """
+        return tuple(
+            0.0
+            if (value := values[name]) is None
+            else min(max((value - mean) / scale, -FURTHEST), FURTHEST)
+            for name, mean, scale in zip(self.features, self.means, self.scales, strict=True)
+        )
+
+    def contributions(self, values: Features, of: ConflictType) -> dict[str, float]:
+        """What each feature adds to a type's logit, less what it adds to those of all on average.
+
+        Args:
+            values: Of a query.
+            of: One of `types`.
+        """
+        own = self.weights[self.types.index(of)]
+        means = [fsum(column) / len(self.types) for column in zip(*self.weights, strict=True)]
+        return {
+            name: (weight - mean) * value
+            for name, weight, mean, value in zip(
+                self.features, own, means, self.standardised(values), strict=True
+            )
+        }
+
+    def probabilities(self, values: Features) -> dict[ConflictType, float]:
+        """The probability of each type, summing to 1; a type that it never saw has 0.
+
+        Args:
+            values: Of a query.
+        """
+        standard = self.standardised(values)
+        logits = [
+            intercept + fsum(weight * value for weight, value in zip(row, standard, strict=True))
+            for row, intercept in zip(self.weights, self.intercepts, strict=True)
+        ]
+        highest = max(logits)
+        shares = [exp(logit - highest) for logit in logits]
+        found = {name: share / fsum(shares) for name, share in zip(self.types, shares, strict=True)}
+        return {each: found.get(each, 0.0) for each in ConflictType}
+
+
+class Fold(BaseModel):
+    """One fold of a cross-validation.
+
+    Attributes:
+        held_out: `digest_of` the queries that had no part in training.
+        linear: Trained on all others.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    held_out: frozenset[str]
+    linear: Linear
+
+
+class TypeClassifier(BaseModel):
+    """A classifier with those of its cross-validation.
+
+    Attributes:
+        trained_on: File name, SHA-256 and number of queries of the training data.
+        tagger: Digest of the tagger whose judgements made the features.
+        whole: Trained on all queries.
+        folds: Trained on parts of them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    trained_on: dict[str, str | int]
+    tagger: str
+    whole: Linear
+    folds: tuple[Fold, ...]
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that decides a prediction."""
+        content = self.model_dump(mode="json")
+        for fold in content["folds"]:
+            fold["held_out"].sort()
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def linear_for(self, query: str) -> Linear:
+        """The classifier that has not been trained on a query: that of its fold, or the whole."""
+        name = digest_of(query)
+        return next((fold.linear for fold in self.folds if name in fold.held_out), self.whole)
+
+    def predict(
+        self, query: Query, found: Structure, thresholds: Mapping[ConflictType, float]
+    ) -> Prediction:
+        """The type of a query's conflict.
+
+        Args:
+            query: The question and its sources.
+            found: The structure of its evidence.
+            thresholds: See `prediction.decide`.
+        """
+        linear = self.linear_for(query.query)
+        values = features(query, found)
+        probabilities = linear.probabilities(values)
+        chosen = decide(probabilities, thresholds)
+        likely = max(probabilities, key=lambda each: probabilities[each])
+        return Prediction(
+            type=chosen,
+            by="nli",
+            probabilities=probabilities,
+            explanation=_explained(linear.contributions(values, likely), likely),
+            abstained=chosen is None,
+        )
+
+
+def digest_of(query: str) -> str:
+    """What a classifier knows a query by: SHA-256 of its words in lower case, 16 digits."""
+    return hashlib.sha256(" ".join(re.findall(r"\w+", query.lower())).encode()).hexdigest()[:16]
+
+
+def read(path: Path) -> TypeClassifier:
+    """A classifier from its file.
+
+    Raises:
+        InputError: The file cannot be read, or is of no classifier of this version.
+    """
+    try:
+        return TypeClassifier.model_validate_json(read_bytes(path))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(
+            f"{path} is no classifier of conflict types ({place + ': ' if place else ''}"
+            f"{first['msg'].removeprefix('Value error, ')}); make one with: contested conflicts "
+            "train"
+        ) from error
+
+
+def shipped_classifier() -> TypeClassifier:
+    """The classifier that comes with the program."""
+    return read(SHIPPED)
+
+
+def _explained(contributions: Mapping[str, float], likely: ConflictType) -> str:
+    strongest = sorted(contributions, key=lambda name: -abs(contributions[name]))[:REASONS]
+    reasons = [f"{MEANING[name]} ({contributions[name]:+.2f})" for name in strongest]
+    return f"Most for and against '{likely}': {'; '.join(reasons)}."
+
+
+def seen(classifier: TypeClassifier, queries: Sequence[Query]) -> int:
+    """How many of the queries a classifier was trained on."""
+    known = frozenset[str]().union(*(fold.held_out for fold in classifier.folds))
+    return sum(digest_of(each.query) in known for each in queries)

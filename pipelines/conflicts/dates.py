@@ -1,0 +1,274 @@
+"""Dates of sources, and dates that texts name, each as precise as it is given.
+
+A source's own date is the one that its search result states. Dates within its text are another
+matter: a page of 2024 may speak of 1955. So the two are never mixed.
+"""
+
+import re
+from calendar import isleap, monthrange
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Protocol
+
+from pipelines.metrics.short_answers import MONTH_NUMBERS
+
+EARLIEST, LATEST = 1000, 2100
+"""Years outside of which a date is taken for a mistake."""
+
+
+class Dated(Protocol):
+    """What may state a date of its own: a `Source`, or a `Document`."""
+
+    @property
+    def date(self) -> str | None: ...  # noqa: D102  said above
+
+
+@dataclass(frozen=True, order=True)
+class Written:
+    """A date, as precise as it is given. In order, a year stands before its months and days.
+
+    Attributes:
+        year: 1 to 9999.
+        month: 1 to 12; 0 where only the year is given.
+        day: 1 to 31; 0 where the day is not given.
+    """
+
+    year: int
+    month: int = 0
+    day: int = 0
+
+    def __post_init__(self) -> None:
+        if self.day and not self.month:
+            raise ValueError("a day needs a month")
+        date(self.year, self.month or 1, self.day or 1)
+
+    def as_text(self) -> str:
+        """In ISO's form: "2024", "2024-07" or "2024-07-30"."""
+        text = f"{self.year:04d}"
+        if self.month:
+            text += f"-{self.month:02d}"
+        return text + f"-{self.day:02d}" if self.day else text
+
+    @property
+    def decimal_year(self) -> float:
+        """The middle of the day, the month or the year that is given: 2024 is 2024.5."""
+        first = date(self.year, self.month or 1, self.day or 1)
+        if self.day:
+            days = 1
+        elif self.month:
+            days = monthrange(self.year, self.month)[1]
+        else:
+            days = _days_in(self.year)
+        passed = (first - date(self.year, 1, 1)).days + days / 2
+        return self.year + passed / _days_in(self.year)
+
+
+def absent(text: str | None) -> bool:
+    """Whether what stands for a date says that there is none: "", "NA", "unknown"."""
+    return not text or text.strip().casefold() in _NONE
+
+
+def parse(text: str, today: date | None = None) -> Written | None:
+    """A date as search results write it.
+
+    What dateutil understands, at the precision at which it is given: "July 2024" has no day. Where
+    both readings are possible the month is first, 07/08/2024 is the 8th of July, as in American
+    pages. Relative dates ("2 days ago", "yesterday") count from `today`; a span in months is known
+    to the month, one in years to the year.
+
+    Args:
+        text: Of at most 100 characters; a longer one is no date.
+        today: When the search result was retrieved; without it a relative date says nothing.
+
+    Returns:
+        The date; None where there is none, its year lies outside 1000 to 2100, or the text is
+        something else, as a plain number is.
+    """
+    text = text.strip()
+    if absent(text) or len(text) > 100:
+        return None
+    found = _relative(text.casefold(), today) or _absolute(text)
+    return found if found and EARLIEST <= found.year <= LATEST else None
+
+
+def written(source: Dated) -> Written | None:
+    """When a source was written, as it states itself; None where it states nothing readable.
+
+    A relative date is none: relative to which day, the data do not say.
+    """
+    return parse(source.date) if source.date else None
+
+
+def newest_first(sources: Sequence[Dated]) -> list[tuple[int, Written]]:
+    """The numbers of the sources that state a date, from 1, with it; the latest comes first.
+
+    Sources of one date stand in their order.
+    """
+    own = [(number, day) for number, each in enumerate(sources, 1) if (day := written(each))]
+    return sorted(own, key=lambda pair: pair[1], reverse=True)
+
+
+def spread_years(dates: Sequence[Written]) -> float | None:
+    """From the earliest to the latest date, in years, at least 0; None for fewer than two dates."""
+    years = [each.decimal_year for each in dates]
+    return max(years) - min(years) if len(years) > 1 else None
+
+
+def dates_in(text: str) -> list[Written]:
+    """The dates that a text names, in the order in which they stand there.
+
+    Days ("30 July 2024", "July 30th, 2024", "2024-07-30", "30/7/2024"), months ("Jul 2024",
+    "7/2024") and bare years from 1900 to 2099. Of 7/8/2024, which countries read differently, the
+    year alone is sure. No year is part of a larger number (1,999), a price ($2020), what stands
+    before a unit or something counted ("2000 meters", "2000 people"), or a decade ("the 1990s").
+
+    Returns:
+        One date for each mention; a date that is named twice comes twice.
+    """
+    found: list[tuple[int, int, Written]] = []
+    for pattern, made in _FORMS:
+        for match in pattern.finditer(text):
+            start, end = match.span()
+            if any(start < other_end and other < end for other, other_end, _ in found):
+                continue  # part of a more precise date
+            if named := made(match):
+                found.append((start, end, named))
+    return [named for _, _, named in sorted(found)]
+
+
+def _days_in(year: int) -> int:
+    return 366 if isleap(year) else 365
+
+
+_NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
+
+_AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")
+_DAYS = {"second": 0, "minute": 0, "hour": 0, "day": 1, "week": 7}
+
+
+def _relative(text: str, today: date | None) -> Written | None:
+    if today is None:
+        return None
+    if text in ("today", "yesterday"):
+        return _of_day(today - timedelta(days=text == "yesterday"))
+    if not (match := _AGO.fullmatch(" ".join(text.split()))):
+        return None
+    number, unit = 1 if match[1].startswith("a") else int(match[1]), match[2]
+    months = today.year * 12 + today.month - 1 - number * (12 if unit == "year" else 1)
+    try:
+        if unit in _DAYS:
+            return _of_day(today - timedelta(days=number * _DAYS[unit]))
+        return Written(months // 12, months % 12 + 1 if unit == "month" else 0)
+    except (ValueError, OverflowError):  # before the first year of the calendar
+        return None
+
+
+def _of_day(day: date) -> Written:
+    return Written(day.year, day.month, day.day)
+
+
+# Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
+_NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
+
+
+def _absolute(text: str) -> Written | None:
+    from dateutil import parser  # noqa: PLC0415  slow to import
+
+    if _NUMBER.fullmatch(text):
+        return None
+    # What is not given is taken from the default; so it is what two defaults differ in. Their days
+    # fall on different days of the week, else "Tuesday, July 2024" would have a day.
+    defaults = (datetime(2000, 1, 1), datetime(2004, 2, 15))
+    try:
+        one, two = (parser.parse(text, default=each, ignoretz=True) for each in defaults)
+    except Exception:  # on strings that are no dates it raises errors of many kinds
+        return None
+    if one.year != two.year:
+        return None
+    years = re.findall(r"(?<![0-9])[0-9]{4}(?![0-9])", text)
+    if years and str(one.year) not in years and f"{one.year:04d}" not in text:
+        return None  # of "Jan 5-10, 2021" dateutil makes the year 2010
+    month = one.month if one.month == two.month else 0
+    day = one.day if month and one.day == two.day else 0
+    if not day and not years:
+        return None  # "12 50" would be December 2050
+    return Written(one.year, month, day)
+
+
+def _possible(year: str | int, month: str | int = 0, day: str | int = 0) -> Written | None:
+    """The date, where the calendar has it."""
+    try:
+        found = Written(int(year), int(month), int(day))
+    except ValueError:
+        return None
+    return found if EARLIEST <= found.year <= LATEST else None
+
+
+def _named(match: re.Match[str]) -> Written | None:
+    given = match.groupdict()
+    # Without regard to case İ is an i, and makes no name of a month.
+    month = MONTH_NUMBERS.get(given["month"].casefold())
+    return _possible(given["year"], month, given.get("day") or 0) if month else None
+
+
+def _numeric(match: re.Match[str]) -> Written | None:
+    first, second = int(match[1]), int(match[3])
+    if max(first, second) > 12 or first == second:
+        return _possible(match[4], min(first, second), max(first, second))
+    return _possible(match[4])
+
+
+def _bare(match: re.Match[str]) -> Written | None:
+    before = match.string[max(0, match.start() - 20) : match.start()]
+    after = match.string[match.end() : match.end() + 24]
+    is_decade = match[0].endswith("0") and after.startswith(("'s", "’s"))
+    if is_decade or _BEFORE_AMOUNT.search(before) or _UNIT.match(after):
+        return None
+    if _COUNTED.match(after) and not _BEFORE_YEAR.search(before):
+        return None
+    return _possible(match[0])
+
+
+# The longest name first: "sep" would be found in "sept".
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})"
+_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
+_YEAR = r"(?P<year>[0-9]{4})(?![0-9])"
+_BEFORE_AMOUNT = re.compile(
+    r"(?:[$€£¥₹#]|\b(?:USD|EUR|GBP|CHF|JPY|INR|Rs\.?|No\.|pages?|pp?\.|over|nearly|"
+    r"approximately|(?:more|less|fewer) than))\s?$"
+    r"|(?<![0-9])[0-9]{1,3}[-–/:]$"  # a telephone number
+)
+_UNIT = re.compile(
+    r"\s?[%°€£¥]|[-\s]?(?:[kcm]?m|[km]?g|ml|l|[MG]?Hz|[kMGT]?W|[kMGT]B|kcal|kJ|mAh|rpm|mph|cc|"
+    r"lbs?|oz|ft|(?:kilo|centi|milli)?(?:met(?:er|re)|gram|lit(?:er|re))s?|miles?|feet|foot|"
+    r"inch(?:es)?|yards?|acres?|hectares?|pounds?|ton(?:ne)?s?|watts?|(?:kilo)?calories|degrees?|"
+    r"per ?cent|dollars?|euros?|yen|rupees?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|"
+    r"hundred|thousand|million|billion|trillion|BCE?|B\.C\.)(?!\w)"
+)
+_COUNTED = re.compile(
+    r"\s(?:times|steps|words|pages|people|persons|men|women|children|students|patients|"
+    r"participants|employees|adults|species|copies|votes|units|studies|cases|deaths)(?!\w)"
+)
+_BEFORE_YEAR = re.compile(r"\b(?:in|since|during|until|before|after|by)\s$", re.IGNORECASE)
+
+_EDGE = r"(?<!\w)(?<![0-9][.,])"
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Written | None]], ...] = (
+    (
+        re.compile(r"(?<![\w-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?=T[0-9]|(?![\w-]))"),
+        lambda match: _possible(match[1], match[2], match[3]),
+    ),
+    (re.compile(rf"{_EDGE}{_DAY}\s+(?:of\s+)?{_MONTH}\.?,?\s+{_YEAR}", re.IGNORECASE), _named),
+    (re.compile(rf"(?<!\w){_MONTH}\.?\s+{_DAY},?\s+{_YEAR}", re.IGNORECASE), _named),
+    (re.compile(rf"(?<!\w){_MONTH}\.?,?\s+(?:of\s+)?{_YEAR}", re.IGNORECASE), _named),
+    (
+        re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"),
+        _numeric,
+    ),
+    (
+        re.compile(r"(?<![\w./-])(0?[1-9]|1[0-2])/([0-9]{4})(?![\w/])"),
+        lambda match: _possible(match[2], match[1]),
+    ),
+    (re.compile(rf"{_EDGE}(?:19|20)[0-9]{{2}}(?!\w|[.,][0-9])"), _bare),
+)
+"""Forms of dates, the more precise first; what a more precise one has taken is not read again."""

@@ -1,0 +1,1 @@
+"""The experiments of CONFLICTS: its tables, beside the paper's."""

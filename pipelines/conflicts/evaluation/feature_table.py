@@ -1,0 +1,138 @@
+"""What the embedded classifier is worth, and what each group of its features brings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.conflicts.classifier import Fold
+from pipelines.conflicts.features import GROUPS, MEANING, Group
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.training import (
+    Labelled,
+    cross_validation,
+    held_out_predictions,
+    majority,
+    names_of,
+)
+from pipelines.metrics.accuracy import accuracy
+from pipelines.metrics.f1 import macro_f1
+from pipelines.metrics.mcnemar import mcnemar
+from pipelines.report.table import Column, Row, Table
+
+ALL = "all groups"
+MAJORITY = "none: the commonest type"
+
+
+@dataclass(frozen=True)
+class Validated:
+    """Predictions for every query by classifiers that never saw it.
+
+    Attributes:
+        name: What they were made from.
+        groups: The groups of features; none for the commonest type.
+        predicted: One per query.
+        folds: The classifiers; none for the commonest type.
+    """
+
+    name: str
+    groups: tuple[Group, ...]
+    predicted: tuple[ConflictType, ...]
+    folds: tuple[Fold, ...] = ()
+
+
+def ablations(groups: Sequence[Group] = tuple(GROUPS)) -> dict[str, tuple[Group, ...]]:
+    """Name -> groups: all of them, each alone, all but each."""
+    every = tuple(groups)
+    if len(every) == 1:
+        return {ALL: every}
+    return {
+        ALL: every,
+        **{f"{each} alone": (each,) for each in every},
+        **{f"all but {each}": tuple(other for other in every if other != each) for each in every},
+    }
+
+
+def validate(
+    rows: Sequence[Labelled],
+    wanted: Mapping[str, Sequence[Group]],
+    *,
+    folds: int,
+    seed: int,
+    on_result: Callable[[], None] = lambda: None,
+) -> list[Validated]:
+    """Cross-validate with each set of groups, after the commonest type of all queries.
+
+    Args:
+        rows: Labelled queries.
+        wanted: Name -> groups; see `ablations`.
+        folds: Of the cross-validation; all sets have the same.
+        seed: Decides them.
+        on_result: Told after each set.
+    """
+    common = majority(rows)
+    found = [Validated(MAJORITY, (), (common,) * len(rows))]
+    for name, groups in wanted.items():
+        made = cross_validation(rows, names_of(groups), folds=folds, seed=seed)
+        predicted = tuple(held_out_predictions(rows, made))
+        found.append(Validated(name, tuple(groups), predicted, tuple(made)))
+        on_result()
+    return found
+
+
+def feature_table(rows: Sequence[Labelled], validated: Sequence[Validated], folds: int) -> Table:
+    """Accuracy and macro-F1 of each set of groups, beside all of them.
+
+    Args:
+        rows: Labelled queries.
+        validated: From `validate`.
+        folds: Of the cross-validation.
+    """
+    gold = [row.type for row in rows]
+    right = {
+        each.name: dict(
+            enumerate(one == other for one, other in zip(gold, each.predicted, strict=True))
+        )
+        for each in validated
+    }
+    made: list[Row] = []
+    for each in validated:
+        share = accuracy(gold, each.predicted)
+        whole = right.get(ALL)
+        lost = None if whole is None else sum(right[each.name].values()) - sum(whole.values())
+        made.append(
+            (
+                each.name,
+                len(names_of(each.groups)),
+                len(rows),
+                share,
+                macro_f1(gold, each.predicted, list(ConflictType)),
+                None if each.name == ALL else lost,
+                None if whole is None or each.name == ALL else mcnemar(right[each.name], whole),
+            )
+        )
+    return Table(
+        name="conflicts_features",
+        title="What the classifier learns from",
+        caption=f"Conflict types by logistic regression, cross-validated in {folds} folds over "
+        f"{len(rows):,} queries.",
+        columns=(
+            Column("groups", "Features"),
+            Column("features", "Number"),
+            Column("queries", "Queries"),
+            Column("accuracy", "Accuracy", interval=True),
+            Column("macro_f1", "Macro-F1", interval=True),
+            Column("more_right", "Queries more right than with all"),
+            Column("p", "p (McNemar)"),
+        ),
+        rows=tuple(made),
+        notes=(
+            "In brackets are 95 % intervals: Wilson's of accuracy, a bootstrap over queries of "
+            "macro-F1.",
+            "Every query is judged by a classifier that was trained without it; the strength of "
+            "the penalty is chosen within the training part.",
+            *(
+                f"{group}: {', '.join(MEANING[name] for name in names)}."
+                for group, names in GROUPS.items()
+                if any(group in each.groups for each in validated)
+            ),
+        ),
+    )

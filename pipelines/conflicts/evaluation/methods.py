@@ -1,0 +1,271 @@
+"""What is compared: every classifier and every strategy on one query (CONFLICTS, section 5.1)."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+from pipelines.conflicts.answer import Answer
+from pipelines.conflicts.classification import by_choice, by_json
+from pipelines.conflicts.classifier import TypeClassifier
+from pipelines.conflicts.evaluation.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.fitting import fit_sources
+from pipelines.conflicts.judges.judge import Judge, judge, judged
+from pipelines.conflicts.judges.verdicts import Adherence, Judged
+from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.strategies import oracle, pipeline, taxonomy_aware, vanilla
+from pipelines.conflicts.structure import structure
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.writer import Writer, writer
+from pipelines.evidence.judgement import Truncation
+from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.prompts import Prompt
+from serving.client import Client
+from serving.errors import RequestError
+
+STRATEGIES: Final[dict[Strategy, str]] = {
+    "vanilla": "Vanilla",
+    "pipeline": "Pipeline",
+    "taxonomy-aware": "Taxonomy-aware",
+    "oracle": "Oracle",
+}
+"""The strategies of section 5.1 as tables call them, in order."""
+
+CLASSIFIERS: Final[dict[Classifier, str]] = {
+    "nli": "NLI, evidence structure",
+    "json": "LLM, explained",
+    "choice": "LLM, by choice",
+}
+"""The classifiers as tables call them, in order."""
+
+GivenT = TypeVar("GivenT")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Classifiers and strategies, ready to be asked.
+
+    Attributes:
+        strategies: Whose answers are wanted; without any, types alone are predicted.
+        classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
+        settings: The variants, those of the writer.
+        writer: The model that answers; None where no model is asked for anything.
+        judge: Who judges answers; None leaves them unjudged.
+        labeller: For the classifier "nli".
+        classifier: Likewise.
+    """
+
+    strategies: tuple[Strategy, ...]
+    classifiers: tuple[Classifier, ...]
+    settings: ConflictsSettings
+    writer: Writer | None = None
+    judge: Judge | None = None
+    labeller: Labeller | None = None
+    classifier: TypeClassifier | None = None
+
+    @property
+    def asked(self) -> tuple[Classifier, ...]:
+        """All classifiers that are asked, in the order of tables."""
+        told = {self.settings.types} if "pipeline" in self.strategies else set()
+        return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All that may be asked."""
+        return (
+            *(self.writer.prompts if self.writer else ()),
+            *(self.judge.prompts if self.judge else ()),
+        )
+
+
+def prepare(
+    strategies: Sequence[Strategy],
+    classifiers: Sequence[Classifier],
+    settings: ConflictsSettings,
+    *,
+    writing: Client | None = None,
+    judging: Client | None = None,
+    labeller: Labeller | None = None,
+    classifier: TypeClassifier | None = None,
+    overrides: Path | None = None,
+) -> Compared:
+    """Make classifiers and strategies ready: read their prompts.
+
+    Args:
+        strategies: Whose answers are wanted.
+        classifiers: Whose types are wanted.
+        settings: The variants.
+        writing: The model that answers, and that predicts types.
+        judging: The model that judges; without it answers are judged by the tagger alone, where
+            the settings name it, or not at all.
+        labeller: For the classifier "nli", and for the judge "nli".
+        classifier: For the classifier "nli".
+        overrides: Folder with prompts of the user's own.
+
+    Raises:
+        InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
+    """
+    judges = strategies and (judging is not None or settings.judge == "nli")
+    return Compared(
+        tuple(strategies),
+        tuple(classifiers),
+        settings,
+        writer=None if writing is None else writer(writing, settings, overrides),
+        judge=judge(judging, settings, overrides, labeller) if judges else None,
+        labeller=labeller,
+        classifier=classifier,
+    )
+
+
+async def examine(
+    query: Query, by: Compared, *, on_failure: Literal["stop", "skip"] = "stop"
+) -> QueryResult:
+    """Predict the type of a query by every classifier, answer it by every strategy, and judge.
+
+    All is asked at the same time, except that Pipeline waits for the type that it is told, and the
+    judge for the answer. Oracle is left out where the query has no gold type.
+
+    Args:
+        query: With its sources.
+        by: Whom to ask.
+        on_failure: With "skip", what cannot be asked has its reason in place of a prediction, an
+            answer or a verdict, and the query is "incomplete". A classifier that cannot be asked
+            tells Pipeline nothing.
+
+    Raises:
+        RequestError, PairError: Something cannot be asked (`stop`); the sources do not fit the
+            writer's context, or no classifier and no strategy can be asked.
+        ServingError: No server can be had.
+    """
+    seen, truncations = _fitted(query, by)
+    unasked: list[RequestError | PairError] = []
+    unjudged: list[RequestError | PairError] = []
+
+    async def prediction(classifier: Classifier) -> Prediction:
+        try:
+            return await predict(classifier, query, seen, by)
+        except (RequestError, PairError) as error:
+            unasked.append(error)
+            return Prediction(type=None, by=classifier, problem=str(error))
+
+    async def outcome(strategy: Strategy) -> Outcome:
+        try:
+            made = await answer(strategy, seen, told, by)
+        except (RequestError, PairError) as error:
+            unasked.append(error)
+            return Outcome(answer=Answer(text="", problem=str(error)))
+        if by.judge is None or made.problem is not None:
+            return Outcome(answer=made)
+        try:
+            expected = _expected(query, made, await told if told else None)
+            verdicts = await judged(seen, made, by.judge, type=expected)
+            return Outcome(answer=made, judged=verdicts)
+        except (RequestError, PairError) as error:
+            unjudged.append(error)
+            return Outcome(answer=made, judged=_without_verdict(expected, error))
+
+    predicted = {each: asyncio.ensure_future(prediction(each)) for each in by.asked}
+    told = predicted.get(by.settings.types)
+    strategies = [each for each in by.strategies if each != "oracle" or query.conflict_type]
+    outcomes, predictions = await asyncio.gather(
+        asyncio.gather(*(outcome(each) for each in strategies)),
+        asyncio.gather(*predicted.values()),
+    )
+
+    errors = unasked + unjudged
+    if errors and (on_failure == "stop" or len(unasked) == len(outcomes) + len(predictions)):
+        raise errors[0]
+    return QueryResult(
+        id=query.id,
+        asked=query,
+        status="incomplete" if errors else "answered",
+        predictions=dict(zip(predicted, predictions, strict=True)),
+        outcomes=dict(zip(strategies, outcomes, strict=True)),
+        truncations=truncations,
+    )
+
+
+async def predict(classifier: Classifier, query: Query, seen: Query, by: Compared) -> Prediction:
+    """What one classifier says of a query.
+
+    Args:
+        classifier: Its name.
+        query: As it is; the NLI tagger reads sources of any length.
+        seen: As the writer sees it.
+        by: Whom to ask.
+
+    Raises:
+        RequestError, PairError, ServingError: As `examine`.
+    """
+    match classifier:
+        case "nli":
+            found = await structure(query, _given(by.labeller))
+            return _given(by.classifier).predict(query, found, by.settings.thresholds)
+        case "json":
+            return await by_json(seen, _given(by.writer))
+        case "choice":
+            return await by_choice(seen, _given(by.writer))
+
+
+async def answer(
+    strategy: Strategy, seen: Query, told: Awaitable[Prediction] | None, by: Compared
+) -> Answer:
+    """What one strategy answers.
+
+    Args:
+        strategy: Its name.
+        seen: The query as the writer sees it.
+        told: What Pipeline is told.
+        by: Whom to ask.
+
+    Raises:
+        RequestError, ServingError: As `examine`.
+    """
+    writes = _given(by.writer)
+    match strategy:
+        case "vanilla":
+            return await vanilla(seen, writes)
+        case "pipeline":
+            return await pipeline(seen, await _given(told), writes)
+        case "taxonomy-aware":
+            return await taxonomy_aware(seen, writes)
+        case "oracle":
+            return await oracle(seen, writes)
+
+
+def _fitted(query: Query, by: Compared) -> tuple[Query, tuple[Truncation, ...]]:
+    if by.writer is None:
+        return query, ()
+    return fit_sources(
+        query,
+        by.writer.client,
+        by.writer.longest(query),
+        max_tokens=by.writer.reply_tokens,
+        cut=by.settings.cut,
+    )
+
+
+def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
+    """The type whose behaviour an answer should show.
+
+    It is the gold one; where nobody gave one, that which the answer was told, or gave itself, or
+    that which it might have been told.
+    """
+    own = made.prediction.type if made.prediction else None
+    return query.conflict_type or made.told or own or (told.type if told else None)
+
+
+def _without_verdict(expected: ConflictType | None, why: Exception) -> Judged:
+    """No verdict at all; the reason stands at the first that there would be."""
+    if expected is None:
+        return Judged()
+    return Judged(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
+
+
+def _given(value: GivenT | None) -> GivenT:
+    if value is None:
+        raise ValueError("asked for what needs a writer, or a labeller and its classifier")
+    return value

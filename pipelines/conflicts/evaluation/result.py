@@ -1,0 +1,53 @@
+"""One query under every classifier and strategy: a line of `conflicts.NAME.jsonl`."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.conflicts.answer import Answer
+from pipelines.conflicts.judges.verdicts import Judged
+from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.question import Query
+from pipelines.evidence.judgement import Truncation
+
+Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
+"""How an answer is asked for (CONFLICTS, section 5.1)."""
+
+
+class Outcome(BaseModel):
+    """What a strategy makes of a query.
+
+    Attributes:
+        answer: The answer, or why there is none.
+        judged: What it is worth; nothing of an answer that could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: Answer
+    judged: Judged = Judged()
+
+
+class QueryResult(BaseModel):
+    """One query.
+
+    Attributes:
+        id: Name of the query within its data set.
+        asked: The query with its sources and gold labels.
+        status: "answered"; "incomplete" where something could not be asked, "failed" where nothing
+            could. The last two are tried again when the run is resumed.
+        predictions: Classifier -> the type that it predicts.
+        outcomes: Strategy -> what it makes of the query.
+        truncations: Sources that the writer saw only in part.
+        error: One line for "failed".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    asked: Query
+    status: Literal["answered", "incomplete", "failed"]
+    predictions: dict[Classifier, Prediction] = {}
+    outcomes: dict[Strategy, Outcome] = {}
+    truncations: tuple[Truncation, ...] = ()
+    error: str | None = None

@@ -1,0 +1,116 @@
+"""What classifiers say of a query's type, beside its gold type (CONFLICTS, section 4, Task 1).
+
+What cannot be read, or has no type, is counted, and never taken for what is wrong.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pipelines.conflicts.evaluation.methods import CLASSIFIERS
+from pipelines.conflicts.evaluation.result import QueryResult
+from pipelines.conflicts.prediction import Prediction
+from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
+
+JOINT: Final = "LLM, with its answer"
+"""The classifier that the taxonomy-aware strategy is."""
+
+MAJORITY: Final = "Most frequent type"
+"""The classifier that always says the type which most queries have."""
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a classifier says of queries that have a gold type; the rest is counted.
+
+    Attributes:
+        pairs: Query -> gold type and the type that it gave.
+        abstained: Query -> gold type, where no type reached its threshold.
+        unreadable: Query -> gold type, where its reply could not be read.
+        untyped: Queries without a gold type.
+        failed: Queries that failed as a whole.
+    """
+
+    pairs: Mapping[str, tuple[ConflictType, ConflictType]]
+    abstained: Mapping[str, ConflictType]
+    unreadable: Mapping[str, ConflictType]
+    untyped: int
+    failed: int
+
+    @property
+    def queries(self) -> int:
+        """All that were asked."""
+        return self.typed + self.untyped + self.failed
+
+    @property
+    def typed(self) -> int:
+        """Queries that it may be right on: what "of all" counts."""
+        return len(self.pairs) + len(self.abstained) + len(self.unreadable)
+
+    def right(self) -> dict[str, bool]:
+        """Query -> whether the type that it gave is the gold type."""
+        return {name: gold == given for name, (gold, given) in self.pairs.items()}
+
+
+def predictions(result: QueryResult) -> dict[str, Prediction]:
+    """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
+    found = {CLASSIFIERS[by]: each for by, each in result.predictions.items()}
+    joint = result.outcomes.get("taxonomy-aware")
+    if joint is not None:
+        unread = Prediction(
+            type=None,
+            by="json",
+            problem=joint.answer.problem or "the answer came without a type",
+            raw=joint.answer.raw,
+        )
+        found[JOINT] = joint.answer.prediction or unread
+    return found
+
+
+def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
+    """The classifiers that were asked anything, by the names of tables, in their order."""
+    used = {name for each in own for name in predictions(each)}
+    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
+
+
+def predicted(own: Sequence[QueryResult], classifier: str) -> Predicted:
+    """What a classifier says of the queries of a run.
+
+    Args:
+        own: The results.
+        classifier: Its name in tables.
+    """
+    pairs: dict[str, tuple[ConflictType, ConflictType]] = {}
+    abstained: dict[str, ConflictType] = {}
+    unreadable: dict[str, ConflictType] = {}
+    untyped = failed = 0
+    for each in own:
+        if each.status == "failed":
+            failed += 1
+            continue
+        made, gold = predictions(each).get(classifier), each.asked.conflict_type
+        if made is None:
+            continue
+        if gold is None:
+            untyped += 1
+        elif made.problem is not None:
+            unreadable[each.id] = gold
+        elif made.type is None:
+            abstained[each.id] = gold
+        else:
+            pairs[each.id] = gold, made.type
+    return Predicted(pairs, abstained, unreadable, untyped, failed)
+
+
+def majority(own: Sequence[QueryResult]) -> Predicted:
+    """The classifier that always says the most frequent gold type; of equal ones the first.
+
+    It reads nothing, so no query fails.
+    """
+    gold = {each.id: each.asked.conflict_type for each in own}
+    known = {name: each for name, each in gold.items() if each is not None}
+    counts = Counter(known.values())
+    most = max((each.type for each in TAXONOMY), key=lambda each: counts[each])
+    pairs = {name: (each, most) for name, each in known.items()}
+    return Predicted(pairs, {}, {}, untyped=len(gold) - len(known), failed=0)

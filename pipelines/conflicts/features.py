@@ -1,0 +1,148 @@
+"""Numbers that the type of a conflict is told from, in groups that can be left out.
+
+What would tell from which collection a question was taken is no feature: letter case and question
+mark of the query, whether sources have dates, how many sources there are. In CONFLICTS they go with
+the type, because types go with the collections (appendix A).
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import log1p
+from typing import Final, Literal
+
+from pipelines.conflicts.dates import dates_in, spread_years, written
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.question_form import question_form
+from pipelines.conflicts.structure import Structure, mean_probability
+from pipelines.data.words import content_words
+from pipelines.evidence.judgement import Relation
+
+Group = Literal["question", "stances", "relations", "answers", "dates", "wording"]
+
+GROUPS: Final[dict[Group, tuple[str, ...]]] = {
+    "question": (
+        "yes_no", "quantity", "time", "person", "place", "recent", "superlative", "length",
+    ),
+    "stances": ("kappa", "refuting", "indifferent"),
+    "relations": ("agreeing", "contradicting", "answering"),
+    "answers": ("commonest", "runner_up"),
+    "dates": ("spread", "years", "recent_years", "as_of"),
+    "wording": ("hedges", "conditions"),
+}  # fmt: skip
+"""Group -> its features: the form of the question; how sources stand to a question of yes or no;
+how their answers stand to each other; whether answers name the same; when sources were written and
+of when they speak; words of doubt and debate, and words of "it depends"."""
+
+MEANING: Final[dict[str, str]] = {
+    "yes_no": "a question of yes or no",
+    "quantity": "a question of how many",
+    "time": "a question of when",
+    "person": "a question of who",
+    "place": "a question of where",
+    "recent": "words that ask for the latest",
+    "superlative": "a superlative",
+    "length": "length of the question",
+    "kappa": "conflict score of the sources",
+    "refuting": "sources against the statement",
+    "indifferent": "sources that say nothing of it",
+    "agreeing": "answers that support each other",
+    "contradicting": "answers that contradict each other",
+    "answering": "sources that answer at all",
+    "commonest": "how many answers name the same",
+    "runner_up": "how many name the second",
+    "spread": "years between the sources",
+    "years": "years named in the sources",
+    "recent_years": "how many of them are recent",
+    "as_of": "phrases like 'as of'",
+    "hedges": "words of doubt and debate",
+    "conditions": "words like 'depends' and 'varies'",
+}
+"""Feature -> what it is, in words."""
+
+RECENT_YEARS = 3
+"""A year is recent that lies at most so far before the newest one that sources name or bear."""
+
+_AS_OF = re.compile(r"\b(?:as of|so far|to date|currently|(?:last )?updated|now)\b", re.IGNORECASE)
+_HEDGES = re.compile(
+    r"\b(?:however|although|but|others?|some|debat\w+|controvers\w+|disagree\w*|argu\w+|"
+    r"stud(?:y|ies)|evidence|research\w*|may|might|could|claim\w*|opinions?|believe\w*)\b",
+    re.IGNORECASE,
+)
+_CONDITIONS = re.compile(
+    r"\b(?:depend(?:s|ing|ed)?|var(?:y|ies|ied|ying|iable)|differ(?:s|ent|ently|ence|ences)?|"
+    r"each|either|respectively|usually|typically|generally|types?|kinds?)\b",
+    re.IGNORECASE,
+)
+_VALUE = re.compile(r"\d[\d,.]*\d|\d|(?<![.!?] )(?<!^)\b[A-Z]\w+")
+
+
+Features = Mapping[str, float | None]
+"""Feature -> a finite number; None where the sources do not say. What is not known has no part in a
+prediction: it is taken for the mean of the training data."""
+
+
+def features(query: Query, found: Structure) -> dict[str, float | None]:
+    """The features of a query, all groups.
+
+    Args:
+        query: The question and its sources.
+        found: The structure of its evidence.
+
+    Returns:
+        See `Features`; the keys are those of `MEANING`, in its order.
+    """
+    commonest, runner_up = _shared_values(query.query, found.answers)
+    return {
+        **{name: float(value) for name, value in asdict(question_form(query.query)).items()},
+        "kappa": found.kappa if found.stances else None,
+        "refuting": mean_probability(found.stances, Relation.CONTRADICTS),
+        "indifferent": mean_probability(found.stances, Relation.IRRELEVANT),
+        "agreeing": mean_probability(found.relations, Relation.SUPPORTS),
+        "contradicting": mean_probability(found.relations, Relation.CONTRADICTS),
+        "answering": sum(each is not None for each in found.answers) / len(found.answers),
+        "commonest": commonest,
+        "runner_up": runner_up,
+        **_dates(query),
+        "hedges": _rate(_HEDGES, query),
+        "conditions": _rate(_CONDITIONS, query),
+    }
+
+
+def _shared_values(query: str, answers: Sequence[str | None]) -> tuple[float, float]:
+    """Shares of the sources whose answers name the commonest number or name, and the second one.
+
+    What the question itself names is no answer to it.
+    """
+    asked = content_words(query)
+    counts = Counter(
+        value
+        for answer in answers
+        for value in {
+            each.lower().replace(",", "").rstrip(".") for each in _VALUE.findall(answer or "")
+        }
+        - asked
+    )
+    first, second = (*sorted(counts.values(), reverse=True), 0, 0)[:2]
+    return first / len(answers), second / len(answers)
+
+
+def _dates(query: Query) -> dict[str, float | None]:
+    own = [date for source in query.sources if (date := written(source))]
+    named = [date.year for source in query.sources for date in dates_in(source.text)]
+    newest = max([*named, *(date.year for date in own)], default=0)
+    recent = sum(newest - RECENT_YEARS <= year for year in named)
+    spread = spread_years(own)
+    return {
+        "spread": None if spread is None else log1p(spread),
+        "years": log1p(len(named) / len(query.sources)),
+        "recent_years": recent / len(named) if named else None,
+        "as_of": _rate(_AS_OF, query),
+    }
+
+
+def _rate(pattern: re.Pattern[str], query: Query) -> float:
+    """Matches for every hundred words of the sources."""
+    words = sum(len(source.text.split()) for source in query.sources)
+    return 100 * sum(len(pattern.findall(source.text)) for source in query.sources) / words

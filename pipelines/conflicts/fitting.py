@@ -1,0 +1,83 @@
+"""Sources that do not fit a model's context: refused, or the longest of them cut."""
+
+from collections.abc import Callable, Sequence
+
+from pipelines.conflicts.question import Query
+from pipelines.evidence.judgement import Truncation
+from serving.client import Client
+from serving.errors import RequestError
+from serving.tokens import Message
+
+
+def fit_sources(
+    query: Query,
+    client: Client,
+    render: Callable[[Query], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+) -> tuple[Query, tuple[Truncation, ...]]:
+    """Make the sources fit the context, all together.
+
+    Segments that are longer than a common number of tokens are cut to it, the largest number with
+    which the prompt fits; their beginnings stay, as do URL, title, snippet and date. All calls
+    about a query are then made with the same sources, so that the server reads them once.
+
+    Args:
+        query: With its sources.
+        client: Whose tokenizer and context count.
+        render: Makes the longest prompt of those that will be sent: `Writer.longest`.
+        max_tokens: Room to leave for the reply, in tokens.
+        cut: Whether sources may be cut.
+
+    Returns:
+        The query as models will see it, and the sources that are cut. Without a tokenizer or a
+        known context length, the query as it is.
+
+    Raises:
+        RequestError: The prompt does not fit and sources may not be cut, or it does not fit
+            without them either.
+    """
+    tokenizer, context = client.tokenizer, client.model.context
+    if tokenizer is None or context is None:
+        return query, ()
+    room = context - max_tokens
+    needed = client.count(render(query))
+    if needed <= room:
+        return query, ()
+    if not cut:
+        raise RequestError(
+            f"the sources of query '{query.id}' are too long for {client.model.name}: the prompt "
+            f"has {needed:,} tokens, the context leaves {room:,} beside {max_tokens:,} for the "
+            "reply; shorten them, raise max_model_len in the profile, or allow --on-overflow cut"
+        )
+    segments = [tokenizer.defuse(source.text) for source in query.sources]
+    lengths = [len(tokenizer.encode(segment)) for segment in segments]
+
+    def capped(cap: int) -> Query:
+        sources = [
+            source.model_copy(update={"text": tokenizer.cut(segment, cap) or segment[:1]})
+            if length > cap
+            else source
+            for source, segment, length in zip(query.sources, segments, lengths, strict=True)
+        ]
+        return query.model_copy(update={"sources": tuple(sources)})
+
+    def fits(cap: int) -> bool:
+        return client.count(render(capped(cap))) <= room
+
+    if not fits(1):
+        raise RequestError(
+            f"query '{query.id}' does not fit {client.model.name}: without the text of its "
+            f"{len(segments)} sources, the prompt and {max_tokens:,} tokens for the reply already "
+            f"fill the context of {context:,} tokens; raise max_model_len in the profile"
+        )
+    cap, too_long = 1, max(lengths)
+    while too_long - cap > 1:
+        middle = (cap + too_long) // 2
+        cap, too_long = (middle, too_long) if fits(middle) else (cap, middle)
+    return capped(cap), tuple(
+        Truncation(text=f"document {number}", tokens=length, kept=cap)
+        for number, length in enumerate(lengths, 1)
+        if length > cap
+    )

@@ -1,0 +1,124 @@
+"""The three judges of an answer, together (CONFLICTS, section 4)."""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.conflicts.answer import Answer
+from pipelines.conflicts.judges.behaviour import BehaviourJudge, behaviour, behaviour_judge
+from pipelines.conflicts.judges.grounding import (
+    Against,
+    GroundingModel,
+    grounding,
+    grounding_model,
+)
+from pipelines.conflicts.judges.recall import RecallModel, inclusion, recall_model
+from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Judged
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
+from pipelines.errors import InputError
+from pipelines.evidence.labeller import Labeller
+from pipelines.prompts import Prompt
+from serving.client import Client
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Who judges.
+
+    Attributes:
+        behaviour: Of the expected behaviour; None without a language model, which alone can tell.
+        recall: Of the gold answer.
+        grounding: Of the sentences.
+        against: Which sources a sentence is judged by.
+    """
+
+    behaviour: BehaviourJudge | None
+    recall: RecallModel | Labeller
+    grounding: GroundingModel | Labeller
+    against: Against = "cited"
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All that may be asked."""
+        templates = self.behaviour.templates.values() if self.behaviour else ()
+        asked = (self.recall, self.grounding)
+        return (
+            *templates,
+            *(by.prompt for by in asked if isinstance(by, RecallModel | GroundingModel)),
+        )
+
+
+def judge(
+    client: Client | None,
+    settings: ConflictsSettings,
+    overrides: Path | None = None,
+    labeller: Labeller | None = None,
+) -> Judge:
+    """The judges with their prompts.
+
+    Args:
+        client: The judging model; without one, behaviour is not judged.
+        settings: `judge`, `behaviour` and `against` say how.
+        overrides: Folder with prompts of the user's own.
+        labeller: Judges recall and grounding where the settings name the NLI judge.
+
+    Raises:
+        InputError: The user's own prompt cannot be used, or who should judge is not there.
+    """
+    told = behaviour_judge(client, settings.behaviour, overrides) if client is not None else None
+    if settings.judge == "nli":
+        if labeller is None:
+            raise InputError("the judge 'nli' needs a tagger; name one, or let a model judge")
+        return Judge(told, labeller, labeller, settings.against)
+    if client is None:
+        raise InputError("the judge 'llm' needs a model; name one, or let the tagger judge")
+    return Judge(
+        told, recall_model(client, overrides), grounding_model(client, overrides), settings.against
+    )
+
+
+async def judged(
+    query: Query,
+    answer: Answer,
+    by: Judge,
+    *,
+    type: ConflictType | None = None,  # noqa: A002  (the paper's t)
+) -> Judged:
+    """Judge an answer in every way that its query allows, all at the same time.
+
+    Behaviour where a type is known; answer recall where questions of that type have one right
+    answer and the data give it; the grounding of all sentences. An answer that could not be read,
+    or is empty, is judged in no way.
+
+    Args:
+        query: With its sources and what the data say of them.
+        answer: To it.
+        by: Who judges.
+        type: The type whose behaviour is expected; by default that of the data.
+
+    Raises:
+        RequestError: The answer or its sources do not fit the judging model's context.
+        ServingError: No server can be had.
+    """
+    if answer.problem is not None or not answer.text.strip():
+        return Judged()
+    expected = query.conflict_type if type is None else type
+
+    async def adherence() -> Adherence | None:
+        if expected is None or by.behaviour is None:
+            return None
+        return await behaviour(query.query, expected, answer.text, by.behaviour)
+
+    async def included() -> Inclusion | None:
+        if expected not in ANSWERABLE or query.gold_answer is None:
+            return None
+        return await inclusion(query.query, query.gold_answer, answer.text, by.recall)
+
+    behaves, includes, grounds = await asyncio.gather(
+        adherence(),
+        included(),
+        grounding(answer.sentences, query.sources, by.grounding, by.against),
+    )
+    return Judged(adherence=behaves, inclusion=includes, grounding=grounds)

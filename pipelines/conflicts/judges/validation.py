@@ -1,0 +1,195 @@
+"""The judge of behaviour against people (CONFLICTS, section 4).
+
+The paper lets people judge 100 answers and reports how often its judge says the same. What a judge
+says of other answers is worth no more than that, and it depends on the judging model; so whoever
+uses another one can measure it, on answers of their own or on ours.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
+
+from pipelines.conflicts.judges.behaviour import BehaviourJudge, behaviour
+from pipelines.conflicts.judges.verdicts import Adherence
+from pipelines.conflicts.taxonomy import ConflictType, of_label
+from pipelines.data import released
+from pipelines.data.records import Identifier, Text
+from pipelines.errors import InputError
+from pipelines.metrics.accuracy import accuracy
+from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.confusion import confusion
+from pipelines.metrics.estimate import Estimate
+from pipelines.runs.runner import run_examples
+from serving.errors import RequestError
+
+SAMPLES: Final = Path(released.__file__).parent / "samples" / "behaviour.jsonl"
+"""Labelled answers of our own: eight per type, half of them adherent."""
+
+PAPER_ACCURACY: Final = 0.89
+"""CONFLICTS, section 4: accuracy of the paper's judge (Gemini 2.5 Flash) against people."""
+
+PAPER_ANSWERS: Final = 100
+"""CONFLICTS, section 4: answers that this was measured on."""
+
+
+def _type(value: object) -> object:
+    return of_label(value) if isinstance(value, str) else value
+
+
+class LabelledAnswer(BaseModel):
+    """An answer that somebody judged.
+
+    Attributes:
+        id: Its name, unique within its file.
+        query: What was asked.
+        conflict_type: Of the search results: our name or that of the released data.
+        answer: With its citations.
+        adherent: Whether it behaves as the type wants, as that person says.
+        note: Why.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: Identifier
+    query: Text
+    conflict_type: Annotated[ConflictType, BeforeValidator(_type)]
+    answer: Text
+    adherent: StrictBool
+    note: str = ""
+
+
+class Rated(BaseModel):
+    """A labelled answer with the judge's verdict.
+
+    Attributes:
+        labelled: The answer and its label.
+        adherence: What the judge says.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    labelled: LabelledAnswer
+    adherence: Adherence
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether the judge says what the person said; None where it could not be read."""
+        if self.adherence.adheres is None:
+            return None
+        return self.adherence.adheres == self.labelled.adherent
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a judge agrees with people.
+
+    Attributes:
+        accuracy: Share of verdicts that are the person's, with the Wilson interval; None without
+            any verdict. Unreadable replies have no part in it and are counted beside it.
+        kappa: The same beyond chance; see `cohen_kappa`.
+        true_positives: Adherent to both.
+        false_positives: Adherent to the judge alone.
+        false_negatives: Adherent to the person alone.
+        true_negatives: Adherent to neither.
+        unreadable: Answers that the judge gave no readable verdict of.
+        of_type: The same of the answers of each type that occurs; empty there.
+    """
+
+    accuracy: Estimate | None
+    kappa: Estimate | None
+    true_positives: int
+    false_positives: int
+    false_negatives: int
+    true_negatives: int
+    unreadable: int
+    of_type: dict[ConflictType, "Agreement"] = field(default_factory=dict)
+
+
+def read(path: Path) -> list[LabelledAnswer]:
+    """The answers of a file: JSON Lines of `LabelledAnswer`.
+
+    Raises:
+        InputError: The file cannot be read, holds nothing, a line is of another format, or two have
+            one id.
+    """
+    found: dict[str, LabelledAnswer] = {}
+    for entry in released.entries(path):
+        answer = released.record(entry, LabelledAnswer, "labelled answers")
+        if answer.id in found:
+            raise InputError(
+                f"{entry.where}: the id '{answer.id}' stands here a second time; make ids distinct"
+            )
+        found[answer.id] = answer
+    return list(found.values())
+
+
+async def validate(
+    labelled: Sequence[LabelledAnswer],
+    by: BehaviourJudge,
+    on_result: Callable[[Rated], None] = lambda _: None,
+    *,
+    in_flight: int = 32,
+) -> list[Rated]:
+    """Let the judge of behaviour judge answers that people have judged.
+
+    Args:
+        labelled: The answers, with distinct ids.
+        by: Who judges.
+        on_result: Told of each verdict as it comes.
+        in_flight: At most so many at a time, at least 1.
+
+    Returns:
+        One per answer, in their order.
+
+    Raises:
+        RequestError: An answer does not fit the model's context.
+        ServingError: No server can be had.
+    """
+    rated: dict[str, Rated] = {}
+
+    async def rate(each: LabelledAnswer) -> Rated:
+        try:
+            verdict = await behaviour(each.query, each.conflict_type, each.answer, by)
+        except RequestError as error:
+            raise RequestError(f"'{each.id}': {error}") from error
+        return Rated(labelled=each, adherence=verdict)
+
+    def keep(result: Rated) -> None:
+        rated[result.labelled.id] = result
+        on_result(result)
+
+    await run_examples(labelled, rate, in_flight=in_flight, on_result=keep)
+    return [rated[each.id] for each in labelled]
+
+
+def agreement(rated: Sequence[Rated]) -> Agreement:
+    """How far the judge agrees with people, over all answers and over those of each type."""
+    types = [
+        (each, [one for one in rated if one.labelled.conflict_type is each])
+        for each in ConflictType
+    ]
+    return _agreement(rated, {each: _agreement(of_it, {}) for each, of_it in types if of_it})
+
+
+def _agreement(rated: Sequence[Rated], of_type: dict[ConflictType, Agreement]) -> Agreement:
+    read_ = [
+        (each.labelled.adherent, each.adherence.adheres)
+        for each in rated
+        if each.adherence.adheres is not None
+    ]
+    people = [one for one, _ in read_]
+    judge = [other for _, other in read_]
+    (tp, fn), (fp, tn) = confusion(people, judge, [True, False])
+    return Agreement(
+        accuracy=accuracy(people, judge),
+        kappa=cohen_kappa(people, judge),
+        true_positives=tp,
+        false_positives=fp,
+        false_negatives=fn,
+        true_negatives=tn,
+        unreadable=len(rated) - len(read_),
+        of_type=of_type,
+    )

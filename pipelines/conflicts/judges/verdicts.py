@@ -1,0 +1,130 @@
+"""What judges say of an answer, each with its evidence."""
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.evidence.judgement import Judgement
+
+
+class Adherence(BaseModel):
+    """Whether an answer behaves as its conflict type wants (CONFLICTS, section 4).
+
+    Attributes:
+        adheres: The verdict; None where the reply could not be read.
+        type: The type whose behaviour was expected.
+        probability: That it adheres, in [0, 1]; None where the judge gives none.
+        reason: Why, in the judge's words.
+        problem: Why the reply could not be read, in one line.
+        raw: The reply as it came, where it could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    adheres: bool | None
+    type: ConflictType
+    probability: float | None = None
+    reason: str = ""
+    problem: str | None = None
+    raw: str | None = None
+
+
+class Inclusion(BaseModel):
+    """Whether an answer includes the gold answer in meaning (section 4, answer recall).
+
+    Attributes:
+        included: The verdict; None where the reply could not be read.
+        gold: What was looked for.
+        reason: Why, in the judge's words; of the NLI judge, the statement that it looked for.
+        judgement: Of the NLI judge, how the answer relates to that statement.
+        problem, raw: As in `Adherence`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    included: bool | None
+    gold: str
+    reason: str = ""
+    judgement: Judgement | None = None
+    problem: str | None = None
+    raw: str | None = None
+
+
+class Grounds(StrEnum):
+    """How a sentence stands to its sources (section 4, factual grounding)."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    CONTRADICTORY = "contradictory"
+    NO_FACT = "no factual information"
+
+
+class SentenceGrounding(BaseModel):
+    """One sentence.
+
+    Attributes:
+        grounds: The verdict; None where the reply could not be read.
+        sources: Numbers of the sources that it was judged by.
+        reason: Why: the judge's words.
+        quote: Passage of a source that decided; None without one.
+        judgements: Of the NLI judge, how each source relates to the sentence.
+        problem, raw: As in `Adherence`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    grounds: Grounds | None
+    sources: tuple[int, ...] = ()
+    reason: str = ""
+    quote: str | None = None
+    judgements: tuple[Judgement, ...] = ()
+    problem: str | None = None
+    raw: str | None = None
+
+
+class Grounding(BaseModel):
+    """The sentences of an answer, in order.
+
+    Attributes:
+        sentences: One per sentence of the answer.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    sentences: tuple[SentenceGrounding, ...]
+
+    @property
+    def share(self) -> float | None:
+        """See `factual_grounding`."""
+        return factual_grounding([each.grounds for each in self.sentences])
+
+
+def factual_grounding(grounds: Sequence[Grounds | None]) -> float | None:
+    """Share of supported sentences among those with factual information (CONFLICTS, section 4).
+
+    Args:
+        grounds: One per sentence of an answer; those that could not be judged count nowhere.
+
+    Returns:
+        A value in [0, 1]; None where no sentence has factual information.
+    """
+    factual = [each for each in grounds if each not in {None, Grounds.NO_FACT}]
+    return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
+
+
+class Judged(BaseModel):
+    """What all judges say of one answer.
+
+    Attributes:
+        adherence: Of the expected behaviour; None where no type is known.
+        inclusion: Of the gold answer; None where the question has no single right one.
+        grounding: Of its sentences; None where nobody was asked.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    adherence: Adherence | None = None
+    inclusion: Inclusion | None = None
+    grounding: Grounding | None = None

@@ -1,0 +1,95 @@
+"""A question with its search results, and what the data say of them."""
+
+import re
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.data.records import Document, Label, Text
+
+_HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
+
+
+class Source(BaseModel):
+    """One search result (CONFLICTS, section 3).
+
+    Attributes:
+        text: The segment of the page that matters most to the question.
+        url: Where it was found.
+        title: Of the page.
+        snippet: The few lines that the search engine showed.
+        date: When it was published, as the source gives it; see `dates.written`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    text: Text
+    url: Label | None = None
+    title: Label | None = None
+    snippet: Label | None = None
+    date: Label | None = None
+
+    @classmethod
+    def from_text(cls, text: str) -> Self:
+        """A source from a text that may begin with lines like "Date: 2021-03-01".
+
+        The lines are those that `as_read` writes, in any order and letter case, before the first
+        line of another kind.
+
+        Raises:
+            ValueError: There is nothing but such lines.
+        """
+        head: dict[str, str] = {}
+        lines = text.strip().splitlines()
+        while lines and (found := _HEAD.match(lines[0])):
+            head[found["name"].lower()] = found["value"].strip()
+            lines.pop(0)
+        return cls(text="\n".join(lines), **head)
+
+    def as_read(self) -> str:
+        """URL, title, snippet, date and segment, as a model reads them (section 5.1)."""
+        head = (
+            ("URL", self.url),
+            ("Title", self.title),
+            ("Snippet", self.snippet),
+            ("Date", self.date),
+        )
+        lines = [f"{name}: {value}" for name, value in head if value]
+        return "\n".join([*lines, self.text])
+
+    def as_document(self, number: int) -> Document:
+        """What claims are judged by: title and segment.
+
+        Args:
+            number: Its place among the results, from 1; the document's id.
+        """
+        return Document(
+            id=str(number), text=self.text, title=self.title, url=self.url, date=self.date
+        )
+
+
+class Query(BaseModel):
+    """A question q with its search results C_q.
+
+    Attributes:
+        id: Its name, unique within its data set.
+        query: What is asked.
+        sources: At least one. Citations count them from 1.
+        conflict_type: The type that annotators gave; None where nobody did.
+        gold_answer: The right answer; None where the data have none.
+        origin: The data set that the question was taken from ("FreshQA"), where the release says.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    query: Text
+    sources: Annotated[tuple[Source, ...], Field(min_length=1)]
+    conflict_type: ConflictType | None = None
+    gold_answer: Text | None = None
+    origin: str | None = None
+
+    def documents(self) -> list[Document]:
+        """The sources as documents, with their numbers as ids."""
+        return [source.as_document(number) for number, source in enumerate(self.sources, 1)]

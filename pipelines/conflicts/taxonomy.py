@@ -1,0 +1,94 @@
+"""The taxonomy of conflict types, as data (CONFLICTS, section 2 and Table 1)."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, TypeAdapter
+
+from pipelines.data.conflicts import official_label
+
+
+class ConflictType(StrEnum):
+    """How search results relate to each other with respect to a question."""
+
+    NO_CONFLICT = "no-conflict"
+    COMPLEMENTARY = "complementary"
+    OPINIONS = "opinions"
+    OUTDATED = "outdated"
+    MISINFORMATION = "misinformation"
+
+
+class TypeExample(BaseModel):
+    """A question with what its search results say in short.
+
+    Attributes:
+        query: The question.
+        results: Answers of the results, parted by semicolons.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    query: str
+    results: str
+
+
+class Category(BaseModel):
+    """One type of the taxonomy T, with its expected behaviour s = f(t).
+
+    Attributes:
+        number: 1 to 5, as prompts and replies name it (Figure 2).
+        type: The type.
+        label: Its name in the released data.
+        short: Its name in tables.
+        definition: When it holds.
+        expected: How an answer should deal with it.
+        example: One of its kind.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    number: int
+    type: ConflictType
+    label: str
+    short: str
+    definition: str
+    expected: str
+    example: TypeExample
+
+
+TAXONOMY: Final[tuple[Category, ...]] = tuple(
+    TypeAdapter(list[Category]).validate_json(
+        (Path(__file__).parent / "taxonomy.json").read_bytes()
+    )
+)
+"""The five categories, in the order of their numbers."""
+
+CATEGORY: Final[dict[ConflictType, Category]] = {each.type: each for each in TAXONOMY}
+
+ANSWERABLE: Final = frozenset(
+    {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
+)
+"""Types whose questions have one right answer, so that its recall can be judged (section 4)."""
+
+
+def of_number(number: int) -> ConflictType:
+    """The type of a number from 1 to 5.
+
+    Raises:
+        ValueError: There is no such number.
+    """
+    if not 1 <= number <= len(TAXONOMY):
+        raise ValueError(f"{number} is no category; there are 1 to {len(TAXONOMY)}")
+    return TAXONOMY[number - 1].type
+
+
+def of_label(label: str) -> ConflictType:
+    """The type of a label as released, or as this program names it, whatever its letter case.
+
+    Raises:
+        ValueError: There is no such label.
+    """
+    named = label.strip().casefold()
+    official = None if named in CATEGORY else official_label(label)
+    return next(each.type for each in TAXONOMY if official == each.label or named == each.type)

@@ -1,0 +1,434 @@
+"""CONFLICTS as released: rows, queries, and what a file holds beside the paper's counts."""
+
+import gzip
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pipelines.conflicts.dates import newest_first, parse, written
+from pipelines.conflicts.evaluation.datasets import SAMPLES, as_query, read
+from pipelines.conflicts.evaluation.statistics import (
+    BY_ORIGIN,
+    BY_TYPE,
+    NOT_STATED,
+    QUERIES,
+    Statistic,
+    as_json,
+    from_json,
+    origin_name,
+    statistics,
+)
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType, of_label
+from pipelines.data import conflicts
+from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
+from pipelines.errors import InputError
+
+PAGE = "The dam was built in 1902. " * 3
+OFFICIAL: dict[str, Any] = {
+    "source": "FreshQA",
+    "question": " How many locks has the canal? ",
+    "conflict_type": "Conflict due to outdated information",
+    "correct_answer": "Five",
+    "search_results": [
+        {
+            "title": "The canal",
+            "url": "https://example.org/canal",
+            "snippet": "It has five ...",
+            "date": "2023-06-13 00:00:00",
+            "response_str": PAGE,
+            "short_text": " It has five locks. ",
+        },
+        {"title": None, "url": None, "snippet": "Four locks.", "date": "NA", "short_text": None},
+        {"title": "Nothing", "snippet": " ", "date": "2 days ago", "short_text": ""},
+        {"short_text": "", "response_str": PAGE, "date": 2019},
+        {},
+    ],
+}
+OPINION = {
+    "question": "Is the canal beautiful?",
+    "conflict_type": "conflicting  Opinions OR research outcomes",
+    "correct_answer": None,
+    "search_results": [{"short_text": "Yes."}, {"short_text": "No."}],
+}
+PARTIAL: dict[str, Any] = {
+    "query": "Who built the mill?",
+    "conflict_type": "Conflicting opinions or research outcomes",
+    "gold_answer": "",
+    "docs": [{"doc_id": "d1", "url": "u", "title": "Mill", "text": "Ada Ng.", "date": ""}],
+    "official_index_1based": 77,
+    "from": "elsewhere",
+}
+
+
+def lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def without(record: dict[str, Any], field: str) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name != field}
+
+
+@pytest.fixture(scope="module")
+def released(released_data: Path) -> Path:
+    return released_data / "conflicts" / "conflicts_partial.jsonl.gz"
+
+
+# Rows
+
+
+def test_the_labels_are_those_of_the_taxonomy() -> None:
+    assert tuple(each.label for each in TAXONOMY) == LABELS
+    assert official_label(" no  CONFLICT\n") == "No conflict"
+    assert official_label(LABELS[2].replace("and", "or")) == LABELS[2]
+    with pytest.raises(ValueError, match="'Other' is no type of conflict; there are 'No conflict'"):
+        official_label("Other")
+
+
+def test_an_official_row_whose_fields_are_missing_null_or_empty(tmp_path: Path) -> None:
+    row, opinion = conflicts.read(lines(tmp_path / "conflicts.jsonl", OFFICIAL, OPINION))
+    assert (row.query, row.conflict_type) == ("How many locks has the canal?", LABELS[3])
+    assert (row.correct_answer, row.origin, row.number) == ("Five", "FreshQA", 1)
+    assert row.sources == (
+        ConflictsResult(
+            text="It has five locks.",
+            url="https://example.org/canal",
+            title="The canal",
+            snippet="It has five ...",
+            date="2023-06-13 00:00:00",
+            page=PAGE.strip(),
+        ),
+        ConflictsResult(text="Four locks.", snippet="Four locks.", date="NA"),
+        ConflictsResult(text=PAGE.strip(), date="2019", page=PAGE.strip()),
+    )
+    assert row.passed_over == 2
+    assert (opinion.conflict_type, opinion.correct_answer) == (LABELS[2], "")
+    assert (opinion.origin, opinion.number, opinion.passed_over) == (None, 2, 0)
+
+
+def test_a_row_of_the_part_that_was_passed_on(tmp_path: Path) -> None:
+    file = tmp_path / "part.jsonl.gz"
+    nameless = without(PARTIAL, "official_index_1based")
+    file.write_bytes(gzip.compress("\n".join(map(json.dumps, (PARTIAL, nameless))).encode()))
+    row, other = conflicts.read(file)
+    assert row.sources == (ConflictsResult(text="Ada Ng.", url="u", title="Mill"),)
+    assert (row.conflict_type, row.correct_answer, row.origin) == (LABELS[2], "", None)
+    assert (row.number, other.number) == (77, 2)
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (without(OFFICIAL, "search_results"), "the field 'search_results' is missing"),
+        (OFFICIAL | {"search_results": []}, "the field 'search_results' is empty"),
+        (OFFICIAL | {"search_results": None}, "the field 'search_results'"),
+        (OFFICIAL | {"search_results": [{"title": "t"}, {}]}, "none of the 2 search results has"),
+        (OFFICIAL | {"search_results": ["a page"]}, "the field 'search_results.0'"),
+        (OFFICIAL | {"search_results": [{"snippet": ["a"]}]}, "'search_results.0.snippet'"),
+        (OFFICIAL | {"conflict_type": "Other"}, "'Other' is no type of conflict; there are"),
+        (OFFICIAL | {"question": " "}, "the field 'question' is empty"),
+        (without(PARTIAL, "query"), "the field 'query' is missing"),
+        (PARTIAL | {"docs": []}, "the field 'docs' is empty"),
+        (PARTIAL | {"docs": [{"text": ""}]}, "none of the 1 search results has a text"),
+        (PARTIAL | {"conflict_type": "Some"}, "'Some' is no type of conflict"),
+        (PARTIAL | {"official_index_1based": 0}, "the field 'official_index_1based'"),
+        ([OFFICIAL], "a list where CONFLICTS has an object"),
+        ({"text": "x"}, "the field 'question' is missing (and 1 more)"),
+    ],
+)
+def test_another_format_is_one_line_that_names_file_and_line(
+    tmp_path: Path, record: object, message: str
+) -> None:
+    file = lines(tmp_path / "rows.jsonl", OPINION, record)
+    with pytest.raises(InputError, match=re.escape(message)) as caught:
+        conflicts.read(file)
+    assert str(caught.value).startswith(f"{file}:2: ")
+    assert "\n" not in str(caught.value)
+    assert "CONFLICTS" in str(caught.value)
+
+
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {},
+            optional={
+                name: st.sampled_from([None, "", " ", "a", "\ud800b", "NA"])
+                for name in ("title", "url", "snippet", "date", "response_str", "short_text")
+            },
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_results_are_sources_or_passed_over_and_none_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, results: list[dict[str, str | None]]
+) -> None:
+    has_text = [
+        any((each.get(name) or "").strip() for name in ("short_text", "snippet", "response_str"))
+        for each in results
+    ]
+    file = tmp_path_factory.getbasetemp() / "results.jsonl"
+    lines(file, OFFICIAL | {"search_results": results})
+    if not any(has_text):
+        with pytest.raises(InputError, match="has a text"):
+            conflicts.read(file)
+        return
+    (row,) = conflicts.read(file)
+    assert len(row.sources) == sum(has_text)
+    assert len(row.sources) + row.passed_over == len(results)
+    query = as_query(row)
+    assert len(query.sources) == len(row.sources)
+    query.model_dump_json()  # what is left can be written
+
+
+# Queries
+
+
+def test_a_row_as_a_query(tmp_path: Path) -> None:
+    file = lines(tmp_path / "conflicts.jsonl", OFFICIAL, OPINION)
+    dataset = read(file)
+    assert dataset.file == "conflicts.jsonl"
+    assert dataset.digest == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert dataset.passed_over == 2
+    query, opinion = dataset.queries
+    assert query == Query(
+        id="1",
+        query="How many locks has the canal?",
+        sources=(
+            Source(
+                text="It has five locks.",
+                url="https://example.org/canal",
+                title="The canal",
+                snippet="It has five ...",
+                date="2023-06-13 00:00:00",
+            ),
+            # The snippet is the text already, and "NA" is no date.
+            Source(text="Four locks."),
+            Source(text=PAGE.strip(), date="2019"),
+        ),
+        conflict_type=ConflictType.OUTDATED,
+        gold_answer="Five",
+        origin="FreshQA",
+    )
+    assert (opinion.id, opinion.conflict_type) == ("2", ConflictType.OPINIONS)
+    assert opinion.gold_answer is None
+
+
+def test_ids_are_distinct(tmp_path: Path) -> None:
+    dataset = read(lines(tmp_path / "part.jsonl", PARTIAL, PARTIAL | {"query": "Why?"}))
+    assert [query.id for query in dataset.queries] == ["1", "2"]
+    (one,) = read(lines(tmp_path / "one.jsonl", PARTIAL)).queries
+    assert one.id == "77"
+
+
+class Locks:
+    """An embedder of words whose vectors count the word "five"."""
+
+    reads = 512
+
+    @property
+    def tokenizer(self) -> Any:
+        return self
+
+    def __call__(self, text: str, **_: Any) -> dict[str, list[tuple[int, int]]]:
+        return {"offset_mapping": [match.span() for match in re.finditer(r"\S+", text)]}
+
+    def num_special_tokens_to_add(self) -> int:
+        return 2
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([[1 + 9 * text.count("five")] for text in texts], dtype=np.float32)
+
+
+def test_segments_are_chosen_anew_from_whole_pages(tmp_path: Path) -> None:
+    page = "stone " * 600 + "five locks " + "water " * 600
+    results = [{"short_text": "stone", "response_str": page}, {"short_text": "No page."}]
+    file = lines(tmp_path / "conflicts.jsonl", OFFICIAL | {"search_results": results})
+    (query,) = read(file, Locks()).queries
+    assert "five locks" in query.sources[0].text
+    assert len(query.sources[0].text.split()) == 510
+    assert query.sources[1].text == "No page."
+    assert read(file).queries[0].sources[0].text == "stone"
+
+
+# The real rows
+
+
+def test_the_real_rows(released: Path) -> None:
+    rows = conflicts.read(released)
+    assert len(rows) == 144
+    assert [Counter(row.conflict_type for row in rows)[label] for label in LABELS] == [
+        47, 34, 40, 19, 4,
+    ]  # fmt: skip
+    sizes = [len(row.sources) for row in rows]
+    assert (sum(sizes), min(sizes), max(sizes)) == (1352, 5, 20)
+    assert sum(row.passed_over for row in rows) == 0
+    assert sum(bool(source.title) for row in rows for source in row.sources) == 140
+
+    queries = read(released).queries
+    assert {query.id for query in queries} == {str(row.number) for row in rows}
+    assert max(int(query.id) for query in queries) <= QUERIES
+    with_gold = [query for query in queries if query.gold_answer]
+    assert len(with_gold) == 86
+    assert all(query.gold_answer for query in queries if query.conflict_type in ANSWERABLE)
+    sources = [source for query in queries for source in query.sources]
+    # One date is relative to a day that nobody noted down.
+    assert [source.date for source in sources if source.date and not written(source)] == [
+        "5 days ago"
+    ]
+    assert sum(written(source) is not None for source in sources) == 633
+
+
+def test_what_the_real_rows_hold_beside_the_paper(released: Path) -> None:
+    found = statistics(read(released).queries)
+    by_name = {each.name: each for each in found}
+    assert by_name["No conflict"] == Statistic("type", "No conflict", 47, 144, 161, 458)
+    assert by_name["flagged as conflicting"].value == 97
+    assert by_name["single right answer"].value == 70
+    assert by_name["search results per query"].value == pytest.approx(1352 / 144)
+    assert by_name[NOT_STATED].value == 144
+    # That no origin is stated makes no zero.
+    assert all(by_name[name].value is None for name in BY_ORIGIN)
+    assert all(by_name[name].share is None for name in BY_ORIGIN)
+
+
+# Statistics
+
+
+def test_the_papers_figures_agree_with_each_other() -> None:
+    assert sum(BY_TYPE.values()) == sum(BY_ORIGIN.values()) == QUERIES
+    by_name = {each.name: each for each in statistics([])}
+    assert by_name["single right answer"].paper == sum(BY_TYPE[each] for each in ANSWERABLE)
+    assert by_name["flagged as conflicting"].paper == QUERIES - BY_TYPE[ConflictType.NO_CONFLICT]
+    share = by_name["flagged as conflicting"].paper_share
+    assert share is not None
+    assert round(share, 2) == 0.65
+
+
+@pytest.mark.parametrize(
+    ("origin", "name"),
+    [
+        ("FreshQA", "FreshQA"),
+        ("freshqa", "FreshQA"),
+        ("Fresh QA", "FreshQA"),
+        ("ConflictingQA", "ConflictingQA"),
+        ("conflicting_qa", "ConflictingQA"),
+        ("QACC", "QACC"),
+        ("qa-cc", "QACC"),
+        ("SituatedQA Geo", "SituatedQA Geo"),
+        ("situatedqa_geo", "SituatedQA Geo"),
+        ("situated_qa (temporal)", "SituatedQA Temp"),
+        ("SituatedQA", "SituatedQA"),
+        (" own ", "own"),
+        (None, NOT_STATED),
+        (" ", NOT_STATED),
+    ],
+)
+def test_origins_are_compared_loosely(origin: str | None, name: str) -> None:
+    assert origin_name(origin) == name
+
+
+def test_counts_by_hand() -> None:
+    source = Source(text="Yes.")
+    given_queries = [
+        Query(
+            id="1",
+            query="a",
+            sources=(source,) * 2,
+            conflict_type=ConflictType.NO_CONFLICT,
+            origin="freshqa",
+        ),
+        Query(
+            id="2",
+            query="b",
+            sources=(source,) * 5,
+            conflict_type=ConflictType.OPINIONS,
+            origin="own",
+        ),
+        Query(id="3", query="c", sources=(source,)),
+    ]
+    found = statistics(given_queries, passed_over=4)
+    values = {(each.group, each.name): each.value for each in found}
+    assert values["type", "No conflict"] == values["type", "Conflicting opinions"] == 1
+    assert values["type", "Misinformation"] == 0
+    assert values["origin", "FreshQA"] == values["origin", "own"] == 1
+    assert values["origin", "QACC"] == 0
+    assert values["origin", NOT_STATED] == 1
+    assert values["all", "queries"] == 3
+    assert values["all", "search results per query"] == pytest.approx(8 / 3)
+    assert values["all", "search results without text"] == 4
+    assert values["all", "flagged as conflicting"] == 1
+    assert values["all", "single right answer"] == 1
+    fresh = next(each for each in found if each.name == "FreshQA")
+    assert fresh.share == pytest.approx(1 / 3)
+    assert fresh.paper_share == pytest.approx(95 / 458)
+    assert from_json(json.loads(json.dumps(as_json(found)))) == found
+
+
+def test_no_queries_have_no_mean() -> None:
+    by_name = {each.name: each for each in statistics([])}
+    assert by_name["search results per query"].value is None
+    assert by_name["No conflict"].share is None
+
+
+def test_damaged_statistics_are_a_users_error() -> None:
+    with pytest.raises(InputError, match="damaged"):
+        from_json([{"group": "type"}])
+
+
+# The samples
+
+
+def test_the_samples_are_two_of_each_type_with_short_dated_results() -> None:
+    rows = conflicts.read(SAMPLES)
+    assert Counter(row.conflict_type for row in rows) == dict.fromkeys(LABELS, 2)
+    assert len({row.query for row in rows}) == len(rows)
+    for row in rows:
+        assert row.origin == "own"
+        assert row.conflict_type is not None
+        assert bool(row.correct_answer) == (of_label(row.conflict_type) in ANSWERABLE)
+        assert 3 <= len(row.sources) <= 5
+        assert row.passed_over == 0
+        for source in row.sources:
+            assert source.title
+            assert source.url.startswith("https://example.org/")
+            assert 25 <= len(source.text.split()) <= 60
+            assert not source.page
+    assert len({source.url for row in rows for source in row.sources}) == 40
+    dates = [source.date for row in rows for source in row.sources]
+    assert {"NA", "2 days ago", "", "unknown"} <= set(dates)
+    assert sum(parse(each) is not None for each in dates) == 35
+
+
+def test_outdated_samples_have_their_right_answer_in_the_newest_source() -> None:
+    outdated = [q for q in read(SAMPLES).queries if q.conflict_type == ConflictType.OUTDATED]
+    assert len(outdated) == 2
+    for query in outdated:
+        assert all(written(source) for source in query.sources)
+        (_, latest), *_ = newest_first(query.sources)
+        last = next(source for source in query.sources if written(source) == latest)
+        assert query.gold_answer is not None
+        figure = re.findall(r"[0-9]+", query.gold_answer)[0]
+        assert figure in last.text
+        assert figure not in query.sources[0].text
+
+
+@pytest.mark.parametrize(
+    "row", [OFFICIAL | {"conflict_type": None}, without(OFFICIAL, "conflict_type")]
+)
+def test_a_type_may_be_missing(row: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "own.jsonl"
+    file.write_text(json.dumps(row))
+    (query,) = read(file).queries
+    assert query.conflict_type is None

@@ -1,0 +1,167 @@
+"""Sources made to fit a real tokenizer's count and a small context."""
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.conflicts.fitting import fit_sources
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.writer import Writer, writer
+from pipelines.evidence.judgement import Truncation
+from serving.backend import RunningEndpoints
+from serving.cache import CompletionCache
+from serving.client import Client, ServedIdentity
+from serving.errors import RequestError
+from serving.models import Model
+from serving.tokens import ChatTokenizer
+
+SETTINGS = ConflictsSettings(answer_tokens=64)
+SENTENCE = "The tower was opened to the public in May of that year. "
+
+
+def writing(
+    model: Model | None, context: int | None, folder: Path, overrides: Path | None = None
+) -> Writer:
+    """A writer that counts with a model's tokenizer, and has no server."""
+    client = Client(
+        ServedIdentity("small", "digest", "engine", context),
+        None if model is None else ChatTokenizer.from_folder(model.path),
+        CompletionCache(folder / "c.sqlite"),
+        RunningEndpoints([]),
+    )
+    return writer(client, SETTINGS, overrides)
+
+
+def asked(*lengths: int) -> Query:
+    """A query whose sources have so many sentences."""
+    return Query(
+        id="tower-7",
+        query="When did the tower open?",
+        conflict_type=ConflictType.OUTDATED,
+        sources=tuple(
+            Source(
+                text=SENTENCE * length,
+                url=f"https://tower.example/{number}",
+                title="The tower",
+                snippet="Opened in 1889 ...",
+                date="2021",
+            )
+            for number, length in enumerate(lengths, 1)
+        ),
+    )
+
+
+def fitted(query: Query, by: Writer, *, cut: bool) -> tuple[Query, tuple[Truncation, ...]]:
+    return fit_sources(query, by.client, by.longest(query), max_tokens=by.reply_tokens, cut=cut)
+
+
+def tokens(query: Query, by: Writer) -> int:
+    return by.client.count(by.longest(query)(query))
+
+
+def of_text(query: Query, by: Writer) -> list[int]:
+    assert by.client.tokenizer is not None
+    return [len(by.client.tokenizer.encode(source.text)) for source in query.sources]
+
+
+def test_what_fits_stays_as_it_is(smollm2: Model, tmp_path: Path) -> None:
+    query = asked(2, 30, 3)
+    room = tokens(query, writing(smollm2, None, tmp_path)) + 256 + 64
+    by = writing(smollm2, room, tmp_path)
+    for cut in (False, True):
+        assert fitted(query, by, cut=cut) == (query, ())
+    with pytest.raises(RequestError):
+        fitted(query, writing(smollm2, room - 1, tmp_path), cut=False)
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_without_a_tokenizer_or_a_context_nothing_is_cut(
+    smollm2: Model, tmp_path: Path, cut: bool
+) -> None:
+    query = asked(5000)
+    assert fitted(query, writing(None, 2048, tmp_path), cut=cut) == (query, ())
+    assert fitted(query, writing(smollm2, None, tmp_path), cut=cut) == (query, ())
+
+
+def test_what_may_not_be_cut_is_refused(smollm2: Model, tmp_path: Path) -> None:
+    by = writing(smollm2, 2048, tmp_path)
+    with pytest.raises(RequestError, match="query 'tower-7' are too long") as refused:
+        fitted(asked(2, 200, 3), by, cut=False)
+    assert "--on-overflow cut" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_the_longest_sources_are_cut_to_a_common_length(smollm2: Model, tmp_path: Path) -> None:
+    by = writing(smollm2, 2048, tmp_path)
+    query = asked(2, 60, 3, 90)
+    whole = of_text(query, by)
+    found, truncations = fitted(query, by, cut=True)
+    (cap,) = {each.kept for each in truncations}
+    assert [(each.text, each.tokens) for each in truncations] == [
+        ("document 2", whole[1]),
+        ("document 4", whole[3]),
+    ]
+    assert of_text(found, by) == [whole[0], cap, whole[2], cap]
+    for before, after in zip(query.sources, found.sources, strict=True):
+        assert before.text.startswith(after.text)
+        assert before.model_copy(update={"text": after.text}) == after
+    assert found.model_copy(update={"sources": query.sources}) == query
+    room = 2048 - by.reply_tokens
+    assert tokens(found, by) <= room < tokens(query, by)
+    # Little room is left: a few tokens, for the marks of fences change with the texts.
+    assert tokens(found, by) > room - 20
+
+
+def test_every_call_then_fits(smollm2: Model, tmp_path: Path) -> None:
+    by = writing(smollm2, 2048, tmp_path)
+    found, _ = fitted(asked(400, 400), by, cut=True)
+    calls = [
+        *(by.asks_answer(found, told) for told in (None, *ConflictType)),
+        *(by.asks_with_taxonomy(prompt, found) for prompt in by.prompts[1:]),
+    ]
+    assert max(map(by.client.count, calls)) == tokens(found, by)
+    assert tokens(found, by) + by.reply_tokens <= 2048
+
+
+def test_ones_own_prompt_may_be_the_longest(smollm2: Model, tmp_path: Path) -> None:
+    own = tmp_path / "prompts/conflicts/answer.j2"
+    own.parent.mkdir(parents=True)
+    own.write_text(
+        "{{ query }}{{ results }}{{ results }}{{ conflict }}{{ dated }}" + "Be brief. " * 300
+    )
+    by = writing(smollm2, 4096, tmp_path, tmp_path / "prompts")
+    found, truncations = fitted(asked(400), by, cut=True)
+    assert truncations
+    for told in (None, *ConflictType):
+        assert by.client.count(by.asks_answer(found, told)) + by.reply_tokens <= 4096
+
+
+def test_prompts_that_alone_fill_the_context(smollm2: Model, tmp_path: Path) -> None:
+    by = writing(smollm2, 1024, tmp_path)
+    with pytest.raises(RequestError, match="query 'tower-7' does not fit small") as refused:
+        fitted(asked(100), by, cut=True)
+    assert "max_model_len" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_special_tokens_of_a_source_are_counted_as_text(smollm2: Model, tmp_path: Path) -> None:
+    by = writing(smollm2, 2048, tmp_path)
+    hostile = Query(id="h", query="When?", sources=(Source(text="<|im_end|>" * 3000),))
+    found, (truncation,) = fitted(hostile, by, cut=True)
+    assert truncation.tokens > 3000
+    assert 1000 > truncation.kept > 100
+    assert tokens(found, by) + by.reply_tokens <= 2048
+    assert "<|im_end|>" not in found.sources[0].text
+
+
+@pytest.mark.parametrize("text", ["塔" * 4000, "🗼" * 2000, "x" * 20000])
+def test_any_script(smollm2: Model, tmp_path: Path, text: str) -> None:
+    by = writing(smollm2, 2048, tmp_path)
+    query = Query(id="q", query="When?", sources=(Source(text=text), Source(text="In 1889.")))
+    found, (truncation,) = fitted(query, by, cut=True)
+    assert truncation.text == "document 1"
+    assert text.startswith(found.sources[0].text)
+    assert found.sources[0].text
+    assert tokens(found, by) + by.reply_tokens <= 2048

@@ -1,0 +1,308 @@
+"""The judges at a scripted endpoint, and with a labeller whose labels are known."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from debates import asking, schema_of
+from known_labels import KnownLabels
+from scripted import Scripted, fenced_text, prompt_of
+
+from pipelines.conflicts.answer import Answer, Sentence
+from pipelines.conflicts.judges.behaviour import behaviour, behaviour_judge
+from pipelines.conflicts.judges.grounding import grounding, grounding_model
+from pipelines.conflicts.judges.judge import judge, judged
+from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion, recall_model
+from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.labeller import PairError
+from serving.client import Client
+from serving.connect import Source as Serving
+from serving.connect import connect
+from serving.profile import load
+
+SOURCES = (
+    Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
+    Source(text="The mill dates from 1902.", date="2 May 2011"),
+    Source(text="Flour is ground grain."),
+)
+ASKED = Query(
+    id="mill",
+    query="When was the mill built?",
+    sources=SOURCES,
+    conflict_type=ConflictType.MISINFORMATION,
+    gold_answer="1856",
+)
+ANSWERED = Answer(
+    text="The mill was built in 1856 [1]. It dates from 1902 [2]. It is tall. The sources differ.",
+    sentences=(
+        Sentence(text="The mill was built in 1856.", cites=(1,)),
+        Sentence(text="It dates from 1902.", cites=(2, 3), unknown=(9,)),
+        Sentence(text="It is tall.", unknown=(9,)),
+        Sentence(text="The sources differ."),
+    ),
+)
+NLI = ConflictsSettings(judge="nli")
+
+
+def replies(request: dict[str, Any]) -> str:
+    """Everything is fine; a sentence is supported where a source has its year."""
+    match schema_of(request):
+        case "AdherenceJson":
+            return json.dumps({"reason": " It is clear. ", "adheres": True})
+        case "InclusionJson":
+            return json.dumps({"reason": "It says so.", "included": True})
+        case "UncitedJson":
+            fact = "tall" in fenced_text(request, "SENTENCE")
+            return json.dumps(
+                {"reason": "r", "verdict": "unsupported" if fact else "no factual information"}
+            )
+        case "GroundingJson":
+            year = fenced_text(request, "SENTENCE")[-5:-1]
+            there = f"The mill dates from {year}." in prompt_of(request)
+            quote = f"the mill  dates from {year}." if there else "Made up."
+            verdict = "supported" if there else "contradictory"
+            return json.dumps({"quote": quote, "reason": "r", "verdict": verdict})
+        case other:
+            return f"no reply for {other}"
+
+
+@asynccontextmanager
+async def choosing(folder: Path, yes: float, no: float) -> AsyncIterator[Client]:
+    """A client of an endpoint that says YES and NO with these probabilities."""
+    with Scripted(weigh=lambda _: [yes, no], key="") as endpoint:
+        serving = Serving(
+            profile=load("cpu-small"),
+            role="generator",
+            models_dir=folder,
+            endpoints=(endpoint.url,),
+        )
+        async with connect(serving, cache=folder / "cache.sqlite") as client:
+            yield client
+
+
+class Refusing(KnownLabels):
+    """Cannot judge any claim."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        raise PairError(f"'{claims[0]}' is too long")
+
+
+def by_year(document: Document) -> Relation:
+    """What documents say of 1856."""
+    if "1856" in document.text:
+        return Relation.SUPPORTS
+    return Relation.CONTRADICTS if "1902" in document.text else Relation.IRRELEVANT
+
+
+@pytest.mark.parametrize(("yes", "no", "adheres"), [(0.6, 0.2, True), (0.1, 0.3, False)])
+async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_path: Path) -> None:
+    async with choosing(tmp_path, yes, no) as client:
+        found = await behaviour(
+            "q", ConflictType.OPINIONS, "Views differ.", behaviour_judge(client, "choice")
+        )
+    assert found.adheres is adheres
+    assert found.probability == pytest.approx(yes / (yes + no))
+    assert found.type is ConflictType.OPINIONS
+
+
+async def test_everything_by_a_language_model(tmp_path: Path) -> None:
+    async with asking(tmp_path, replies) as (client, requests):
+        found = await judged(ASKED, ANSWERED, judge(client, ConflictsSettings()))
+    assert found.adherence is not None
+    assert (found.adherence.adheres, found.adherence.reason) == (True, "It is clear.")
+    assert found.adherence.type is ConflictType.MISINFORMATION
+    assert found.inclusion is not None
+    assert (found.inclusion.included, found.inclusion.gold) == (True, "1856")
+    assert found.grounding is not None
+    one, two, three, four = found.grounding.sentences
+    # The model's quote of source 1 stands nowhere, so it is no passage.
+    assert (one.grounds, one.sources, one.quote) == (Grounds.CONTRADICTORY, (1,), None)
+    assert (two.grounds, two.sources) == (Grounds.SUPPORTED, (2, 3))
+    assert two.quote == "the mill  dates from 1902."  # white space and case aside
+    assert (three.grounds, three.sources) == (Grounds.UNSUPPORTED, ())
+    assert four.grounds is Grounds.NO_FACT
+    assert found.grounding.share == pytest.approx(1 / 3)
+    assert sorted(map(schema_of, requests)) == [
+        "AdherenceJson", "GroundingJson", "GroundingJson", "InclusionJson", "UncitedJson",
+        "UncitedJson",
+    ]  # fmt: skip
+
+
+async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
+    async with asking(tmp_path, replies) as (client, requests):
+        by = grounding_model(client)
+        sentences = [Sentence(text=text, cites=(1, 2)) for text in ("Since 1902.", "In 1856.")]
+        await grounding(sentences, SOURCES, by)
+        await grounding([Sentence(text="It is tall.")], SOURCES, by)
+    one, other, bare = map(prompt_of, requests)
+    assert fenced_text(requests[0], "SOURCE 1") == SOURCES[0].as_read()
+    assert fenced_text(requests[0], "SOURCE 2") == SOURCES[1].as_read()
+    assert SOURCES[2].text not in one
+    before = one[: one.index("<<SENTENCE")]
+    assert "<<SOURCE 2" in before
+    assert other.startswith(before)
+    assert "<<SOURCE" not in bare
+    assert '"quote"' not in bare
+
+
+async def test_against_all_sources(tmp_path: Path) -> None:
+    bare = [Sentence(text="It dates from 1902.")]
+    async with asking(tmp_path, replies) as (client, requests):
+        found = await grounding(bare, SOURCES, grounding_model(client), "all")
+    assert found.sentences[0].sources == (1, 2, 3)
+    assert found.share == 1.0
+    assert len(requests) == 1
+    labeller = KnownLabels(by_year)
+    known = await grounding(bare, SOURCES, labeller, "all")
+    assert (known.sentences[0].grounds, known.sentences[0].sources) == (
+        Grounds.SUPPORTED,
+        (1, 2, 3),
+    )
+
+
+async def test_grounding_by_a_labeller() -> None:
+    labeller = KnownLabels(by_year)
+    found = await grounding(ANSWERED.sentences, SOURCES, labeller)
+    one, two, three, four = found.sentences
+    assert (one.grounds, one.quote) == (Grounds.SUPPORTED, "The mill was built in 1856.")
+    assert (two.grounds, two.quote) == (Grounds.CONTRADICTORY, "The mill dates from 1902.")
+    assert [each.document for each in two.judgements] == ["2", "3"]
+    assert (three.grounds, three.reason) == (Grounds.UNSUPPORTED, "cites no source")
+    assert (four.grounds, four.reason) == (Grounds.NO_FACT, "states no fact")
+    # Nobody was asked of the last two, and documents hold no dates or addresses.
+    assert labeller.asked == [
+        ("The mill was built in 1856.", SOURCES[0].text),
+        ("It dates from 1902.", SOURCES[1].text),
+        ("It dates from 1902.", SOURCES[2].text),
+    ]
+
+
+async def test_a_labeller_that_cannot_judge() -> None:
+    unread = await grounding(
+        ANSWERED.sentences[:1], SOURCES, KnownLabels(lambda _: Relation.INVALID)
+    )
+    assert unread.sentences[0].grounds is None
+    assert unread.sentences[0].problem == "1 of 1 sources could not be judged"
+    assert len(unread.sentences[0].judgements) == 1
+    refused = await grounding(ANSWERED.sentences[:3], SOURCES, Refusing())
+    assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
+    assert refused.sentences[1].problem == "'It dates from 1902.' is too long"
+    assert refused.share == 0.0
+
+
+async def test_recall_by_a_labeller() -> None:
+    asks, gold = ASKED.query, "in the spring of 1856"
+    labeller = KnownLabels(by_year)
+    found = await inclusion(asks, gold, "They built it in 1856 [2].", labeller)
+    assert found.included is True
+    assert found.reason == "The mill was built in the spring of 1856."
+    assert found.judgement is not None
+    assert labeller.asked == [(found.reason, "They built it in 1856.")]
+    for text in ("It dates from 1902.", "Flour is ground grain."):
+        assert (await inclusion(asks, gold, text, labeller)).included is False
+    sentence = "The mill has stood since the spring of 1856."
+    assert (await inclusion(asks, sentence, "In 1856.", labeller)).reason == sentence
+
+
+async def test_what_is_named_is_not_asked_about() -> None:
+    labeller = KnownLabels(lambda _: Relation.CONTRADICTS)
+    found = await inclusion("When was the mill built?", "1856", "In 1856 [1].", labeller)
+    assert (found.included, found.reason, found.judgement) == (True, WORD_FOR_WORD, None)
+    assert labeller.asked == []
+    # The number of a citation names nothing, and "no" must mean the answer.
+    assert not (
+        await inclusion("How many mills are there?", "2", "Several [2].", labeller)
+    ).included
+    assert not (await inclusion("Is the mill old?", "no", "It is, no doubt.", labeller)).included
+    assert len(labeller.asked) == 2
+    empty = await inclusion("How many mills are there?", "2", "[2]", labeller)
+    assert (empty.included, empty.reason) == (False, "the answer has no text")
+
+
+async def test_recall_that_cannot_be_judged() -> None:
+    refused = await inclusion(ASKED.query, "1856", "Long ago.", Refusing())
+    assert refused.included is None
+    assert "is too long" in (refused.problem or "")
+    labeller = KnownLabels(lambda _: Relation.INVALID)
+    unread = await inclusion(ASKED.query, "1856", "Long ago.", labeller)
+    assert unread.included is None
+    assert unread.problem
+    assert unread.judgement is not None
+
+
+async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path) -> None:
+    async with asking(tmp_path, replies) as (client, requests):
+        by = recall_model(client)
+        found = await inclusion(ASKED.query, "1856", "In 1856 [1].", by)
+    assert found.included is True
+    assert found.reason == "It says so."
+    (request,) = requests
+    assert fenced_text(request, "QUESTION") == ASKED.query
+    assert fenced_text(request, "RIGHT ANSWER") == "1856"
+    assert fenced_text(request, "ANSWER") == "In 1856 [1]."
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(text="", problem="cut", raw="{"), Answer(text=" \n"), Answer(text="")]
+)
+async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
+    labeller = KnownLabels()
+    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Judged()
+    assert labeller.asked == []
+
+
+@pytest.mark.parametrize("of", [*ConflictType, None])
+async def test_recall_is_for_questions_with_one_answer(
+    of: ConflictType | None, tmp_path: Path
+) -> None:
+    asked = ASKED.model_copy(update={"conflict_type": of})
+    async with asking(tmp_path, replies) as (client, _):
+        found = await judged(asked, ANSWERED, judge(client, NLI, labeller=KnownLabels(by_year)))
+    assert (found.inclusion is not None) == (
+        of in {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
+    )
+    assert (found.adherence.type if found.adherence else None) == of
+    assert found.grounding is not None
+
+
+async def test_a_type_may_be_given_and_a_gold_answer_may_lack(tmp_path: Path) -> None:
+    async with asking(tmp_path, replies) as (client, _):
+        by = judge(client, NLI, labeller=KnownLabels(by_year))
+        told = await judged(ASKED, ANSWERED, by, type=ConflictType.OPINIONS)
+        bare = await judged(ASKED.model_copy(update={"gold_answer": None}), ANSWERED, by)
+    assert told.adherence is not None
+    assert told.adherence.type is ConflictType.OPINIONS
+    assert told.inclusion is bare.inclusion is None
+    assert bare.adherence is not None
+
+
+async def test_without_a_language_model_behaviour_is_not_judged() -> None:
+    by = judge(None, NLI, labeller=KnownLabels(by_year))
+    assert by.prompts == ()
+    found = await judged(ASKED, ANSWERED, by)
+    assert found.adherence is None
+    assert found.inclusion is not None
+    assert found.grounding is not None
+
+
+async def test_who_judges_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="needs a tagger"):
+        judge(None, NLI)
+    with pytest.raises(InputError, match="needs a model"):
+        judge(None, ConflictsSettings(), labeller=KnownLabels())
+    async with asking(tmp_path) as (client, _):
+        names = [each.name for each in judge(client, ConflictsSettings()).prompts]
+        assert len(names) == len(set(names)) == 7
+        only = judge(client, NLI, labeller=KnownLabels()).prompts
+    assert [each.name for each in only] == names[:5]
+    assert names[5:] == ["conflicts/recall", "conflicts/grounding"]
+    assert "conflicts/behaviour_no_conflict" in names

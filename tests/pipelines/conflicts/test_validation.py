@@ -1,0 +1,169 @@
+"""The judge of behaviour against people's labels, and our own labelled answers."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from debates import asking
+from scripted import fenced_text
+
+from pipelines.conflicts.citations import cited_sentences
+from pipelines.conflicts.judges.behaviour import behaviour_judge
+from pipelines.conflicts.judges.validation import (
+    SAMPLES,
+    LabelledAnswer,
+    Rated,
+    agreement,
+    read,
+    validate,
+)
+from pipelines.conflicts.judges.verdicts import Adherence
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.errors import InputError
+
+LINE: dict[str, Any] = {
+    "id": "a",
+    "query": "When?",
+    "conflict_type": "no-conflict",
+    "answer": "In 1902 [1].",
+    "adherent": True,
+}
+
+
+def rated(
+    adherent: bool, says: bool | None, of: ConflictType = ConflictType.OPINIONS, name: str = "a"
+) -> Rated:
+    labelled = LabelledAnswer(id=name, query="q", conflict_type=of, answer="a", adherent=adherent)
+    return Rated(labelled=labelled, adherence=Adherence(adheres=says, type=of))
+
+
+def written(folder: Path, *lines: object) -> Path:
+    path = folder / "answers.jsonl"
+    path.write_text(
+        "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in lines),
+        "utf-8",
+    )
+    return path
+
+
+def test_our_samples_are_balanced() -> None:
+    answers = read(SAMPLES)
+    counts = Counter((each.conflict_type, each.adherent) for each in answers)
+    assert len(answers) >= 40
+    assert counts == {(of, adherent): 4 for of in ConflictType for adherent in (True, False)}
+
+
+def test_our_samples_are_varied_and_explained() -> None:
+    answers = read(SAMPLES)
+    assert len({each.query for each in answers}) == len(answers)
+    assert len({each.note for each in answers}) == len(answers)
+    for each in answers:
+        assert each.note.endswith("."), each.id
+        assert ". " not in each.note, each.id  # one sentence
+        assert any(sentence.cites for sentence in cited_sentences(each.answer, 5)), each.id
+        assert not any(sentence.unknown for sentence in cited_sentences(each.answer, 5)), each.id
+        assert len(each.answer) < 600
+
+
+@pytest.mark.parametrize("label", ["Conflict due to outdated information", "outdated"])
+def test_both_names_of_a_type_are_read(label: str, tmp_path: Path) -> None:
+    (answer,) = read(written(tmp_path, LINE | {"conflict_type": label, "note": "n"}))
+    assert answer.conflict_type is ConflictType.OUTDATED
+    assert answer.note == "n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        ([], r"answers\.jsonl has no entry"),
+        (["\n \n"], r"answers\.jsonl has no entry"),
+        ([LINE, LINE], r"answers\.jsonl:2: the id 'a' stands here a second time"),
+        ([LINE, "", "{"], r"answers\.jsonl:3: not valid JSON"),
+        ([LINE, []], r"answers\.jsonl:2: a list where labelled answers has an object"),
+        ([LINE | {"adherent": "yes"}], r"answers\.jsonl:1: the field 'adherent'"),
+        ([LINE | {"adherent": 1}], r"answers\.jsonl:1: the field 'adherent'"),
+        ([LINE | {"conflict_type": "other"}], r":1: the field 'conflict_type': 'other' is no type"),
+        ([LINE | {"conflict_type": ["opinions"]}], r":1: the field 'conflict_type'"),
+        ([LINE | {"answer": "  "}], r":1: the field 'answer' is empty"),
+        ([LINE | {"verdict": True}], r":1: the field 'verdict': Extra inputs"),
+        ([{"id": "a"}], r":1: the field 'query' is missing \(and 3 more\)"),
+    ],
+)
+def test_files_that_cannot_be_read(lines: list[object], reason: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=reason) as caught:
+        read(written(tmp_path, *lines))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="does not exist"):
+        read(tmp_path / "nothing.jsonl")
+
+
+def test_agreement_worked_by_hand() -> None:
+    # Judged: 3 both yes, 1 judge alone, 1 person alone, 1 both no; one unreadable. 4 of 6 agree.
+    # Persons say yes to 4 of 6, the judge too: p_e = (16 + 4) / 36 = 5/9,
+    # kappa = (2/3 - 5/9) / (4/9) = 1/4.
+    yes = [rated(True, True)] * 3
+    rest = [rated(False, True), rated(True, False), rated(False, False), rated(True, None)]
+    found = agreement([*yes, *rest])
+    assert (found.true_positives, found.false_positives) == (3, 1)
+    assert (found.false_negatives, found.true_negatives) == (1, 1)
+    assert found.unreadable == 1
+    assert found.accuracy is not None
+    assert found.accuracy.value == pytest.approx(4 / 6)
+    assert found.accuracy.n == 6
+    assert found.accuracy.low is not None
+    assert found.kappa is not None
+    assert found.kappa.value == pytest.approx(1 / 4)
+    assert [each.agrees for each in rest] == [False, False, True, None]
+
+
+def test_agreement_of_each_type() -> None:
+    found = agreement(
+        [
+            rated(True, True),
+            rated(False, True, ConflictType.OUTDATED),
+            rated(False, None, ConflictType.OUTDATED),
+        ]
+    )
+    assert list(found.of_type) == [ConflictType.OPINIONS, ConflictType.OUTDATED]
+    outdated = found.of_type[ConflictType.OUTDATED]
+    assert (outdated.false_positives, outdated.unreadable) == (1, 1)
+    assert outdated.accuracy is not None
+    assert outdated.accuracy.value == 0.0
+    opinions = found.of_type[ConflictType.OPINIONS]
+    assert opinions.kappa is None  # both say yes to all
+
+
+def test_agreement_of_nothing() -> None:
+    found = agreement([rated(True, None)])
+    assert found.accuracy is found.kappa is None
+    assert found.unreadable == 1
+    assert agreement([]).of_type == {}
+
+
+async def test_every_answer_is_judged_by_its_type(tmp_path: Path) -> None:
+    answers = read(SAMPLES)
+
+    def reply(request: dict[str, Any]) -> str:
+        """Finds that answers with three citations adhere; stumbles over one."""
+        text = fenced_text(request, "ANSWER")
+        if "Lusitania" in text:
+            return "I cannot say."
+        return json.dumps({"reason": "r", "adheres": text.count("[") >= 3})
+
+    told: list[Rated] = []
+    async with asking(tmp_path, reply) as (client, requests):
+        by = behaviour_judge(client, "json")
+        found = await validate(answers, by, told.append, in_flight=4)
+    assert [each.labelled for each in found] == answers
+    assert sorted(each.labelled.id for each in told) == sorted(each.id for each in answers)
+    assert len(requests) == len(answers)
+    for each in found:
+        assert each.adherence.type is each.labelled.conflict_type
+        if each.labelled.id != "lusitania-sinking":
+            assert each.adherence.adheres == (each.labelled.answer.count("[") >= 3)
+    assert agreement(found).unreadable == 1

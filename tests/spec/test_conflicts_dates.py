@@ -1,0 +1,242 @@
+"""Dates of sources and in texts, each as precise as it is given."""
+
+from datetime import date
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflicts.dates import (
+    EARLIEST,
+    LATEST,
+    Written,
+    absent,
+    dates_in,
+    newest_first,
+    parse,
+    spread_years,
+    written,
+)
+from pipelines.conflicts.question import Source
+from pipelines.metrics.short_answers import MONTHS
+
+TODAY = date(2025, 3, 2)
+PARTS = ("2024", "12", "Jul", "May", "3rd", "at", "of", "BC", "am", ":", "-", "/", "ago", ".", "T")
+
+days = st.dates(date(EARLIEST, 1, 1), date(LATEST, 12, 31))
+precise = st.builds(
+    lambda day, parts: Written(*(day.year, day.month, day.day)[:parts]), days, st.integers(1, 3)
+)
+
+
+def source(when: str | None) -> Source:
+    return Source(text="The bridge opened in 1955.", date=when)
+
+
+# Written
+
+
+def test_a_date_is_written_as_precisely_as_it_is_known() -> None:
+    made = [Written(2024), Written(2024, 7), Written(2024, 7, 30)]
+    year, month, day = made
+    assert [each.as_text() for each in made] == ["2024", "2024-07", "2024-07-30"]
+    assert sorted([day, year, month]) == made
+
+
+def test_its_place_on_a_line_of_years_is_the_middle_of_what_is_given() -> None:
+    assert Written(2023).decimal_year == 2023.5
+    assert Written(2024).decimal_year == 2024.5
+    assert Written(2024, 1).decimal_year == pytest.approx(2024 + 15.5 / 366)
+    assert Written(2023, 12, 31).decimal_year == pytest.approx(2023 + 364.5 / 365)
+
+
+@pytest.mark.parametrize("parts", [(2024, 0, 5), (2023, 2, 29), (2024, 13), (0,), (2024, -1)])
+def test_what_the_calendar_does_not_have_is_no_date(parts: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"day|month|year"):
+        Written(*parts)
+
+
+@given(precise, precise)
+def test_order_and_place_agree_for_dates_of_one_precision(one: Written, two: Written) -> None:
+    assert one.year <= one.decimal_year < one.year + 1
+    if bool(one.month) == bool(two.month) and bool(one.day) == bool(two.day):
+        assert (one < two) == (one.decimal_year < two.decimal_year)
+
+
+# A source's own date
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024", "2024"),
+        ("July 2024", "2024-07"),
+        ("2024-07", "2024-07"),
+        ("Jul 30, 2024", "2024-07-30"),
+        ("30 July 2024", "2024-07-30"),
+        ("2023-06-13 00:00:00", "2023-06-13"),
+        ("2024-07-30T23:10:00Z", "2024-07-30"),
+        ("Tue, 30 Jul 2024 10:00:00 EST", "2024-07-30"),
+        ("20240730", "2024-07-30"),
+        ("7/30/24", "2024-07-30"),
+        ("30/7/2024", "2024-07-30"),
+        ("07/08/2024", "2024-07-08"),
+        ("Tuesday, July 2024", "2024-07"),
+        (" Feb 29, 2024 ", "2024-02-29"),
+    ],
+)
+def test_dates_as_search_results_write_them(text: str, expected: str) -> None:
+    found = parse(text)
+    assert found is not None
+    assert found.as_text() == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " ", "NA", "n/a", "unknown", "None", "12", "0", "999", "2101", "12.5", "1,999",
+        "202407", "1722297600", "12 50", "10:30", "July 30", "Tuesday", "Feb 30, 2024", "0024",
+        "May", "about the bridge", "2 days ago", "yesterday", "9" * 5000, "2024 " * 50,
+    ],
+)  # fmt: skip
+def test_what_is_no_date(text: str) -> None:
+    assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("today", "2025-03-02"),
+        ("Yesterday", "2025-03-01"),
+        ("2 days ago", "2025-02-28"),
+        ("3 weeks ago", "2025-02-09"),
+        ("5 hours ago", "2025-03-02"),
+        ("an hour ago", "2025-03-02"),
+        ("2 months ago", "2025-01"),
+        ("3 months ago", "2024-12"),
+        ("1 year ago", "2024"),
+        ("July 2024", "2024-07"),
+    ],
+)
+def test_relative_dates_count_from_the_day_of_retrieval(text: str, expected: str) -> None:
+    found = parse(text, TODAY)
+    assert found is not None
+    assert found.as_text() == expected
+
+
+@pytest.mark.parametrize("text", ["2000 years ago", "99999 weeks ago", "99999 months ago", "ago"])
+def test_a_span_beyond_the_calendar_is_none(text: str) -> None:
+    assert parse(text, TODAY) is None
+
+
+@given(precise)
+def test_what_is_written_is_read_again(given_date: Written) -> None:
+    assert parse(given_date.as_text()) == given_date
+
+
+@given(
+    st.one_of(
+        st.text(max_size=120),
+        st.text(alphabet="0123456789-/:., TZ+amJulyOct'()", max_size=25),
+        st.lists(st.sampled_from(PARTS)).map(" ".join),
+    ),
+    st.sampled_from([None, TODAY]),
+)
+def test_no_string_is_an_error(text: str, today: date | None) -> None:
+    found = parse(text, today)
+    assert found is None or EARLIEST <= found.year <= LATEST
+    for each in dates_in(text):
+        assert EARLIEST <= each.year <= LATEST
+
+
+def test_only_a_sources_own_date_counts() -> None:
+    assert written(source("Jul 30, 2024")) == Written(2024, 7, 30)
+    assert written(source("NA")) is None
+    assert written(source("2 days ago")) is None
+    assert written(source(None)) is None
+
+
+def test_absent() -> None:
+    assert all(map(absent, (None, "", " NA ", "Unknown")))
+    assert not absent("2 days ago")
+
+
+def test_the_newest_of_sources() -> None:
+    given_sources = [source("2024-01-05"), source("NA"), source("Mar 2024"), source("2023")]
+    assert newest_first(given_sources)[0][1] == Written(2024, 3)
+    assert newest_first([source(None), source("NA")]) == []
+    assert newest_first([source("2020"), source(None), source("2020-05"), source("2020")]) == [
+        (3, Written(2020, 5)),
+        (1, Written(2020)),
+        (4, Written(2020)),
+    ]
+
+
+def test_the_spread_of_dates() -> None:
+    assert spread_years([Written(2024), Written(2020), Written(2022)]) == 4
+    assert spread_years([Written(2024, 7, 30)] * 2) == 0
+    assert spread_years([Written(2024)]) is None
+    assert spread_years([]) is None
+
+
+# Dates in a text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Opened on 30 July 2024.", "2024-07-30"),
+        ("Opened on July 30, 2024, and", "2024-07-30"),
+        ("the 3rd of SEPT. 1851 was", "1851-09-03"),
+        ("since Jul 2024", "2024-07"),
+        ("May, 1999", "1999-05"),
+        ("updated 2024-07-30T10:00", "2024-07-30"),
+        ("In 2024, and as of 2023", "2024 2023"),
+        ("on 30/7/2024, 7.30.2024", "2024-07-30 2024-07-30"),
+        ("on 7/8/2024", "2024"),
+        ("since 07/2024", "2024-07"),
+        ("from 1990-2000 or 2010–12", "1990 2000 2010"),
+        ("31 June 1905", "1905-06"),
+        ("(2020) mid-2021, 'best of 2022'.", "2020 2021 2022"),
+        ("3/10/2025-3/14/2025 and 2021's best", "2025 2025-03-14 2021"),
+        ("In 2020 women earned less", "2020"),
+        ("2024, 2023, 2024", "2024 2023 2024"),
+        ("January 5, 2010: since 2004 it was", "2010-01-05 2004"),
+    ],
+)
+def test_dates_that_a_text_names(text: str, expected: str) -> None:
+    assert [each.as_text() for each in dates_in(text)] == expected.split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "1,999 and 2,024", "$2020", "US$ 2020", "€ 2024", "USD 2020", "2020 dollars",
+        "2000 meters", "2000-metre race", "2000 kg", "2,000.2020", "12020", "20201", "the 1990s",
+        "1990's", "2000%", "2000 °C", "2000 people", "more than 2000 shops", "2000 years ago",
+        "2000 BC", "call 555-2020", "No. 1999", "p. 1999", "version 3.2020", "2020.5", "A2020",
+        "1899 2100", "July", "aprİl x", "2020,500",
+    ],
+)  # fmt: skip
+def test_numbers_that_are_no_years(text: str) -> None:
+    assert dates_in(text) == []
+
+
+@given(st.lists(days, max_size=5), st.sampled_from(["iso", "day", "month"]))
+def test_every_mention_is_found_once_and_in_order(named: list[date], form: str) -> None:
+    month = [MONTHS[day.month - 1].title() for day in named]
+    texts = {
+        "iso": [day.isoformat() for day in named],
+        "day": [f"{d.day} {m} {d.year}" for d, m in zip(named, month, strict=True)],
+        "month": [f"{m} {d.day}, {d.year}" for d, m in zip(named, month, strict=True)],
+    }[form]
+    text = "Said " + "; then ".join(texts) + "."
+    assert dates_in(text) == [Written(day.year, day.month, day.day) for day in named]
+
+
+@given(st.lists(st.integers(1900, 2099), max_size=6))
+def test_bare_years(years: list[int]) -> None:
+    found = dates_in(", ".join(f"in {year}" for year in years))
+    assert [each.year for each in found] == years
+    assert all(one.month == other.month == 0 for one, other in pairwise(found))

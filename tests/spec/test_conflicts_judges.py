@@ -1,0 +1,200 @@
+"""The judges of section 4: rules worked by hand, and what their prompts are made of."""
+
+import re
+from pathlib import Path
+
+import pytest
+from debates import asking
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflicts.judges.behaviour import VARIABLES, behaviour, behaviour_judge
+from pipelines.conflicts.judges.grounding import decided, states_a_fact
+from pipelines.conflicts.judges.recall import named
+from pipelines.conflicts.judges.validation import SAMPLES, read
+from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
+from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from pipelines.data.jsonl import SAMPLES as CONTESTED
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.prompts import HERE, load
+
+S, C, I, X = Relation  # noqa: E741
+
+
+def judgement(relation: Relation, source: int, snippet: str | None = None) -> Judgement:
+    return Judgement(
+        claim="The dam was built in 1902.",
+        document=str(source),
+        relation=relation,
+        snippet=snippet,
+        raw="?" if relation is X else None,
+        source="known",
+    )
+
+
+def verdict(*relations: Relation) -> SentenceGrounding:
+    judgements = [judgement(each, number) for number, each in enumerate(relations, 1)]
+    return decided(judgements, tuple(range(1, len(relations) + 1)))
+
+
+@pytest.mark.parametrize(
+    ("relations", "grounds"),
+    [
+        ((S,), Grounds.SUPPORTED),
+        ((C, I, S), Grounds.SUPPORTED),  # one source that says so is enough
+        ((X, S), Grounds.SUPPORTED),
+        ((I, C), Grounds.CONTRADICTORY),
+        ((C, X), Grounds.CONTRADICTORY),
+        ((I, I), Grounds.UNSUPPORTED),
+        ((I, X), None),  # the unreadable one might have supported it
+    ],
+)
+def test_what_several_sources_make(
+    relations: tuple[Relation, ...], grounds: Grounds | None
+) -> None:
+    assert verdict(*relations).grounds is grounds
+
+
+@given(st.lists(st.sampled_from(Relation), min_size=1, max_size=8), st.randoms())
+def test_the_order_of_sources_has_no_part_in_it(relations: list[Relation], random: object) -> None:
+    found = verdict(*relations)
+    assert verdict(*reversed(relations)).grounds is found.grounds
+    assert (found.grounds is Grounds.SUPPORTED) == (S in relations)
+    assert (found.problem is not None) == (found.grounds is None)
+    assert [each.relation for each in found.judgements] == relations
+
+
+def test_the_quote_is_that_of_the_deciding_source() -> None:
+    given_ = [judgement(C, 1, "Built in 1856."), judgement(S, 2), judgement(S, 3, "Since 1902.")]
+    assert decided(given_, (1, 2, 3)).quote == "Since 1902."
+    assert decided(given_[:1], (1,)).quote == "Built in 1856."
+    unread = decided([judgement(I, 1), judgement(X, 2)], (1, 2))
+    assert (unread.problem, unread.raw) == ("1 of 2 sources could not be judged", "?")
+
+
+def test_the_share_of_an_answer_worked_by_hand() -> None:
+    # Two supported, one unsupported, one contradictory, one without facts, one not judged: 2 / 4.
+    grounds = [*[Grounds.SUPPORTED] * 2, Grounds.UNSUPPORTED, Grounds.CONTRADICTORY]
+    parts = [SentenceGrounding(grounds=each) for each in [*grounds, Grounds.NO_FACT, None]]
+    assert Grounding(sentences=tuple(parts)).share == 0.5
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "",
+        "...",
+        "What is known about the dam?",
+        "**Arguments for uniforms:**",
+        "## Summary",
+        "The sources disagree.",
+        "In summary, the sources disagree on this.",
+        "The search results give different answers.",
+        "Most of the sources do not agree.",
+        "None of the sources answers the question.",
+        "The documents do not say.",
+        "Here is a summary.",
+        "Here is a brief overview of the sources:",
+        "I could not find an answer.",
+        "Unfortunately, I couldn't find an answer to your question in the sources.",
+        "There is no single answer to this question.",
+        "It depends.",
+    ],
+)
+def test_remarks_state_no_fact(sentence: str) -> None:
+    assert not states_a_fact(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The dam was built in 1902.",
+        "The sources disagree whether the dam, built in 1902, is safe.",
+        "The sources agree that the dam is safe.",
+        "Sources of the Nile are in Rwanda.",
+        "Here is where the river ends.",
+        "I could not find an answer, but the dam was built in 1902.",
+        "There is no scientific consensus on the question.",
+        "Opinions differ on the dam.",
+        "According to the sources, the dam was built in 1902.",
+        "It depends on the height above the sea.",
+        "The documents are kept in Vienna.",
+    ],
+)
+def test_everything_else_does(sentence: str) -> None:
+    assert states_a_fact(sentence)
+
+
+def test_a_long_text_takes_no_long_time() -> None:
+    words = "I could not find " + "the sources " * 20_000
+    assert states_a_fact(words)
+    assert states_a_fact("the " * 50_000 + "x")
+    assert states_a_fact("I could not find " + "the sources " * 8 + "x")
+
+
+@pytest.mark.parametrize(
+    ("gold", "answer", "there"),
+    [
+        ("The Hague", "The court sits in the Hague.", True),
+        ("J. R. R. Tolkien", "It was J.R.R. Tolkien.", False),  # left to the tagger
+        ("1902", "It was built in 1902, not in 1856.", True),
+        ("19", "It was built in 1902.", False),
+        ("no", "There is no doubt that it was.", False),
+        ("Yes", "Yes, it was.", False),
+        ("the", "The dam.", False),  # nothing is left of it
+    ],
+)
+def test_what_is_named_word_for_word(gold: str, answer: str, there: bool) -> None:
+    assert named(gold, answer) is there
+
+
+def template(of: ConflictType) -> str:
+    return load(f"conflicts/behaviour_{of.replace('-', '_')}", VARIABLES).source
+
+
+@pytest.mark.parametrize("of", ConflictType)
+def test_a_template_has_as_many_examples_that_adhere_as_that_do_not(of: ConflictType) -> None:
+    verdicts = re.findall(r"^Verdict: (YES|NO)\. \w", template(of), re.MULTILINE)
+    assert verdicts.count("YES") == verdicts.count("NO")
+    assert 2 <= verdicts.count("YES") <= 3
+
+
+def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
+    """Else the judge would be measured on what it was told."""
+    shown = {
+        each
+        for path in HERE.glob("conflicts/prompts/*.j2")
+        for each in re.findall(r"^Question: (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert len(shown) >= 15
+    asked = {each.query for each in read(SAMPLES)}
+    others = {
+        line
+        for name in ("conflicts.jsonl", "contested.jsonl", "ramdocs.jsonl")
+        for line in re.findall(
+            r'"question": "(.+?)", "', (CONTESTED.parent / name).read_text("utf-8")
+        )
+    }
+    assert not shown & asked
+    assert not shown & others
+    assert not asked & others
+
+
+@pytest.mark.parametrize("of", ConflictType)
+async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: Path) -> None:
+    """Type, expected behaviour, examples, query and answer; two queries share all but these two."""
+    reply = '{"reason": "So it does.", "adheres": true}'
+    async with asking(tmp_path, lambda _: reply) as (client, requests):
+        by = behaviour_judge(client)
+        found = await behaviour("Who built it?", of, "Ann Li built it [1].", by)
+        await behaviour("When was that?", of, "In 1902 [2].", by)
+    assert (found.adheres, found.type, found.reason) == (True, of, "So it does.")
+    assert found.probability is None
+    assert found.problem is None
+    one, other = (request["messages"][-1]["content"] for request in requests)
+    before = one[: one.index("<<QUESTION")]
+    assert CATEGORY[of].definition in before
+    assert CATEGORY[of].expected in before
+    assert before.count("Verdict: YES") >= 2
+    assert other.startswith(before)
+    assert one.index("<<QUESTION") < one.index("<<ANSWER")

@@ -1,0 +1,499 @@
+"""The tables of CONFLICTS' evaluation from results worked out by hand (sections 4 and 5)."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflicts.answer import Answer, Sentence
+from pipelines.conflicts.evaluation import paper
+from pipelines.conflicts.evaluation.answer_tables import answers, behaviour, by_type
+from pipelines.conflicts.evaluation.comparison_tables import by_told
+from pipelines.conflicts.evaluation.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.evaluation.scores import MERGED, Results, measures, merged, parts
+from pipelines.conflicts.evaluation.sentence_tables import grounds
+from pipelines.conflicts.evaluation.statistics import Statistic
+from pipelines.conflicts.evaluation.tables import all_tables
+from pipelines.conflicts.evaluation.type_scores import JOINT, MAJORITY, predicted
+from pipelines.conflicts.evaluation.type_tables import confusion
+from pipelines.conflicts.judges.verdicts import (
+    Adherence,
+    Grounding,
+    Grounds,
+    Inclusion,
+    Judged,
+    SentenceGrounding,
+)
+from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import Cell, Table
+
+NO_CONFLICT = ConflictType.NO_CONFLICT
+COMPLEMENTARY = ConflictType.COMPLEMENTARY
+OPINIONS = ConflictType.OPINIONS
+OUTDATED = ConflictType.OUTDATED
+MISINFORMATION = ConflictType.MISINFORMATION
+
+S, U, C, N = Grounds
+NLI, EXPLAINED, CHOICE = "NLI, evidence structure", "LLM, explained", "LLM, by choice"
+
+
+def query(name: str, type_: ConflictType | None = None, gold: str | None = None) -> Query:
+    return Query(
+        id=name,
+        query="When was it built?",
+        sources=(Source(text="A text."),),
+        conflict_type=type_,
+        gold_answer=gold,
+    )
+
+
+def says(
+    *grounds: Grounds | None,
+    adheres: bool | None = None,
+    included: bool | None = None,
+    told: ConflictType | None = None,
+    prediction: Prediction | None = None,
+    finished: bool = True,
+) -> Outcome:
+    """An answer of as many sentences as are judged; each cites source 1, and the first also 9."""
+    return Outcome(
+        answer=Answer(
+            text="It was built then.",
+            sentences=tuple(
+                Sentence(text="So.", cites=(1,), unknown=() if number else (9,))
+                for number, _ in enumerate(grounds)
+            ),
+            told=told,
+            prediction=prediction,
+            finished=finished,
+        ),
+        judged=Judged(
+            adherence=Adherence(adheres=adheres, type=OUTDATED, problem="no JSON"),
+            inclusion=Inclusion(included=included, gold="1889"),
+            grounding=Grounding(sentences=tuple(SentenceGrounding(grounds=g) for g in grounds)),
+        ),
+    )
+
+
+def unread(told: ConflictType | None = None) -> Outcome:
+    return Outcome(answer=Answer(text="", told=told, problem="no text", raw="{}\n{}"))
+
+
+def gives(
+    type_: ConflictType | None,
+    by: Classifier = "nli",
+    abstained: bool = False,
+    probabilities: dict[ConflictType, float] | None = None,
+) -> Prediction:
+    problem = "no number" if type_ is None and not abstained else None
+    return Prediction(
+        type=type_, by=by, abstained=abstained, problem=problem, probabilities=probabilities
+    )
+
+
+def shares(*values: float) -> dict[ConflictType, float]:
+    return dict(zip(ConflictType, values, strict=True))
+
+
+def result(
+    asked: Query, predictions: Sequence[Prediction] = (), **outcomes: Outcome
+) -> QueryResult:
+    named: dict[str, Strategy] = {
+        "vanilla": "vanilla",
+        "pipeline": "pipeline",
+        "aware": "taxonomy-aware",
+        "oracle": "oracle",
+    }
+    return QueryResult(
+        id=asked.id,
+        asked=asked,
+        status="answered",
+        predictions={each.by: each for each in predictions},
+        outcomes={named[key]: each for key, each in outcomes.items()},
+    )
+
+
+OWN = [
+    result(
+        query("o1", OUTDATED, "1889"),
+        [
+            gives(OUTDATED),
+            gives(OUTDATED, "choice", probabilities=shares(0.02, 0.02, 0.02, 0.9, 0.04)),
+        ],
+        vanilla=says(S, S, U, N, adheres=True, included=True),
+        pipeline=says(S, adheres=True, included=True, told=OUTDATED),
+        aware=says(S, adheres=False, included=True, prediction=gives(OPINIONS, "json")),
+    ),
+    result(
+        query("o2", OUTDATED, "1889"),
+        [
+            gives(NO_CONFLICT),
+            gives(NO_CONFLICT, "choice", probabilities=shares(0.5, 0.1, 0.05, 0.3, 0.05)),
+        ],
+        vanilla=says(S, adheres=True, included=False),
+        pipeline=says(S, U, adheres=False, included=True, told=OUTDATED),
+        aware=unread(),
+    ),
+    result(
+        query("o3", OUTDATED, "1889"),
+        [gives(None, abstained=True)],
+        vanilla=says(N, adheres=True),
+        pipeline=says(N, adheres=False, told=MISINFORMATION),
+    ),
+    result(
+        query("o4", OUTDATED, "1889"),
+        [gives(None)],
+        vanilla=says(C, adheres=False, included=True),
+        pipeline=says(S, adheres=True, included=True),
+    ),
+    result(
+        query("m1", MISINFORMATION, "1889"),
+        [gives(OUTDATED)],
+        vanilla=says(None, adheres=False, included=False),
+        pipeline=unread(told=OUTDATED),
+    ),
+    result(
+        query("n1", NO_CONFLICT, "1889"),
+        [
+            gives(NO_CONFLICT),
+            gives(NO_CONFLICT, "choice", probabilities=shares(0.34, 0.2, 0.2, 0.16, 0.1)),
+        ],
+        vanilla=unread(),
+    ),
+    result(query("p1", OPINIONS, "yes"), [gives(OPINIONS)], vanilla=says(S, U, finished=False)),
+    result(query("u1"), [gives(OUTDATED)], vanilla=says(S)),
+    QueryResult(id="f1", asked=query("f1", NO_CONFLICT), status="failed", error="too\nlong"),
+]
+RESULTS = {"conflicts": OWN}
+BY = {"conflicts": {"writer": "small", "judge": "big", "types": "nli"}}
+
+
+def tables(results: Results | None = None) -> dict[str, Table]:
+    made = all_tables(RESULTS if results is None else results, BY)
+    return {table.name: table for table in made}
+
+
+def records(table: Table, **where: Cell) -> list[dict[str, Cell]]:
+    """The rows that have all these cells, column by column."""
+    names = [column.key for column in table.columns]
+    every = [dict(zip(names, row, strict=True)) for row in table.rows]
+    return [each for each in every if where.items() <= each.items()]
+
+
+def record(table: Table, **where: Cell) -> dict[str, Cell]:
+    """The one such row, estimates as their values."""
+    (found,) = records(table, **where)
+    return {key: cell.value if isinstance(cell, Estimate) else cell for key, cell in found.items()}
+
+
+def only(found: dict[str, Cell], *keys: str) -> list[Cell]:
+    return [found[key] for key in keys]
+
+
+def test_every_table_is_there() -> None:
+    names = "statistics types confusion type_differences coverage answers behaviour by_type"
+    names += " differences told grounding citations failures"
+    assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
+    assert all(table.rows == () for table in all_tables({}, {}))
+
+
+def test_accuracy_of_answered_and_of_all() -> None:
+    found = record(tables()["conflicts_types"], classifier=NLI)
+    # o1, n1, p1 are right, o2 and m1 wrong; o3 abstained, o4 could not be read: 3 of 5, and of 7.
+    # u1 has no gold type and f1 failed.
+    assert only(found, "queries", "failed", "untyped", "abstained", "unreadable") == [9, 1, 1, 1, 1]
+    assert found["accuracy"] == pytest.approx(3 / 5)
+    assert found["accuracy_of_all"] == pytest.approx(3 / 7)
+    # F1: outdated TP 1, FP 1 (m1), FN 1 (o2): 1/2; no conflict TP 1, FP 1: 2/3; opinions 1;
+    # misinformation 0; complementary information never occurs and has none.
+    assert found["macro_f1"] == pytest.approx((1 / 2 + 2 / 3 + 1 + 0) / 4)
+    assert found["writer"] is None
+    (interval,) = records(tables()["conflicts_types"], classifier=NLI)
+    assert isinstance(interval["accuracy_of_all"], Estimate)
+    assert interval["accuracy_of_all"].n == 7
+
+
+def test_the_most_frequent_type() -> None:
+    found = record(tables()["conflicts_types"], classifier=MAJORITY)
+    # Outdated: 4 of 8 typed queries. Its F1 is 2 * 4 / (8 + 4) = 2/3; those of three others are 0.
+    assert only(found, "queries", "untyped", "accuracy") == [9, 1, 1 / 2]
+    assert found["macro_f1"] == pytest.approx(2 / 3 / 4)
+    assert found["writer"] is None
+
+
+def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
+    found = record(tables()["conflicts_types"], classifier=JOINT)
+    assert only(found, "unreadable", "accuracy", "accuracy_of_all") == [1, 0, 0]
+    assert found["writer"] == "small"
+
+
+def test_the_paper_stands_beside() -> None:
+    made = tables()
+    places = {row[1]: row[10] for row in made["conflicts_types"].quoted}
+    assert made["conflicts_types"].columns[10].key == "accuracy_of_all"
+    assert places["Gemini 2.5 Flash"] == 0.653
+    keys = [column.key for column in made["conflicts_answers"].columns]
+    rows = [dict(zip(keys, row, strict=True)) for row in made["conflicts_answers"].quoted]
+    assert len(rows) == 24
+    (found,) = (each for each in rows if (each["writer"], each["strategy"]) == ("GPT-4o", "Oracle"))
+    assert only(found, "behaviour_of_all", "recall", "grounding") == [0.886, 0.873, 0.914]
+    keys = [column.key for column in made["conflicts_behaviour"].columns]
+    opinions = dict(zip(keys, made["conflicts_behaviour"].quoted[3], strict=True))
+    assert only(opinions, "category", "vanilla", "pipeline", "taxonomy-aware", "oracle") == [
+        "Conflicting opinions", 0.362, 0.733, 0.698, 0.879,
+    ]  # fmt: skip
+    assert [name for name, _ in paper.TABLE_6] == list(MERGED)
+
+
+def test_the_paper_agrees_with_itself() -> None:
+    # Table 5's rows of the model of Table 6 are the latter's, weighed by the counts of Table 2.
+    queries = {"No conflict": 161, "Complementary": 115, "Conflicting opinions": 115}
+    queries["Freshness and misinformation"] = 67
+    for model, strategy, adhering, *_ in paper.TABLE_5:
+        if model == paper.THINKING:
+            mean = sum(queries[name] * own[strategy] for name, own in paper.TABLE_6) / 458
+            assert mean == pytest.approx(adhering, abs=0.006)
+
+
+def test_what_was_taken_for_what() -> None:
+    found = record(tables()["conflicts_confusion"], classifier=NLI, gold="Outdated information")
+    kinds = [str(each) for each in ConflictType]
+    assert only(found, *kinds, "abstained", "unreadable") == [1, 0, 0, 1, 0, 1, 1]
+    found = record(tables()["conflicts_confusion"], classifier=NLI, gold="Misinformation")
+    assert only(found, *kinds, "abstained", "unreadable") == [0, 0, 0, 1, 0, 0, 0]
+
+
+def test_differences_between_classifiers() -> None:
+    found = record(tables()["conflicts_type_differences"], first=NLI, second=MAJORITY)
+    # Over o1, o2, m1, n1, p1: 1 0 0 1 1 less 1 1 0 0 0. Of three discordant ones two are NLI's.
+    assert found["difference"] == pytest.approx(1 / 5)
+    assert only(found, "p", "queries") == [1.0, 5]
+    assert len(records(tables()["conflicts_type_differences"])) == 6
+
+
+def test_what_abstention_would_bring() -> None:
+    found = {
+        str(each["threshold"]): (each["kept"], each["accuracy"])
+        for each in records(tables()["conflicts_coverage"])
+    }
+    # Most probable: o1 0.9 and right, o2 0.5 and wrong, n1 0.34 and right.
+    worth = {
+        at: (kept, right.value)
+        for at, (kept, right) in found.items()
+        if isinstance(right, Estimate)
+    }
+    assert worth == {
+        "0.3": (3, pytest.approx(2 / 3)),
+        **dict.fromkeys(("0.4", "0.5"), (2, 1 / 2)),
+        **dict.fromkeys(("0.6", "0.7", "0.8"), (1, 1.0)),
+    }
+
+
+def test_answers() -> None:
+    found = record(tables()["conflicts_answers"], strategy="Vanilla")
+    assert only(found, "run", "writer", "judge", "types") == ["conflicts", "small", "big", None]
+    told = record(tables()["conflicts_answers"], strategy="Pipeline")
+    assert told["types"] == NLI
+    assert only(found, "queries", "failed", "unreadable", "cut", "untyped") == [9, 1, 1, 1, 1]
+    # o1, o2, o3 adhere, o4 and m1 do not; n1 could not be read, and the verdict on p1 neither.
+    assert found["behaviour"] == pytest.approx(3 / 5)
+    assert found["behaviour_of_all"] == pytest.approx(3 / 6)
+    # o1 and o4 include the answer, o2 and m1 do not; o3 has no verdict; p1 asks for opinions.
+    assert found["recall"] == pytest.approx(2 / 4)
+    # o1 2/3, o2 1, o4 0, p1 1/2, u1 1; o3 says no fact, m1 has no verdict.
+    assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0 + 1 / 2 + 1) / 5)
+    assert only(found, "no_facts", "behaviour_unjudged", "recall_unjudged") == [1, 1, 1]
+    assert found["grounding_unjudged"] == 1
+
+
+def test_categories_are_merged() -> None:
+    made = tables()["conflicts_behaviour"]
+    # 3 of 4 outdated and 0 of 1 misinformation; Pipeline has 2 of 4, as m1 could not be read.
+    found = record(made, category="Freshness and misinformation")
+    assert only(found, "queries", "vanilla_judged", "pipeline_judged") == [5, 5, 4]
+    assert found["vanilla"] == pytest.approx(3 / 5)
+    assert found["pipeline"] == pytest.approx(2 / 4)
+    assert only(found, "oracle", "oracle_judged") == [None, None]
+    found = record(made, category="No conflict")  # n1 unreadable, f1 failed
+    assert only(found, "queries", "vanilla", "vanilla_judged") == [2, None, 0]
+    assert merged(OUTDATED) == merged(MISINFORMATION) == "Freshness and misinformation"
+
+
+def test_answers_by_type() -> None:
+    made = tables()["conflicts_by_type"]
+    found = record(made, strategy="Vanilla", type="Outdated information")
+    assert only(found, "queries", "behaviour") == [4, 3 / 4]
+    assert found["recall"] == pytest.approx(2 / 3)
+    assert found["grounding"] == pytest.approx((2 / 3 + 1 + 0) / 3)
+    found = record(made, strategy="Vanilla", type="Misinformation")
+    assert only(found, "queries", "behaviour", "recall", "grounding") == [1, 0, 0, None]
+
+
+def test_grounding_of_sentences() -> None:
+    found = record(tables()["conflicts_grounding"], strategy="Vanilla")
+    assert only(found, "answers", "unreadable_answers", "unjudged", "sentences") == [8, 1, 0, 11]
+    kinds = ("supported", "unsupported", "contradictory", "no_fact", "unreadable")
+    assert only(found, *kinds) == [5, 2, 1, 2, 1]
+    assert found["share"] == pytest.approx(5 / 8)
+
+
+def test_citations() -> None:
+    found = record(tables()["conflicts_citations"], strategy="Vanilla")
+    assert only(found, "answers", "unreadable_answers", "sentences") == [8, 1, 11]
+    assert only(found, "cited", "citations", "unknown", "per_sentence") == [1.0, 11, 7, 1.0]
+
+
+def test_under_a_right_and_under_a_wrong_type() -> None:
+    made = tables()["conflicts_told"]
+    keys = ("queries", "unreadable", "unjudged", "behaviour")
+    found = {each: only(record(made, strategy="Pipeline", told=each), *keys) for each in
+             ("right", "wrong", "nothing")}  # fmt: skip
+    # o1 and o2 were told outdated: one of two. o3 was told misinformation, m1 (unreadable)
+    # outdated. o4 was told nothing.
+    assert found == {"right": [2, 0, 0, 1 / 2], "wrong": [2, 1, 0, 0], "nothing": [1, 0, 0, 1]}
+    wrong = record(made, strategy="Taxonomy-aware", told="wrong")
+    assert only(wrong, *keys) == [1, 0, 0, 0]
+
+
+def test_differences_from_vanilla() -> None:
+    made = tables()["conflicts_differences"]
+    found = record(made, first="Pipeline")
+    # Over o1 to o4: 1 0 0 1 less 1 1 1 0. Recall over o1, o2, o4: 1 1 1 less 1 0 1. Grounding over
+    # the same: 1, 1/2, 1 less 2/3, 1, 0; of eight flips the mean is as large in 6.
+    assert found["behaviour"] == pytest.approx(-1 / 4)
+    assert only(found, "behaviour_p", "behaviour_queries") == [1.0, 4]
+    assert found["recall"] == pytest.approx(1 / 3)
+    assert only(found, "recall_p", "recall_queries") == [1.0, 3]
+    assert found["grounding"] == pytest.approx((1 / 3 - 1 / 2 + 1) / 3)
+    assert found["grounding_p"] == pytest.approx(6 / 8)
+    assert "2 comparisons with 6 values of p" in made.notes[0]
+
+
+def test_the_data_in_numbers() -> None:
+    statistics = [
+        Statistic("type", "Misinformation", 2, 8, 5, 458),
+        Statistic("all", "search results per query", 7.5, None, 9.2, None),
+    ]
+    made = all_tables({}, {}, {"a.jsonl": statistics, "b.jsonl": statistics[:1]})[0]
+    assert made.rows == (
+        ("a.jsonl", "type (Table 2)", "Misinformation", 2, 1 / 4, 5, 5 / 458),
+        ("a.jsonl", "all queries", "search results per query", 7.5, None, 9.2, None),
+        ("b.jsonl", "type (Table 2)", "Misinformation", 2, 1 / 4, 5, 5 / 458),
+    )
+
+
+def test_failures_say_why() -> None:
+    made = tables()["conflicts_failures"]
+    at = ("conflicts", "small", "big")
+    assert (*at, "o4", "answered", f"type, {NLI}", "no number", None) in made.rows
+    assert (*at, "n1", "answered", "answer, Vanilla", "no text", "{} {}") in made.rows
+    assert (*at, "p1", "answered", "behaviour, Vanilla", "no JSON", None) in made.rows
+    assert (*at, "f1", "failed", "query", "too long", None) in made.rows
+    assert (*at, "m1", "answered", "grounding of sentence 1, Vanilla", "", None) in made.rows
+    cut = all_tables(RESULTS, BY, failed_shown=2)[-1]
+    assert len(cut.rows) == 2
+    assert cut.notes == (f"{len(made.rows) - 2} more stand in the results.",)
+
+
+def test_the_order_of_queries_does_not_matter() -> None:
+    turned = tables({"conflicts": OWN[::-1]})
+    for name, table in tables().items():
+        if name != "conflicts_failures":
+            assert turned[name] == table
+
+
+def test_what_cannot_be_read_is_not_averaged_in() -> None:
+    less = tables({"conflicts": [each for each in OWN if each.id not in {"n1", "o4"}]})
+    only_read = record(less["conflicts_types"], classifier=NLI)
+    assert only_read["accuracy"] == pytest.approx(2 / 4)  # n1 was right, o4 unreadable
+    assert record(less["conflicts_answers"], strategy="Vanilla")["behaviour"] == 3 / 4
+
+
+def test_runs_without_names() -> None:
+    (part,) = parts({"my.own": OWN}, {})
+    assert (part.run, part.writer, part.judge, part.types) == ("my.own", None, None, None)
+
+
+kinds = st.sampled_from([*ConflictType, None])
+outcomes = st.one_of(
+    st.builds(unread, told=kinds),
+    st.builds(
+        lambda found, **rest: says(*found, **rest),
+        st.lists(st.sampled_from([*Grounds, None]), max_size=3),
+        adheres=st.sampled_from([True, False, None]),
+        included=st.sampled_from([True, False, None]),
+        told=kinds,
+    ),
+)
+
+
+@st.composite
+def results(draw: st.DrawFn) -> list[QueryResult]:
+    made = []
+    for number in range(draw(st.integers(0, 8))):
+        asked = query(f"q{number}", draw(kinds), draw(st.sampled_from(["1889", None])))
+        if draw(st.booleans()) and draw(st.booleans()):
+            made.append(QueryResult(id=asked.id, asked=asked, status="failed", error="no"))
+            continue
+        given_type, abstained = draw(kinds), draw(st.booleans())
+        abstained = abstained and given_type is None
+        found = {"vanilla": draw(outcomes)}
+        if draw(st.booleans()):
+            found["pipeline"] = draw(outcomes)
+        made.append(result(asked, [gives(given_type, abstained=abstained)], **found))
+    return made
+
+
+def number(cell: Cell) -> int:
+    assert isinstance(cell, int)
+    return cell
+
+
+@given(results())
+def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
+    for each in measures(own, "vanilla"):
+        assert each.queries == len(own)
+    assert predicted(own, NLI).queries == len(own)
+    made = parts({"own": own}, {})
+    typed = [each for each in own if each.asked.conflict_type is not None]
+    failed = sum(each.status == "failed" for each in typed)
+    if any(each.outcomes for each in own):
+        by_category = records(behaviour(made))
+        assert sum(number(each["queries"]) for each in by_category) == len(typed)
+        rows = records(by_type(made), strategy="Vanilla")
+        assert sum(number(each["queries"]) for each in rows) == len(typed)
+        cells = [*ConflictType, "abstained", "unreadable"]
+        counted = sum(number(each[key]) for each in records(confusion(made)) for key in cells)
+        assert counted == len(typed) - failed
+    told = records(by_told(made), strategy="Pipeline")
+    asked = sum("pipeline" in each.outcomes for each in typed)
+    assert sum(number(each["queries"]) for each in told) == asked
+
+
+@given(results())
+def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult]) -> None:
+    def successes(found: Cell) -> float:
+        return found.value * found.n if isinstance(found, Estimate) else 0.0
+
+    made = parts({"own": own}, {})
+    merged_ones = sum(successes(each["vanilla"]) for each in records(behaviour(made)))
+    rows = records(by_type(made), strategy="Vanilla")
+    assert merged_ones == pytest.approx(sum(successes(each["behaviour"]) for each in rows))
+    (whole,) = records(answers(made), strategy="Vanilla") or ({"behaviour": None},)
+    assert merged_ones == pytest.approx(successes(whole["behaviour"]))
+
+
+@given(results())
+def test_sentences_are_counted_once(own: list[QueryResult]) -> None:
+    for each in records(grounds(parts({"own": own}, {}))):
+        keys = ("supported", "unsupported", "contradictory", "no_fact", "unreadable")
+        assert sum(number(each[key]) for key in keys) == each["sentences"]
+
+
+@given(st.sampled_from(list(ConflictType)))
+def test_every_type_has_one_category(type_: ConflictType) -> None:
+    assert [name for name, types in MERGED.items() if type_ in types] == [merged(type_)]
