@@ -11,22 +11,24 @@ scripts/run_all.sh [--data FILE|DIR] [--out DIR] [--profile NAME] [--limit N] [.
   --data FILE|DIR   JSONL of responses and documents; or a folder with conflictscore.jsonl and, if
                     conflicts are to be detected and ConRAG is to be compared too,
                     conflict-detection.jsonl, ramdocs.jsonl (in RAMDocs' format) for documents to
-                    debate, and topics.jsonl for neutral responses to be checked
+                    debate, conflicts.jsonl (in CONFLICTS' format) for answers that suit the type
+                    of conflict, and topics.jsonl for neutral responses to be checked
                     (default: bundled samples of all)
   --out DIR         run folder with report.html and tables/ (default: results)
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
   --limit N         only the first N records
 
-ConflictScore is judged by the language model of the profile, which also holds MADAM-RAG's debates;
-Conflict Detection and ConRAG are judged by the tagger that comes with contested; salience is of the
-profile's model. --cache, --model, --endpoint, --concurrency and --strict go to both that ask a
-language model, further options to `contested run conflictscore`; see its --help. Killed anywhere,
-the same command goes on from there. Settings for the installation: scripts/environment.sh.
+ConflictScore is judged by the language model of the profile, which also holds MADAM-RAG's debates
+and writes CONFLICTS' answers; Conflict Detection and ConRAG are judged by the tagger that comes with
+contested, and so is, on cpu-small, the grounding of answers; salience is of the profile's model.
+--cache, --model, --endpoint, --concurrency and --strict go to all that ask a language model, further
+options to `contested run conflictscore`; see its --help. Killed anywhere, the same command goes on
+from there. Settings for the installation: scripts/environment.sh.
 HELP
 }
 
 profile="" models_dir=() arguments=() shared=() served=() unserved=()
-claims=(--labeller nli) debates=(--dataset ramdocs) topics=(--per-topic 1)
+claims=(--labeller nli) debates=(--dataset ramdocs) typed=(--on-overflow cut) topics=(--per-topic 1)
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -44,16 +46,18 @@ while [ $# -gt 0 ]; do
         [ "$1" = --cache ] || unserved+=("$1" "$2")
       elif [ -d "$2" ]; then
         arguments+=(--data "$2/conflictscore.jsonl")
-        claims=() debates=() topics=()
+        claims=() debates=() typed=() topics=()
         [ -f "$2/conflict-detection.jsonl" ] &&
           claims=(--labeller nli --data "$2/conflict-detection.jsonl")
         [ -f "$2/ramdocs.jsonl" ] &&
           debates=(--data "$2/ramdocs.jsonl")
+        [ -f "$2/conflicts.jsonl" ] &&
+          typed=(--on-overflow cut --data "$2/conflicts.jsonl")
         [ -f "$2/topics.jsonl" ] &&
           topics=(--data "$2/topics.jsonl" --split all --set unparaphrased)
       else
         arguments+=(--data "$2")
-        claims=() debates=() topics=()
+        claims=() debates=() typed=() topics=()
       fi
       shift 2
       ;;
@@ -83,6 +87,11 @@ if [ ${#claims[@]} -gt 0 ]; then
 fi
 if [ ${#debates[@]} -gt 0 ]; then
   contested run madam-rag ${shared[@]+"${shared[@]}"} ${served[@]+"${served[@]}"} "${debates[@]}"
+fi
+if [ ${#typed[@]} -gt 0 ]; then
+  # A small model is no judge of single sentences, and slower than the tagger.
+  [ "$profile" = cpu-small ] && typed+=(--judge nli --answer-tokens 160)
+  contested run conflicts ${shared[@]+"${shared[@]}"} ${served[@]+"${served[@]}"} "${typed[@]}"
 fi
 if [ ${#topics[@]} -gt 0 ]; then
   contested run npov ${unserved[@]+"${unserved[@]}"} "${topics[@]}"

@@ -1,6 +1,11 @@
 """The `contested` command, called in this process, and what it leaves behind."""
 
 import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -76,3 +81,21 @@ def table(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a table in a run folder."""
     rows: list[dict[str, Any]] = json.loads((folder / f"tables/{name}.json").read_text())["rows"]
     return rows
+
+
+def kill_midway(command: Sequence[str], done: Callable[[], Sequence[object]]) -> None:
+    """Start a command in a process of its own, and kill it once four of its results are there."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", *command],
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 60
+    while len(done()) < 4:
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline, "nothing happened in time"
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()

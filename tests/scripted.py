@@ -180,7 +180,12 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(404, {"error": {"message": f"no {self.path}"}})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        length = int(self.headers["Content-Length"])
+        raw = self.rfile.read(length)
+        if len(raw) < length:  # a client that gave up
+            self.close_connection = True
+            return
+        body = json.loads(raw)
         if not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/tokenize":

@@ -12,6 +12,7 @@ from pipelines.cli import (
     answer_npov,
     ask,
     conflictbench,
+    conflicts,
     debate,
     doctor,
     index,
@@ -19,6 +20,7 @@ from pipelines.cli import (
     nli,
     npov,
     report,
+    resolve,
     run,
     salience,
     score,
@@ -54,7 +56,10 @@ First steps:
 
 * `contested index build` and `contested ask "The Vinland Map is genuine."` show both sides.
 
-* `contested debate "When was the mill built?" --documents a.txt b.txt` lets documents disagree.
+* `contested debate "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt` lets
+  documents disagree.
+
+* `contested resolve "How many moons has Jupiter?" --documents a.txt b.txt` names their conflict.
 
 * `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
@@ -63,6 +68,7 @@ app.command("score")(score.score)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
 app.command("debate")(debate.debate)
+app.command("resolve")(resolve.resolve)
 app.command("check-npov")(npov.check_npov)
 app.command("salience")(salience.salience)
 app.command("answer-npov")(answer_npov.answer_npov)
@@ -71,6 +77,7 @@ app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
+app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
 app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)

@@ -80,7 +80,7 @@ def ask(
 
         contested ask "Did humans hunt the mammoth to extinction?" --html mammoth.html
 
-        contested ask "When did the last mammoths die?" --generator llm
+        contested ask "When did the last mammoths die?" --generator llm --packet 4
     """
     from pipelines.retrieval.dense import Embedder as Model  # noqa: PLC0415  (numpy)
     from pipelines.retrieval.index import Index  # noqa: PLC0415

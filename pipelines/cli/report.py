@@ -9,6 +9,12 @@ import typer
 from rich.markup import escape
 
 from pipelines.cli.progress import STDERR
+from pipelines.conflicts.evaluation import page as typed
+from pipelines.conflicts.evaluation import run as conflicts
+from pipelines.conflicts.evaluation.methods import CLASSIFIERS
+from pipelines.conflicts.evaluation.result import QueryResult as TypedResult
+from pipelines.conflicts.evaluation.statistics import from_json as counts_from_json
+from pipelines.conflicts.evaluation.tables import all_tables as conflicts_tables
 from pipelines.conflictscore import page as scored
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.detection import page as detected
@@ -58,7 +64,12 @@ def made_with(config: Mapping[str, Any]) -> str:
     # Where the tagger is all the model there is, it is named once.
     tagger = config.get("tagger", config["model"])
     models = [tagger] if tagger["digest"] != config["model"]["digest"] else []
-    models = [*models, config["model"], *([config["writer"]] if "writer" in config else [])]
+    models = [
+        *models,
+        config["model"],
+        *(config[key] for key in ("writer", "judge") if key in config),
+    ]
+    models = [model for place, model in enumerate(models) if model not in models[:place]]
     named = " and ".join(
         f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
     )
@@ -96,6 +107,7 @@ def publish(folder: RunFolder) -> None:
         _conflictscore(folder, about),
         _detection(folder),
         _conrag(folder),
+        _conflicts(folder),
         _madam_rag(folder),
         _npov(folder),
     )
@@ -103,7 +115,8 @@ def publish(folder: RunFolder) -> None:
     if not parts:
         raise InputError(
             f"{folder.path} holds no run of {conflictscore.NAME}, {detection.NAME}, "
-            f"{evaluation.NAME}, {madam_rag.NAME} or {npov.NAME}; name one that does"
+            f"{evaluation.NAME}, {conflicts.NAME}, {madam_rag.NAME} or {npov.NAME}; name one that "
+            "does"
         )
     for each in (each for part in parts for each in part.tables):
         table.write(each, folder.tables)
@@ -196,6 +209,57 @@ def _conrag(folder: RunFolder) -> Part | None:
             for name, entry in entries.items()
         ),
     )
+
+
+def _conflicts(folder: RunFolder) -> Part | None:
+    entries = conflicts.runs(folder)
+    if not entries:
+        return None
+    configs = {name: entry["config"] for name, entry in entries.items()}
+    results = conflicts.results(folder)
+    made = conflicts_tables(
+        results,
+        {name: _who(config) for name, config in configs.items()},
+        {
+            entry["config"]["data"]["name"]: counts_from_json(entry["statistics"])
+            for entry in entries.values()
+            if "statistics" in entry
+        },
+    )
+    note = " ".join(dict.fromkeys(made_with(config) for config in configs.values()))
+    models = [
+        ModelUsed(role, config[key]["name"], config[key]["digest"])
+        for config in configs.values()
+        for key, role in (("model", "types and answers"), ("judge", "judge"), ("tagger", "tagger"))
+        if key in config and not (key == "model" and config["model"] == config.get("tagger"))
+    ]
+    return Part(
+        section=typed.section(results, made),
+        tables=tuple(_noted(each, note) for each in made),
+        models=tuple(dict.fromkeys(models)),
+        facts=tuple(
+            (f"CONFLICTS, {name}", _typed(entry, results[name])) for name, entry in entries.items()
+        ),
+    )
+
+
+def _who(config: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the model that answers and of the judge, and whose types Pipeline was told."""
+    judge = config.get("judge", {"name": ""})["name"]
+    if judge and config["settings"]["judge"] == "nli":
+        judge = f"{judge}, {config['tagger']['name']}"
+    return {
+        "writer": "" if config["model"] == config.get("tagger") else config["model"]["name"],
+        "judge": judge,
+        "types": CLASSIFIERS[config["settings"]["types"]],
+    }
+
+
+def _typed(entry: Mapping[str, Any], own: Sequence[TypedResult]) -> str:
+    """How many queries, and how many of them the classifier knows from training."""
+    known = entry.get("seen_in_training", 0)
+    seen = f"; {known:,} of the file trained the classifier, which judges each by a fold without it"
+    return f"{entry['config']['data']['name']} ({len(own):,} queries{seen if known else ''})"
 
 
 def _madam_rag(folder: RunFolder) -> Part | None:

@@ -8,6 +8,7 @@ import typer
 from rich.markup import escape
 
 from pipelines.cli import options
+from pipelines.cli.conflicts_run import run_conflicts
 from pipelines.cli.conrag import run_conrag
 from pipelines.cli.detection import run_conflict_detection
 from pipelines.cli.madam_rag import run_madam_rag
@@ -36,6 +37,7 @@ app = typer.Typer(
 
 app.command("conflict-detection")(run_conflict_detection)
 app.command("conrag")(run_conrag)
+app.command("conflicts")(run_conflicts)
 app.command("madam-rag")(run_madam_rag)
 app.command("npov")(run_npov)
 

@@ -61,6 +61,10 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
+ALONE = ("contested check-npov", "contested salience")
+"""Commands that compute gradients anew each time, and of whose results no other makes anything:
+what is shown on several pages is run on the first of them."""
+
 UNTIL_INTERRUPTED = {"contested serve"}
 """Commands that run until Ctrl-C. As each starts a server, they run once, on their first page."""
 
@@ -147,7 +151,10 @@ def all_cases() -> list[Case]:
         found += [
             case
             for case in cases(page)
-            if not (case.text in UNTIL_INTERRUPTED and case.text in shown)
+            if not (
+                case.text in shown
+                and (case.text in UNTIL_INTERRUPTED or case.text.startswith(ALONE))
+            )
         ]
     return sorted(found, key=lambda case: "--stop" in case.text)
 
@@ -312,6 +319,12 @@ def write_files(folder: Path) -> None:
     topic, texts["annotated.jsonl"] = (
         block.text + "\n" for block in blocks(ROOT / "docs" / "npov.md") if block.language == "json"
     )
+    query, texts["judged.jsonl"] = (
+        block.text + "\n"
+        for block in blocks(ROOT / "docs" / "input.md")
+        if block.language == "jsonl"
+    )
+    texts["conflicts.jsonl"] = query + conflicts_queries(like=query)
     texts["topics.jsonl"] = SAMPLE_TOPICS.read_text("utf-8") + topic
     for name, text in texts.items():
         path = folder / name
@@ -319,6 +332,26 @@ def write_files(folder: Path) -> None:
         path.write_text(text, "utf-8")
     if folder.name in {"nli", "commands"}:
         write_examples(folder)
+
+
+def conflicts_queries(like: str) -> str:
+    """Queries in CONFLICTS' format, of two more types: with the first as many as ten folds need."""
+    labels = {
+        "When was": "Conflict due to outdated information",
+        "Why was": "Complementary information",
+    }
+    names = (
+        *("bridge", "station", "school", "library", "lighthouse"),
+        *("theatre", "harbour", "museum", "market", "observatory"),
+    )
+    return "".join(
+        json.dumps(
+            json.loads(like) | {"question": f"{word} the {name} opened?", "conflict_type": label}
+        )
+        + "\n"
+        for word, label in labels.items()
+        for name in names
+    )
 
 
 def ramdocs_question(name: str) -> dict[str, object]:

@@ -343,9 +343,12 @@ def test_the_main_job_runs_where_only_loopback_exists(
         *("scripts/run_all.sh", "--limit", "1", "--claims", "whole"),
         *("--models-dir", str(models_dir), "--out", str(tmp_path / "out")),
     ]
+    # Those that ask a language model find one server; that each starts its own is tried elsewhere.
     script = (
-        'set -e; "$1" -c "$2"; "$1" -c "$3"; shift 3; exec "$@"',
-        *("sh", sys.executable, loopback_up, no_way_out, *job),
+        'set -e; "$1" -c "$2"; "$1" -c "$3"; contested="$1 -m pipelines.cli"; '
+        "trap '$contested serve --stop' EXIT; "
+        '$contested serve --detach --models-dir "$4"; shift 4; "$@"',
+        *("sh", sys.executable, loopback_up, no_way_out, str(models_dir), *job),
     )
     done = subprocess.run(
         [*alone, "sh", "-c", *script],
@@ -364,3 +367,9 @@ def test_the_main_job_runs_where_only_loopback_exists(
     assert all(outcome["calls"] for outcome in outcomes.values())
     debate = outcomes["MADAM-RAG"]["debate"]
     assert {len(each["agents"]) for each in debate["rounds"]} == {5}
+    (resolved,) = (
+        (tmp_path / "out" / "conflicts.smollm2-135m-instruct.jsonl").read_text().splitlines()
+    )
+    assert list(json.loads(resolved)["outcomes"]) == [
+        *("vanilla", "pipeline", "taxonomy-aware", "oracle")
+    ]

@@ -44,7 +44,7 @@ def test_options_with_and_without_an_equals_sign(form: str, tmp_path: Path) -> N
 
 
 def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
-    prepared, scored, detected, compared, debated, checked = commands(
+    prepared, scored, detected, compared, debated, typed, checked = commands(
         tmp_path, "--limit=2", "--models-dir=m", "--cache=c"
     )
     assert prepared[:2] == ["models", "import-gguf"]
@@ -54,6 +54,8 @@ def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
     assert detected[-2:] == ["--labeller", "nli"]
     assert compared == ["run", "conrag", *detected[2:]]
     assert debated == ["run", "madam-rag", *scored[2:], "--dataset", "ramdocs"]
+    assert typed[: len(scored)] == ["run", "conflicts", *scored[2:]]
+    assert typed[-4:] == ["--judge", "nli", "--answer-tokens", "160"]
     assert checked[:2] == ["run", "npov"]
     assert "--cache" not in checked, "gradients come from no server"
 
@@ -61,9 +63,12 @@ def test_by_default_all_pipelines_run(tmp_path: Path) -> None:
 def test_where_the_language_model_is_goes_to_all_that_ask_it(tmp_path: Path) -> None:
     given = ["--endpoint=u", "--endpoint", "v", "--model", "m", "--concurrency=4", "--strict"]
     where = ["--endpoint", "u", "--endpoint", "v", "--model", "m", "--concurrency", "4", "--strict"]
-    _, scored, detected, compared, debated, checked = commands(tmp_path, *given, "--claims=whole")
+    _, scored, detected, compared, debated, typed, checked = commands(
+        tmp_path, *given, "--claims=whole"
+    )
     assert scored == ["run", "conflictscore", *where, "--claims", "whole"]
     assert debated == ["run", "madam-rag", *where, "--dataset", "ramdocs"]
+    assert typed[: 2 + len(where)] == ["run", "conflicts", *where]
     assert not any({"--endpoint", "--model"} & set(each) for each in (detected, compared, checked))
 
 
@@ -72,9 +77,12 @@ def test_a_folder_has_what_is_to_be_run(tmp_path: Path) -> None:
     data.mkdir()
     (data / "topics.jsonl").touch()
     (data / "ramdocs.jsonl").touch()
-    _, scored, debated, checked = commands(tmp_path, "--data", str(data), "--dry-run")
+    (data / "conflicts.jsonl").touch()
+    _, scored, debated, typed, checked = commands(tmp_path, "--data", str(data), "--dry-run")
     assert scored == ["run", "conflictscore", "--dry-run", "--data", f"{data}/conflictscore.jsonl"]
     assert debated == ["run", "madam-rag", "--dry-run", "--data", f"{data}/ramdocs.jsonl"]
+    assert typed[:3] == ["run", "conflicts", "--dry-run"]
+    assert typed[typed.index("--data") + 1] == f"{data}/conflicts.jsonl"
     assert checked[:5] == ["run", "npov", "--dry-run", "--data", f"{data}/topics.jsonl"]
 
 

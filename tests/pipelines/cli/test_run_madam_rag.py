@@ -1,18 +1,14 @@
 """`contested run madam-rag`, as a person meets it: figures, run folders, faults, kills."""
 
 import json
-import os
 import re
 import struct
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, contents, kill_midway, table
 from debates import conclusion, readers, schema_of
 from scripted import Scripted, prompt_of
 
@@ -595,20 +591,7 @@ def test_a_killed_run_ends_as_one_that_was_not(contested: Contested, endpoint: S
 
     endpoint.delay_s = 0.03
     command += ["--out", "out", "--cache", "killed.sqlite"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pipelines.cli", *command],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    deadline = time.monotonic() + 60
-    while len(results_log()) < 4:
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline, "nothing happened in time"
-        time.sleep(0.01)
-    process.kill()
-    process.communicate()
+    kill_midway(command, results_log)
     done = [places[int(json.loads(line)["id"]) - 1] for line in results_log()]
     assert 4 <= len(done) < 40, "the kill came too late to test anything"
     assert not Path("out/report.html").exists()

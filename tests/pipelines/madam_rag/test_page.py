@@ -1,14 +1,11 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
-import json
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
-from browser import CHROMIUM
+from browser import CHROMIUM, Read
 from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 from pipelines.data.records import Document
@@ -146,32 +143,6 @@ SURE = QuestionResult(
 )
 FAILED = QuestionResult(id="18", asked=GAS, status="failed", error=f"too long {RUNS}")
 RESULTS = {"ramdocs": [ANSWERED, FAILED], "faitheval": [SURE]}
-
-
-class Read(HTMLParser):
-    """What a browser makes of the page: elements, JSON and text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.data: dict[str, Any] = {}
-        self.text = ""
-        self.within: tuple[str, dict[str, str | None]] = ("", {})
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.within = tag, dict(attrs)
-        self.elements.append(self.within)
-
-    def handle_endtag(self, tag: str) -> None:
-        self.within = "", {}
-
-    def handle_data(self, data: str) -> None:
-        tag, attrs = self.within
-        if tag == "script" and attrs.get("type") == "application/json":
-            self.data[attrs.get("id") or ""] = json.loads(data)
-        elif tag not in ("script", "style"):
-            self.text += data
 
 
 def rendered(results: dict[str, list[QuestionResult]]) -> str:
