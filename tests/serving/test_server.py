@@ -15,6 +15,7 @@ import tempfile
 import textwrap
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -186,6 +187,20 @@ async def test_a_log_that_cannot_be_written_is_one_clear_line(
         await server.start()
 
 
+@contextmanager
+def taken_behind_a_free_one() -> Iterator[int]:
+    """A port that is taken while the one before it is free: other programs use ports, too."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = int(other.getsockname()[1])
+            try:
+                socket.create_server(("127.0.0.1", port - 1)).close()
+            except OSError:
+                continue
+            yield port
+            return
+
+
 async def test_replicas_start_together_or_not_at_all(
     model: Model,
     stand_in: Callable[[int], list[str]],
@@ -200,10 +215,8 @@ async def test_replicas_start_together_or_not_at_all(
         assert {server.log_path.name for server in servers} == {"m-1.log", "m-2.log"}
     finally:
         await asyncio.gather(*(server.stop() for server in servers))
-    with socket.create_server(("127.0.0.1", 0)) as other:
-        port = other.getsockname()[1]
-        with pytest.raises(ServingError, match=f"port {port} "):
-            await start_all(model, options, tmp_path, port=port - 1)
+    with taken_behind_a_free_one() as port, pytest.raises(ServingError, match=f"port {port} "):
+        await start_all(model, options, tmp_path, port=port - 1)
     mine = psutil.Process().children(recursive=True)
     assert not [one for one in alive(mine) if "stand_in.py" in " ".join(one.cmdline())]
 
