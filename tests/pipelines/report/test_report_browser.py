@@ -44,6 +44,13 @@ class Opened:
         return names.all_text_contents()
 
 
+def unfolded(response: Locator) -> Locator:
+    """The response, opened: the browser tells the page a moment after the click, which draws then."""
+    response.locator("summary").first.click()
+    expect(response.locator(".papers")).to_be_visible()
+    return response
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
@@ -144,8 +151,7 @@ def test_the_list_is_put_in_order(opened: Opened, order: str, names: list[str]) 
 
 def test_a_response_is_drawn_when_it_is_opened(opened: Opened) -> None:
     assert opened.page.locator(".matrix").count() == 0
-    response = opened.response(1)
-    response.locator("summary").first.click()
+    response = unfolded(opened.response(1))
     expect(response.locator(".matrix tbody tr")).to_have_count(3)
     expect(response.locator(".matrix thead th")).to_have_count(5)
     expect(response.locator(".matrix .badge-conflict")).to_have_count(1)
@@ -153,8 +159,7 @@ def test_a_response_is_drawn_when_it_is_opened(opened: Opened) -> None:
 
 
 def test_a_cell_shows_what_is_behind_it(opened: Opened) -> None:
-    response = opened.response(1)
-    response.locator("summary").first.click()
+    response = unfolded(opened.response(1))
     panel = response.locator(".panel")
     # The first contradiction of the first conflicting claim is open already.
     expect(panel.locator("mark")).to_have_text(
@@ -217,8 +222,7 @@ def test_what_went_wrong_leads_to_its_response(opened: Opened) -> None:
 
 
 def test_hostile_text_is_shown_and_runs_nothing(opened: Opened) -> None:
-    response = opened.response(3)
-    response.locator("summary").first.click()
+    response = unfolded(opened.response(3))
     for cell in response.locator(".cell").all():
         cell.click()
     for paper in response.locator(".papers details").all():
@@ -254,7 +258,7 @@ def test_the_page_fits_its_window(browser: Browser, file: Path, width: int, sche
     )
     page.goto(file.as_uri())
     for number in range(1, 7):
-        page.locator(f"#response-{number} > summary").click()
+        unfolded(page.locator(f"#response-{number}"))
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     light = page.evaluate(
         "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)[0]"
