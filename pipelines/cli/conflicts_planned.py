@@ -12,7 +12,7 @@ from pipelines.conflicts.classifier import TypeClassifier, seen
 from pipelines.conflicts.evaluation import run
 from pipelines.conflicts.evaluation.datasets import Dataset
 from pipelines.conflicts.evaluation.methods import Compared, prepare
-from pipelines.conflicts.evaluation.statistics import as_json, statistics
+from pipelines.conflicts.evaluation.statistics import statistics
 from pipelines.conflicts.question import Query
 from pipelines.conflictscore.run import model_of, tagger_of
 from pipelines.data import jsonl
@@ -154,7 +154,7 @@ def _counted(planned: Planned) -> dict[str, Any]:
     dataset, classifier = planned.dataset, planned.compared.classifier
     asked = classifier is not None and "nli" in planned.compared.asked
     return {
-        "statistics": as_json(statistics(dataset.queries, dataset.passed_over)),
+        "statistics": statistics(dataset.queries, dataset.passed_over),
         "seen_in_training": seen(classifier, dataset.queries) if classifier and asked else 0,
     }
 

@@ -27,7 +27,7 @@ from pipelines.madam_rag.evaluation.datasets import (
     sampled,
 )
 from pipelines.madam_rag.evaluation.methods import Compared, Experiment
-from pipelines.madam_rag.evaluation.statistics import as_json, statistics
+from pipelines.madam_rag.evaluation.statistics import statistics
 from pipelines.madam_rag.question import Question
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
@@ -182,7 +182,7 @@ def run_madam_rag(
                 )
                 if dataset == RAMDOCS and data is not None:
                     found = statistics(ramdocs.read(path))
-                    folder.note(run.entry_name(name), {"statistics": as_json(found)})
+                    folder.note(run.entry_name(name), {"statistics": found})
                 await run.run(
                     asked,
                     by,

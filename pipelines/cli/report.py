@@ -13,7 +13,7 @@ from pipelines.conflicts.evaluation import page as typed
 from pipelines.conflicts.evaluation import run as conflicts
 from pipelines.conflicts.evaluation.methods import CLASSIFIERS
 from pipelines.conflicts.evaluation.result import QueryResult as TypedResult
-from pipelines.conflicts.evaluation.statistics import from_json as counts_from_json
+from pipelines.conflicts.evaluation.statistics import Statistic as Count
 from pipelines.conflicts.evaluation.tables import all_tables as conflicts_tables
 from pipelines.conflictscore import page as scored
 from pipelines.conflictscore import run as conflictscore
@@ -31,7 +31,7 @@ from pipelines.files import replace_text
 from pipelines.madam_rag.evaluation import page as debated
 from pipelines.madam_rag.evaluation import run as madam_rag
 from pipelines.madam_rag.evaluation.result import QuestionResult
-from pipelines.madam_rag.evaluation.statistics import from_json
+from pipelines.madam_rag.evaluation.statistics import Statistic as Average
 from pipelines.madam_rag.evaluation.tables import all_tables as madam_tables
 from pipelines.npov.evaluation import page as faithful
 from pipelines.npov.evaluation import run as npov
@@ -217,14 +217,15 @@ def _conflicts(folder: RunFolder) -> Part | None:
         return None
     configs = {name: entry["config"] for name, entry in entries.items()}
     results = conflicts.results(folder)
+    counts = {
+        configs[name]["data"]["name"]: found
+        for name in entries
+        if (found := folder.noted(conflicts.entry_name(name), "statistics", tuple[Count, ...]))
+    }
     made = conflicts_tables(
         results,
         {name: _who(config) for name, config in configs.items()},
-        {
-            entry["config"]["data"]["name"]: counts_from_json(entry["statistics"])
-            for entry in entries.values()
-            if "statistics" in entry
-        },
+        counts,
     )
     note = " ".join(dict.fromkeys(made_with(config) for config in configs.values()))
     models = [
@@ -268,12 +269,17 @@ def _madam_rag(folder: RunFolder) -> Part | None:
         return None
     configs = {name: entry["config"] for name, entry in entries.items()}
     results = madam_rag.results(folder)
-    counted = next((entry for entry in entries.values() if "statistics" in entry), None)
+    averages = {
+        configs[name]["data"]["name"]: found
+        for name in entries
+        if (found := folder.noted(madam_rag.entry_name(name), "statistics", tuple[Average, ...]))
+    }
+    file, counted = next(iter(averages.items()), ("", ()))
     made = madam_tables(
         results,
         {name: config["model"]["name"] for name, config in configs.items()},
-        from_json(counted["statistics"]) if counted else (),
-        counted["config"]["data"]["name"] if counted else "",
+        counted,
+        file,
     )
     note = " ".join(dict.fromkeys(made_with(config) for config in configs.values()))
     models = [

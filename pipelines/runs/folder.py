@@ -15,12 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from pipelines.errors import InputError
 from pipelines.files import append_line, hold, replace_text
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
+FactT = TypeVar("FactT")
 
 
 def file_name(name: str) -> str:
@@ -153,29 +155,73 @@ class RunFolder:
         entry = about.setdefault("pipelines", {}).get(pipeline)
         plain = json.loads(json.dumps(config))
         if entry is not None:
-            differing = sorted(
-                name
-                for name in entry["config"].keys() | plain.keys()
-                if entry["config"].get(name) != plain.get(name)
-            )
+            differing = list(_differences(entry["config"], plain))
             if differing:
+                more = len(differing) - _TOLD
                 raise InputError(
-                    f"{self.path} holds a run with another {' and '.join(differing)}; "
-                    "name another --out (answers already given come from the cache)"
+                    f"{self.path} holds a run that differs in {', '.join(differing[:_TOLD])}"
+                    f"{f' and {more} more' if more > 0 else ''}; name another --out (answers "
+                    "already given come from the cache)"
                 )
             return
         about["pipelines"][pipeline] = {"config": plain, **made_with}
         self._write_about(about)
 
     def note(self, pipeline: str, facts: Mapping[str, Any]) -> None:
-        """Add facts to a pipeline's entry in `run.json`: what it cost, when it ended."""
+        """Add facts to a pipeline's entry in `run.json`: what it cost, when it ended.
+
+        Args:
+            pipeline: The entry, which `begin` made.
+            facts: Values of JSON, or anything that pydantic writes as such.
+        """
         about = self.about()
-        about["pipelines"][pipeline] |= facts
+        about["pipelines"][pipeline] |= to_jsonable_python(facts)
         self._write_about(about)
+
+    def noted(self, pipeline: str, fact: str, kind: type[FactT]) -> FactT | None:
+        """What `note` added to a pipeline's entry under a name; None where it did not.
+
+        Raises:
+            InputError: `run.json` is damaged, or the fact is not of that kind.
+        """
+        entry = self.about().get("pipelines", {}).get(pipeline, {})
+        if fact not in entry:
+            return None
+        try:
+            return TypeAdapter(kind).validate_python(entry[fact])
+        except ValidationError as error:
+            raise InputError(
+                f"the {fact} of {pipeline} in {self.path / 'run.json'} are damaged "
+                f"({error.error_count()} problems); run the same command again"
+            ) from error
 
     def _write_about(self, about: Mapping[str, Any]) -> None:
         text = json.dumps(about, indent=2, ensure_ascii=False)
         replace_text(self.path / "run.json", text + "\n")
+
+
+_TOLD = 3
+"""Differences between configurations that a message tells of."""
+
+
+def _differences(
+    there: Mapping[str, Any], now: Mapping[str, Any], within: str = ""
+) -> Iterator[str]:
+    """Where two configurations differ: `settings.judge ("nli" there, "llm" now)`."""
+    for name in sorted(there.keys() | now.keys()):
+        one, other = there.get(name), now.get(name)
+        if one == other:
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            yield from _differences(one, other, f"{within}{name}.")
+            continue
+        values = [
+            "none" if value is None else json.dumps(value, ensure_ascii=False)
+            for value in (one, other)
+        ]
+        # Of a digest or a long list a reader learns nothing.
+        told = all(len(value) <= 40 for value in values)
+        yield f"{within}{name}" + (f" ({values[0]} there, {values[1]} now)" if told else "")
 
 
 class ResultLog(Generic[ResultT]):

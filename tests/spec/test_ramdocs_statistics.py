@@ -1,6 +1,5 @@
 """The averages of RAMDocs in appendix A of MADAM-RAG, worked out by hand and on the release."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -9,8 +8,6 @@ from pipelines.data.ramdocs import RamDocument, RamQuestion, read
 from pipelines.madam_rag.evaluation.statistics import (
     AVERAGES,
     Statistic,
-    as_json,
-    from_json,
     statistics,
 )
 
@@ -95,11 +92,6 @@ def test_one_question_has_no_interval() -> None:
 
 def test_no_question_has_no_averages() -> None:
     assert [each.estimate for each in statistics([])] == [None] * len(AVERAGES)
-
-
-def test_averages_come_back_from_json() -> None:
-    found = statistics(THREE)
-    assert from_json(json.loads(json.dumps(as_json(found)))) == found
 
 
 def test_the_papers_figures_are_those_of_its_totals() -> None:

@@ -9,13 +9,10 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
-
-from pydantic import TypeAdapter, ValidationError
+from typing import Literal
 
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType
-from pipelines.errors import InputError
 
 QUERIES = 458
 """Queries of the release."""
@@ -103,27 +100,6 @@ def origin_name(origin: str | None) -> str:
     return origin.strip()
 
 
-def as_json(found: Sequence[Statistic]) -> list[Any]:
-    """Statistics as values of JSON, for `run.json`."""
-    values: list[Any] = _LIST.dump_python(list(found), mode="json")
-    return values
-
-
-def from_json(values: Sequence[Any]) -> tuple[Statistic, ...]:
-    """Statistics that `as_json` made values of.
-
-    Raises:
-        InputError: They are no statistics.
-    """
-    try:
-        return tuple(_LIST.validate_python(values))
-    except ValidationError as error:
-        raise InputError(
-            f"the statistics in run.json are damaged ({error.error_count()} problems); run the "
-            "same command again"
-        ) from error
-
-
 def _by_type(queries: Sequence[Query]) -> list[Statistic]:
     counts = Counter(query.conflict_type for query in queries)
     return [
@@ -161,6 +137,3 @@ def _of_all(queries: Sequence[Query], passed_over: int) -> list[Statistic]:
         Statistic("all", "flagged as conflicting", conflicting, of, 297, QUERIES),
         Statistic("all", "single right answer", answerable, of, 228, QUERIES),
     ]
-
-
-_LIST = TypeAdapter(list[Statistic])

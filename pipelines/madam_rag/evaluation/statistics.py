@@ -19,12 +19,8 @@ each average is given by number of gold answers as well.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from pydantic import TypeAdapter, ValidationError
 
 from pipelines.data.ramdocs import RamQuestion
-from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 
@@ -71,27 +67,6 @@ def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
     return tuple(made)
 
 
-def as_json(found: Sequence[Statistic]) -> list[Any]:
-    """Averages as values of JSON, for `run.json`."""
-    values: list[Any] = _LIST.dump_python(list(found), mode="json")
-    return values
-
-
-def from_json(values: Sequence[Any]) -> tuple[Statistic, ...]:
-    """Averages that `as_json` made values of.
-
-    Raises:
-        InputError: They are no averages.
-    """
-    try:
-        return tuple(_LIST.validate_python(values))
-    except ValidationError as error:
-        raise InputError(
-            f"the statistics in run.json are damaged ({error.error_count()} problems); run the "
-            "same command again"
-        ) from error
-
-
 def _over(
     questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
 ) -> Estimate | None:
@@ -122,5 +97,3 @@ AVERAGES: tuple[tuple[str, float, Callable[[RamQuestion], float | None]], ...] =
     ("documents per wrong answer", 0.73, _per_wrong_answer),
 )
 """Name, figure of appendix A, and the number of one question; None where it does not count."""
-
-_LIST = TypeAdapter(list[Statistic])

@@ -421,11 +421,14 @@ def test_a_folder_with_other_settings(
     contested.done(*run(data, tmp_path, endpoint))
     before = contents(tmp_path / "out")
     for arguments, what in (
-        (run(data, tmp_path, endpoint, "--evidence", "json"), "prompts and settings"),
-        (run(other, tmp_path, endpoint), "data"),
+        (run(data, tmp_path, endpoint, "--evidence", "json"), "prompts."),
+        (
+            run(other, tmp_path, endpoint),
+            'data.name ("good.jsonl" there, "other.jsonl" now), ',
+        ),
     ):
         message = contested.refused(*arguments)
-        assert message.startswith(f"{tmp_path / 'out'} holds a run with another {what}; name")
+        assert message.startswith(f"{tmp_path / 'out'} holds a run that differs in {what}")
         assert contents(tmp_path / "out") == before
 
 

@@ -192,7 +192,7 @@ def test_a_run_by_the_tagger_alone(
     assert config(files / "out-2")["store"] == {"pairs": 18, "found": 18}
     assert results(files / "out-2") == results(files / "out")
     line = contested.refused(*RUN, "--labeller", "nli", "--claims", "whole")
-    assert "holds a run with another settings" in line
+    assert 'settings.claims ("sentences" there, "whole" now); name' in line
 
 
 def test_a_run_by_the_tagger_goes_on_where_it_was(

@@ -374,11 +374,11 @@ def test_another_setting_is_refused_in_the_same_folder(
     before, asked = contents(Path("out")), len(endpoint.requests)
     message = contested.refused(*command, "--answer-tokens", 100)
     assert message == (
-        "out holds a run with another settings; name another --out (answers already given come "
-        "from the cache)"
+        "out holds a run that differs in settings.answer_tokens (256 there, 100 now); name another "
+        "--out (answers already given come from the cache)"
     )
-    assert "another strategies" in contested.refused(*MINE, *at(endpoint), *BY_MODEL)
-    assert "another data" in contested.refused(*RUN, *command[len(MINE) :])
+    assert "differs in strategies;" in contested.refused(*MINE, *at(endpoint), *BY_MODEL)
+    assert "differs in data.name (" in contested.refused(*RUN, *command[len(MINE) :])
     assert (contents(Path("out")), len(endpoint.requests)) == (before, asked)
     # More queries of the same run are no other run.
     contested.done(*command)

@@ -292,7 +292,7 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     assert set(ids) < {"1", "2", "3"}
     assert entry()["config"]["sample"] == {"n": 2, "seed": 4}
     message = contested.refused(*MINE, *at(endpoint), "--sample", 2, "--seed", 5)
-    assert "holds a run with another sample" in message
+    assert "holds a run that differs in sample.seed (4 there, 5 now);" in message
     told = contested.done(*MINE, "--sample", 99, "--dry-run")
     assert told.out.startswith("3 questions from mine.jsonl")
 
@@ -344,7 +344,7 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
     }
     assert tagger.name in Path("out/report.html").read_text()
     message = contested.refused(*MINE, *at(endpoint))
-    assert "holds a run with another methods and tagger" in message
+    assert "holds a run that differs in methods, tagger;" in message
 
 
 def written(request: dict[str, Any]) -> str:
@@ -389,11 +389,11 @@ def test_another_debate_is_refused_in_the_same_folder(
     before, asked = contents(Path("out")), len(endpoint.requests)
     message = contested.refused(*MINE, *at(endpoint), "--rounds", 1)
     assert message == (
-        "out holds a run with another debate; name another --out (answers already given come "
-        "from the cache)"
+        "out holds a run that differs in debate.rounds (2 there, 1 now); name another --out "
+        "(answers already given come from the cache)"
     )
     message = contested.refused(*RUN, *at(endpoint), "--data", "ferry.jsonl", "--rounds", 2)
-    assert message.startswith("out holds a run with another data;")
+    assert message.startswith("out holds a run that differs in data.name (")
     assert contents(Path("out")) == before
     # More questions of the same run are no other run.
     contested.done(*MINE, *at(endpoint), "--rounds", 2)

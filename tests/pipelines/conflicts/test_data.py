@@ -23,8 +23,6 @@ from pipelines.conflicts.evaluation.statistics import (
     NOT_STATED,
     QUERIES,
     Statistic,
-    as_json,
-    from_json,
     origin_name,
     statistics,
 )
@@ -373,18 +371,12 @@ def test_counts_by_hand() -> None:
     fresh = next(each for each in found if each.name == "FreshQA")
     assert fresh.share == pytest.approx(1 / 3)
     assert fresh.paper_share == pytest.approx(95 / 458)
-    assert from_json(json.loads(json.dumps(as_json(found)))) == found
 
 
 def test_no_queries_have_no_mean() -> None:
     by_name = {each.name: each for each in statistics([])}
     assert by_name["search results per query"].value is None
     assert by_name["No conflict"].share is None
-
-
-def test_damaged_statistics_are_a_users_error() -> None:
-    with pytest.raises(InputError, match="damaged"):
-        from_json([{"group": "type"}])
 
 
 # The samples

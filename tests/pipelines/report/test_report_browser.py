@@ -45,7 +45,7 @@ class Opened:
 
 
 def unfolded(response: Locator) -> Locator:
-    """The response, opened: the browser tells the page a moment after the click, which draws then."""
+    """The response, opened. The page draws when the browser tells it, a moment after the click."""
     response.locator("summary").first.click()
     expect(response.locator(".papers")).to_be_visible()
     return response

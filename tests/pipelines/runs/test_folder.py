@@ -1,5 +1,6 @@
 """Run folders: resumed only with equal settings, written by one process, mended after a kill."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,52 @@ class Outcome(BaseModel):
     value: int
 
 
+@dataclass(frozen=True)
+class Average:
+    name: str
+    value: float | None
+    by_number: dict[int, float | None]
+
+
 def test_a_folder_goes_on_with_equal_settings_only(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "then"})
     folder.begin("p", {"data": "a", "k": 3, "tuple": (1, 2)}, {"started": "now"})
     assert folder.about()["pipelines"]["p"]["started"] == "then"
-    with pytest.raises(InputError, match="another data and k; name another --out"):
+    with pytest.raises(
+        InputError, match=r'data \("a" there, "b" now\), k \(3 there, 4 now\); name'
+    ):
         folder.begin("p", {"data": "b", "k": 4, "tuple": (1, 2)}, {})
     folder.begin("q", {"data": "b"}, {"started": "now"})
     assert set(folder.about()["pipelines"]) == {"p", "q"}
+
+
+def test_what_differs_is_named_as_far_as_it_says_something(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    begun = {"data": {"name": "a", "sha256": "0" * 64}, "settings": {"k": 1, "half": None}, "l": 1}
+    folder.begin("p", begun, {})
+    other = {"data": {"name": "a", "sha256": "1" * 64}, "settings": {"k": 1, "half": "dev"}}
+    with pytest.raises(InputError) as refused:
+        folder.begin("p", other, {})
+    assert str(refused.value).startswith(
+        f"{tmp_path} holds a run that differs in data.sha256, l (1 there, none now), "
+        'settings.half (none there, "dev" now); name another --out'
+    )
+    with pytest.raises(InputError, match="and 2 more; name another --out"):
+        folder.begin("p", dict.fromkeys("abcde", 1) | begun, {})
+
+
+def test_what_was_noted_comes_back_as_what_it_was(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path)
+    folder.begin("p", {}, {})
+    assert folder.noted("p", "averages", tuple[Average, ...]) is None
+    averages = (Average("answers", 2.2, {1: None}), Average("documents", None, {}))
+    folder.note("p", {"averages": averages, "ended": "now"})
+    assert folder.noted("p", "averages", tuple[Average, ...]) == averages
+    assert folder.noted("p", "ended", str) == "now"
+    folder.note("p", {"averages": [{"name": 3}]})
+    with pytest.raises(InputError, match=r"averages of p in .*run.json are damaged \(3 problems\)"):
+        folder.noted("p", "averages", tuple[Average, ...])
 
 
 def test_one_process_writes_at_a_time(tmp_path: Path) -> None:
