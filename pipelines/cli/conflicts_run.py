@@ -20,6 +20,7 @@ from pipelines.cli.conflicts_options import (
 from pipelines.cli.conflicts_planned import Planned, examined
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.report import publish
+from pipelines.conflicts.evaluation.chosen import keeping
 from pipelines.conflicts.evaluation.datasets import SAMPLES, Dataset, read
 from pipelines.conflicts.evaluation.methods import CLASSIFIERS, STRATEGIES, Compared
 from pipelines.conflicts.prediction import Classifier
@@ -170,9 +171,9 @@ def run_conflicts(
     )
     needs = _needs(compared)
     path = data or SAMPLES
-    segments = "released"
-    if embedder is not None:
-        segments = reader(embedder).digest  # refuses what is no model before anything is read
+    embedding = None if embedder is None else reader(embedder)
+    # Refuses what is no model before anything is read.
+    segments = "released" if embedding is None else embedding.digest
     dataset = read(path)
     queries = dataset.queries[:limit]
     if name is not None:
@@ -193,10 +194,6 @@ def run_conflicts(
     if dry_run:
         _announce(dataset, queries, compared)
         return
-    if embedder is not None:
-        with progress("pages", sum(len(each.sources) for each in queries)) as shown:
-            chosen = read(path, reader(embedder), limit=limit, on_source=shown.advance)
-        queries = chosen.queries
     planned = Planned(
         compared=compared,
         dataset=dataset,
@@ -211,6 +208,11 @@ def run_conflicts(
     )
     folder = RunFolder(out)
     with folder.locked():
+        if embedding is not None:
+            choose = keeping(folder, embedding, segments)
+            with progress("pages", sum(len(each.sources) for each in queries)) as shown:
+                chosen = read(path, choose, limit=limit, on_source=shown.advance)
+            planned = replace(planned, queries=chosen.queries)
         with progress("queries", len(queries)) as shown:
             made_with = provenance() | {"profile": source.profile.name}
             cost = asyncio.run(examined(planned, folder, name, on_error, made_with, shown))

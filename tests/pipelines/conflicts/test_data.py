@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pipelines.conflicts.dates import newest_first, parse, written
+from pipelines.conflicts.evaluation.chosen import keeping
 from pipelines.conflicts.evaluation.datasets import SAMPLES, as_query, read
 from pipelines.conflicts.evaluation.statistics import (
     BY_ORIGIN,
@@ -27,10 +29,12 @@ from pipelines.conflicts.evaluation.statistics import (
     statistics,
 )
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.segments import best_segment
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType, of_label
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label
 from pipelines.errors import InputError
+from pipelines.runs.folder import RunFolder
 
 PAGE = "The dam was built in 1902. " * 3
 OFFICIAL: dict[str, Any] = {
@@ -231,9 +235,13 @@ def test_ids_are_distinct(tmp_path: Path) -> None:
 
 
 class Locks:
-    """An embedder of words whose vectors count the word "five"."""
+    """An embedder of words whose vectors count the word "five"; it may break after some texts."""
 
     reads = 512
+
+    def __init__(self, breaks_after: int | None = None) -> None:
+        self.breaks_after = breaks_after
+        self.pages = 0
 
     @property
     def tokenizer(self) -> Any:
@@ -246,6 +254,10 @@ class Locks:
         return 2
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if len(texts) > 1:  # the windows of a page, not a question
+            if self.pages == self.breaks_after:
+                raise KeyboardInterrupt
+            self.pages += 1
         return np.array([[1 + 9 * text.count("five")] for text in texts], dtype=np.float32)
 
 
@@ -253,11 +265,34 @@ def test_segments_are_chosen_anew_from_whole_pages(tmp_path: Path) -> None:
     page = "stone " * 600 + "five locks " + "water " * 600
     results = [{"short_text": "stone", "response_str": page}, {"short_text": "No page."}]
     file = lines(tmp_path / "conflicts.jsonl", OFFICIAL | {"search_results": results})
-    (query,) = read(file, Locks()).queries
+    (query,) = read(file, partial(best_segment, embedder=Locks())).queries
     assert "five locks" in query.sources[0].text
     assert len(query.sources[0].text.split()) == 510
     assert query.sources[1].text == "No page."
     assert read(file).queries[0].sources[0].text == "stone"
+
+
+def test_what_was_chosen_before_a_kill_is_not_chosen_again(tmp_path: Path) -> None:
+    pages = [f"stone {number} " * 600 + "five locks " + "water " * 600 for number in range(3)]
+    results = [{"short_text": "stone", "response_str": page} for page in pages]
+    file = lines(tmp_path / "conflicts.jsonl", OFFICIAL | {"search_results": results})
+    folder = RunFolder(tmp_path / "out")
+    with folder.locked(), pytest.raises(KeyboardInterrupt):
+        read(file, keeping(folder, Locks(breaks_after=2), "one model"))
+    kept = folder.path / "segments.jsonl"
+    assert len(kept.read_text().splitlines()) == 2
+    with kept.open("a") as log:
+        log.write('{"id": "half of a li')
+
+    rest = Locks()
+    whole = read(file, keeping(folder, rest, "one model"))
+    assert rest.pages == 1
+    assert whole == read(file, partial(best_segment, embedder=Locks()))
+    unasked = Locks(breaks_after=0)
+    assert read(file, keeping(folder, unasked, "one model")) == whole
+    other = Locks()
+    assert read(file, keeping(folder, other, "another model")) == whole
+    assert other.pages == 3
 
 
 # The real rows
