@@ -1,7 +1,9 @@
 "use strict";
 
-// The list of responses: filter and order it; draw what a response shows when it is first opened.
+// The list of responses: its order, and what one shows.
 (() => {
+  const { append, make } = elements;
+
   const SIGNS = { SUPPORTS: "+", CONTRADICTS: "−", IRRELEVANT: "○", INVALID: "?" };
   const WORDS = { SUPPORTS: "supports", CONTRADICTS: "contradicts", IRRELEVANT: "irrelevant", INVALID: "unreadable" };
   const VERDICTS = {
@@ -11,15 +13,6 @@
     INVALID: "The judgement could not be read",
   };
 
-  // Text goes in as text nodes only; nothing here ever parses HTML.
-  const make = (tag, properties = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined && child !== ""));
-    return element;
-  };
   const stored = (id) => JSON.parse(document.getElementById(id).textContent);
   const percent = (share) => `${(100 * share).toFixed(share > 0 && share < 0.01 ? 1 : 0)} %`;
   const naming = (source, index) => `D${index + 1}` + (source.title ? `: ${source.title}` : `: ${source.id}`);
@@ -68,22 +61,22 @@
     const read = cell.read_tokens !== undefined
       ? `The labeller saw the first ${cell.read_tokens.toLocaleString("en")} tokens of this document` + (cut ? ` of ${cut[1].toLocaleString("en")}.` : ".")
       : null;
-    panel.replaceChildren(...[
+    panel.replaceChildren();
+    append(panel,
       make("span", { class: `verdict tone-${cell.relation}` }, `${SIGNS[cell.relation]} ${VERDICTS[cell.relation]}`),
       make("p", { class: "claim", dir: "auto" }, claim.text),
       chances(cell),
       cell.label_mass !== undefined && cell.label_mass < 0.5
         ? make("p", { class: "note" }, `Only ${percent(cell.label_mass)} of the model's probability fell on the labels.`) : null,
       cell.reasoning ? [make("h5", {}, "Reasoning"), make("p", { dir: "auto" }, cell.reasoning)] : null,
-      cell.raw ? [make("h5", {}, "Reply as it came"), make("pre", { dir: "auto", tabindex: "0" }, cell.raw)] : null,
+      cell.raw ? [make("h5", {}, "Reply as it came"), make("pre", { class: "raw", dir: "auto", tabindex: "0" }, cell.raw)] : null,
       make("h5", { dir: "auto" }, naming(source, index)),
       meta(source),
       quoted(cell),
       read ? make("p", { class: "note" }, read) : null,
       passage(source, cell.span),
       rest(source),
-      make("p", { class: "note" }, `Judged by ${cell.source}.`),
-    ].flat().filter(Boolean));
+      make("p", { class: "note" }, `Judged by ${cell.source}.`));
     const mark = panel.querySelector("mark");
     // Scroll within the passage only: the page must stay where the reader is.
     if (mark) mark.parentElement.scrollTop = Math.max(0, mark.offsetTop - 40);
@@ -153,9 +146,7 @@
   const papers = (sources) => make("div", { class: "papers" }, make("h4", {}, `Documents (${sources.length})`), sources.map((source, index) => {
     const box = make("details", {}, make("summary", { dir: "auto" }, naming(source, index)));
     box.addEventListener("toggle", () => {
-      if (box.open && box.children.length === 1) {
-        box.append(...[meta(source), make("div", { class: "text", dir: "auto" }, source.text), rest(source)].filter(Boolean));
-      }
+      if (box.open && box.children.length === 1) append(box, meta(source), make("div", { class: "text", dir: "auto" }, source.text), rest(source));
     });
     return box;
   }));
@@ -168,10 +159,7 @@
     return [row, wanted >= 0 ? wanted : cells.findIndex(Boolean)];
   };
 
-  const draw = (response) => {
-    const place = response.querySelector(".drawn");
-    if (place.childElementCount) return;
-    const content = stored(`${response.id}-data`);
+  const draw = (place, content) => {
     const sources = stored(content.documents);
     if (content.claims.length) {
       const panel = make("div", { class: "panel", role: "region", "aria-label": "Judgement" });
@@ -182,65 +170,36 @@
     place.append(papers(sources));
   };
 
-  const start = (form) => {
-    const list = document.getElementById(form.dataset.responses);
-    const items = [...list.children].map((item) => ({ item, response: item.firstElementChild, text: null }));
-    // "toggle" does not bubble, but it can be captured: one listener serves every response.
-    list.addEventListener("toggle", (event) => {
-      if (event.target.matches(".response") && event.target.open) draw(event.target);
-    }, true);
-    for (const { response } of items) if (response.open) draw(response);
-
-    const fits = {
-      "": () => true,
-      conflict: (data) => Number(data.conflicts) > 0,
-      unreadable: (data) => Number(data.unreadable) > 0,
-      cut: (data) => Number(data.cut) > 0,
-    };
-    const value = (data, key) => {
-      if (!(key in data)) return null;
-      return key === "variant" || key === "status" ? data[key] : Number(data[key]);
-    };
-    const compare = (key, down) => (one, other) => {
-      const [a, b] = [value(one.response.dataset, key), value(other.response.dataset, key)];
-      const order = Number(one.response.dataset.number) - Number(other.response.dataset.number);
-      if (a === b) return order;
-      if (a === null || b === null) return a === null ? 1 : -1; // what has no score comes last
-      return (a < b ? -1 : 1) * (down ? -1 : 1);
-    };
-    const apply = () => {
-      const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const variant = form.elements.variant?.value ?? "";
-      const wanted = form.elements.show.value;
-      const fit = fits[wanted] ?? ((data) => data.status === wanted);
-      let count = 0;
-      for (const entry of items) {
-        const data = entry.response.dataset;
-        let keep = fit(data) && (!variant || data.variant === variant);
-        if (keep && words.length) {
-          entry.text ??= ["summary", ".response-text", ".trouble"]
-            .map((part) => entry.response.querySelector(part)?.textContent ?? "").join("\n").toLowerCase();
-          keep = words.every((word) => entry.text.includes(word));
-        }
-        entry.item.hidden = !keep;
-        count += keep;
-      }
-      form.querySelector("output").textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")}`;
-    };
-    const order = () => {
-      const key = form.elements.order.value;
-      items.sort(compare(key.replace("-", ""), key.startsWith("-")));
-      list.append(...items.map((entry) => entry.item));
-    };
-    form.addEventListener("input", apply);
-    form.elements.order.addEventListener("change", order);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.hidden = false;
-    // A browser that goes back restores the choices of the form.
-    apply();
-    if (form.elements.order.value !== "number") order();
+  const FITS = {
+    "": () => true,
+    conflict: (data) => Number(data.conflicts) > 0,
+    unreadable: (data) => Number(data.unreadable) > 0,
+    cut: (data) => Number(data.cut) > 0,
+  };
+  const fits = (data, chosen) => {
+    if (chosen("variant") && data.variant !== chosen("variant")) return false;
+    return FITS[chosen("show")]?.(data) ?? data.status === chosen("show");
   };
 
-  document.querySelectorAll(".scriptless").forEach((note) => note.remove());
-  document.querySelectorAll("form[data-responses]").forEach(start);
+  const value = (data, key) => {
+    if (!(key in data)) return null;
+    return key === "variant" || key === "status" ? data[key] : Number(data[key]);
+  };
+  const compare = (key, down) => (one, other) => {
+    const [a, b] = [value(one, key), value(other, key)];
+    if (a === b) return Number(one.number) - Number(other.number);
+    if (a === null || b === null) return a === null ? 1 : -1; // what has no score comes last
+    return (a < b ? -1 : 1) * (down ? -1 : 1);
+  };
+  const responses = document.querySelector(".responses");
+  const list = responses.querySelector(".listing");
+  const by = responses.querySelector(".filters").elements.order;
+  const order = () => {
+    const wanted = compare(by.value.replace("-", ""), by.value.startsWith("-"));
+    list.append(...[...list.children].sort((one, other) => wanted(one.firstElementChild.dataset, other.firstElementChild.dataset)));
+  };
+  by.addEventListener("change", order);
+  addEventListener("pageshow", order); // a browser that goes back restores the choice
+
+  listing(responses, { draw, fits, searched: ["summary", ".response-text", ".trouble"] });
 })();

@@ -21,6 +21,9 @@ from pipelines.files import replace_text
 from pipelines.report.text import visible
 
 _HERE = Path(__file__).parent
+# On every page, before what the sections bring.
+_STYLES = ("page.css", "listing.css")
+_SCRIPTS = ("page.js", "elements.js", "listing.js")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Section:
         contents: (id, title) of the parts that the page's navigation names.
         data: Element id -> value, embedded as JSON for the script to parse when it needs it.
         style: CSS of this section.
-        script: JavaScript of this section.
+        script: JavaScript of this section. `elements` and `listing` are there for it.
     """
 
     anchor: str
@@ -95,8 +98,8 @@ def render(
     facts: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page as HTML; see `write`."""
-    style = _joined(_asset("page.css"), *(section.style for section in sections))
-    script = _joined(_asset("page.js"), *(section.script for section in sections))
+    style = _joined(*map(_asset, _STYLES), *(section.style for section in sections))
+    script = _joined(*map(_asset, _SCRIPTS), *(section.script for section in sections))
     policy = "; ".join(
         (
             "default-src 'none'",

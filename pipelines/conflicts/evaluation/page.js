@@ -1,39 +1,14 @@
 "use strict";
 
-// The list of queries: narrow it down; draw what a query shows when it is first opened.
+// The list of queries, and what one shows.
 (() => {
+  const { append, make, draw, sign, said, folded, unread } = elements;
+
   const GUESSES = { right: ["✓", "right"], wrong: ["✗", "wrong"], abstained: ["○", "abstained"], unreadable: ["?", "unreadable"], unjudged: ["·", "not judged"] };
   const VERDICTS = { adheres: ["✓", "as expected"], not: ["✗", "not as expected"], unreadable: ["?", "unreadable"], undecided: ["?", "verdict unreadable"], unjudged: ["·", "not judged"], included: ["✓", "included"], missing: ["✗", "not included"] };
   const GROUNDS = { supported: ["✓", "supported"], unsupported: ["○", "unsupported"], contradictory: ["✗", "contradictory"], no_fact: ["–", "no factual information"], unreadable: ["?", "verdict unreadable"] };
-  const LONG = 170; // characters of an explanation that stay unfolded
-
-  // Text goes in as text nodes only; nothing here ever parses HTML.
-  const filled = (element, properties, children) => {
-    for (const [name, value] of Object.entries(properties)) {
-      if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat(4).filter((child) => child !== null && child !== undefined && child !== ""));
-    return element;
-  };
-  const make = (tag, properties = {}, ...children) => filled(document.createElement(tag), properties, children);
-  const draw = (tag, properties = {}, ...children) => filled(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
-  const sign = (text) => make("b", { "aria-hidden": "true" }, text);
-  const said = (text) => make("span", { class: "hidden-text" }, text);
   const tag = (kind, [shape, word]) => make("span", { class: `tag is-${kind}` }, sign(shape), " ", word);
-  const line = (...children) => make("p", { class: "in-line" }, ...children);
-
-  const folded = (text) => {
-    if (!text) return null;
-    if (text.length <= LONG) return make("p", { class: "reason", dir: "auto" }, text);
-    const start = `${text.slice(0, LONG - 30).replace(/[\s,;:.]+\S*$/, "")}…`;
-    return make("details", { class: "folding" },
-      make("summary", { dir: "auto" }, make("span", { class: "start" }, start), " ", make("span", { class: "more" }, "all of it"), make("span", { class: "less" }, "less of it")),
-      make("p", { class: "reason", dir: "auto" }, text));
-  };
-  const unread = (made) => (made.problem
-    ? [make("p", { class: "reason", dir: "auto" }, made.problem), made.raw
-      ? make("details", { class: "raw" }, make("summary", {}, "Reply as it came"), make("pre", { dir: "auto", tabindex: "0" }, made.raw)) : null]
-    : null);
+  const line = (...children) => make("p", { class: "line" }, ...children);
 
   // The place of a source within the query that is open, and links to it.
   const linking = (id, count) => ({
@@ -92,12 +67,12 @@
         draw("rect", { class: "whole", width: "100%", height: "10", rx: "2" }),
         draw("rect", { class: "part", width: `${(100 * each.chance).toFixed(2)}%`, height: "10", rx: "2" }))),
       make("td", { class: "chance" }, each.chance.toFixed(2))))));
-  const prediction = (made) => make("li", { class: "panel-of" },
+  const prediction = (made) => make("li", { class: "card" },
     make("h5", {}, made.name),
     line(tag(made.guess, GUESSES[made.guess]), made.type && !made.problem ? make("strong", {}, made.type) : null),
     unread(made),
     made.chances ? chances(made.chances) : null,
-    made.mass !== null ? make("p", { class: "side-note" }, `${(100 * made.mass).toFixed(0)} % of the model's probability is on these types`) : null,
+    made.mass !== null ? make("p", { class: "aside" }, `${(100 * made.mass).toFixed(0)} % of the model's probability is on these types`) : null,
     folded(made.explanation));
 
   const cites = (sentence, links) => [
@@ -111,10 +86,10 @@
     const [shape, word] = GROUNDS[sentence.grounds];
     const detail = [
       sentence.quote ? make("blockquote", { dir: "auto" }, sentence.quote) : null,
-      sentence.reason ? make("p", { class: "reason", dir: "auto" }, sentence.reason) : null,
+      sentence.reason ? make("p", { class: "why", dir: "auto" }, sentence.reason) : null,
       unread(sentence),
       sentence.relations.length ? make("ul", { class: "relations" }, sentence.relations.map((each) => relation(each, links))) : null,
-      sentence.by.length ? make("p", { class: "side-note" }, "Judged by ", sentence.by.map((number) => [links.known(number) ? links.link(number) : `[${number}]`, " "])) : null,
+      sentence.by.length ? make("p", { class: "aside" }, "Judged by ", sentence.by.map((number) => [links.known(number) ? links.link(number) : `[${number}]`, " "])) : null,
     ].flat().filter(Boolean);
     if (!detail.length) return make("p", { class: "ground" }, sign(shape), " ", word);
     return make("details", { class: "ground" }, make("summary", {}, sign(shape), " ", word), detail);
@@ -129,12 +104,12 @@
     const rows = [];
     if (made.behaviour) {
       const own = made.behaviour;
-      const sure = own.probability === null ? null : make("span", { class: "side-note" }, `probability ${own.probability.toFixed(2)}`);
+      const sure = own.probability === null ? null : make("span", { class: "aside" }, `probability ${own.probability.toFixed(2)}`);
       rows.push(worth(`Expected behaviour (${own.type}${own.gold ? "" : ", the type it was written under"})`, own.verdict, VERDICTS[own.verdict], sure, folded(own.reason), unread(own)));
     }
     if (made.inclusion) {
       const own = made.inclusion;
-      rows.push(worth("Gold answer", own.verdict, VERDICTS[own.verdict], make("span", { class: "side-note", dir: "auto" }, own.gold),
+      rows.push(worth("Gold answer", own.verdict, VERDICTS[own.verdict], make("span", { class: "aside", dir: "auto" }, own.gold),
         folded(own.reason), own.relation?.quote ? make("blockquote", { dir: "auto" }, own.relation.quote) : null, unread(own)));
     }
     if (made.sentences.some((sentence) => sentence.grounds)) {
@@ -145,11 +120,11 @@
     }
     return rows.length ? make("dl", { class: "worths" }, rows) : null;
   };
-  const answer = (made, links) => make("li", { class: "panel-of" },
+  const answer = (made, links) => make("li", { class: "card" },
     make("h5", {}, made.name),
     line(tag(made.verdict, VERDICTS[made.verdict]),
-      made.told ? make("span", { class: "side-note" }, `told: ${made.told}`) : null,
-      made.gave ? make("span", { class: "side-note" }, `gave the type: ${made.gave}`) : null,
+      made.told ? make("span", { class: "aside" }, `told: ${made.told}`) : null,
+      made.gave ? make("span", { class: "aside" }, `gave the type: ${made.gave}`) : null,
       made.finished ? null : make("span", { class: "tag is-unreadable" }, sign("…"), " cut by the limit of tokens")),
     unread(made),
     sentences(made, links),
@@ -159,9 +134,9 @@
     // The id is the summary's, which the keyboard can be on: a link to it takes the keyboard along.
     make("summary", { id: links.id(number) }, make("span", { class: "number-of" }, `[${number}]`), " ",
       make("span", { class: "title-of", dir: "auto" }, each.title || each.url || "no title"),
-      make("span", { class: "side-note", dir: "auto" }, each.written ?? (each.date ? `no date that can be read: ${each.date}` : "no date"))),
+      make("span", { class: "aside", dir: "auto" }, each.written ?? (each.date ? `no date that can be read: ${each.date}` : "no date"))),
     each.url ? make("p", { class: "url-of", dir: "ltr" }, each.live ? make("a", { href: each.url, rel: "noreferrer noopener", target: "_blank" }, each.url) : each.url) : null,
-    each.snippet ? make("p", { class: "reason", dir: "auto" }, make("span", { class: "side-note" }, "Snippet: "), each.snippet) : null,
+    each.snippet ? make("p", { class: "why", dir: "auto" }, make("span", { class: "aside" }, "Snippet: "), each.snippet) : null,
     make("div", { class: "words-of", dir: "auto" }, each.text)));
   const sources = (content, links) => [
     make("h4", {}, "Sources"),
@@ -169,19 +144,13 @@
     make("ol", { class: "origins" }, content.sources.map((each, index) => source(each, index + 1, links))),
   ];
 
-  const open = (shown) => {
-    const place = shown.querySelector(".drawing");
-    const stored = document.getElementById(`${shown.id}-data`);
-    if (place.childElementCount || !stored) return;
-    const content = JSON.parse(stored.textContent);
-    const links = linking(shown.id, content.sources.length);
-    const parts = [
+  const show = (place, content, id) => {
+    const links = linking(id, content.sources.length);
+    append(place,
       timeline(content, links),
-      content.predictions.length ? [make("h4", {}, "Predicted types"), make("ul", { class: "panels" }, content.predictions.map(prediction))] : null,
-      content.answers.length ? [make("h4", {}, "Answers"), make("ul", { class: "panels answers-of" }, content.answers.map((made) => answer(made, links)))] : null,
-      sources(content, links),
-    ];
-    place.append(...parts.flat(3).filter(Boolean));
+      content.predictions.length ? [make("h4", {}, "Predicted types"), make("ul", { class: "cards" }, content.predictions.map(prediction))] : null,
+      content.answers.length ? [make("h4", {}, "Answers"), make("ul", { class: "cards answers-of" }, content.answers.map((made) => answer(made, links)))] : null,
+      sources(content, links));
 
     // The page unfolds what a link leads to, but not when the link was followed just before.
     place.addEventListener("click", (event) => {
@@ -198,56 +167,18 @@
     place.addEventListener("focusin", light);
   };
 
-  const start = (form) => {
-    const list = document.getElementById(form.dataset.list);
-    const items = [...list.children].map((item) => {
-      const shown = item.querySelector(".case");
-      return { item, shown, guesses: shown.dataset.guesses.split(" "), verdicts: shown.dataset.verdicts.split(" "), text: null };
-    });
-    // "toggle" does not bubble, but it can be captured: one listener serves every query.
-    list.addEventListener("toggle", (event) => {
-      if (event.target.matches(".case") && event.target.open) open(event.target);
-    }, true);
-
-    // "right" and "adheres" want it of all that were asked, others of one.
-    const fits = (own, wanted) => {
-      if (!wanted) return true;
-      if (wanted !== "right" && wanted !== "adheres") return own.includes(wanted);
-      const asked = own.filter((each) => each && each !== "none");
-      return asked.length > 0 && asked.every((each) => each === wanted);
-    };
-    const value = (name) => form.elements[name]?.value ?? "";
-    const apply = () => {
-      const words = value("text").toLowerCase().split(/\s+/).filter(Boolean);
-      let count = 0;
-      for (const entry of items) {
-        const data = entry.shown.dataset;
-        let keep = (!value("run") || data.run === value("run")) && (!value("type") || data.type === value("type"))
-          && fits(entry.guesses, value("guess")) && fits(entry.verdicts, value("verdict"));
-        if (keep && words.length) {
-          entry.text ??= ["summary", ".gold", ".trouble-line"]
-            .map((part) => entry.shown.querySelector(part)?.textContent ?? "").join("\n").toLowerCase();
-          keep = words.every((word) => entry.text.includes(word));
-        }
-        entry.item.hidden = !keep;
-        count += keep;
-      }
-      form.querySelector("output").textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")}`;
-    };
-    form.addEventListener("input", apply);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.hidden = false;
-    // A browser that goes back restores the choices of the form.
-    apply();
+  // "right" and "adheres" want it of all that were asked, others of one.
+  const has = (own, wanted) => {
+    if (!wanted) return true;
+    if (wanted !== "right" && wanted !== "adheres") return own.includes(wanted);
+    const asked = own.filter((each) => each && each !== "none");
+    return asked.length > 0 && asked.every((each) => each === wanted);
   };
+  const fits = (data, chosen) => ["run", "type"].every((name) => !chosen(name) || data[name] === chosen(name))
+    && has(data.guesses.split(" "), chosen("guess")) && has(data.verdicts.split(" "), chosen("verdict"));
 
-  document.querySelectorAll(".conflicts .scriptless").forEach((note) => note.remove());
-  document.querySelectorAll(".conflicts form[data-list]").forEach(start);
-  document.querySelectorAll(".conflicts .case[open]").forEach(open);
   // A page that is opened at a source: its query is drawn before the page goes there.
   const wanted = document.getElementById(decodeURIComponent(location.hash.slice(1)).replace(/-source-\d+$/, ""));
-  if (wanted?.matches(".conflicts .case")) {
-    wanted.open = true;
-    open(wanted);
-  }
+  if (wanted?.matches(".conflicts .entry")) wanted.open = true;
+  listing(document.querySelector(".conflicts"), { draw: show, fits, searched: ["summary", ".known", ".trouble"] });
 })();

@@ -1,42 +1,17 @@
 "use strict";
 
-// The list of questions: narrow it down; draw what a question shows when it is first opened.
+// The list of questions, and what one shows.
 (() => {
+  const { append, make, sign, said, folded, unread } = elements;
+
   const SIGNS = { right: "✓", wrong: "✗", both: "±", neither: "○", unknown: "–", unreadable: "?", unjudged: "" };
   const WORDS = { right: "right", wrong: "wrong", both: "right and wrong", neither: "neither", unknown: "no answer", unreadable: "unreadable", unjudged: "not judged" };
   const VERDICTS = { right: ["✓", "right"], not: ["✗", "not right"], unreadable: ["?", "unreadable"], unjudged: ["·", "not judged"] };
   const KINDS = { correct: ["✓", "correct"], misinfo: ["✗", "misinformation"], noise: ["○", "noise"] };
   const SOURCES = { memory: "recalled", external: "retrieved", both: "recalled and retrieved" };
-  const LONG = 170; // characters of an explanation that stay unfolded
-
-  // Text goes in as text nodes only; nothing here ever parses HTML.
-  const make = (tag, properties = {}, ...children) => {
-    const element = document.createElement(tag);
-    for (const [name, value] of Object.entries(properties)) {
-      if (value !== undefined && value !== null && value !== false) element.setAttribute(name, value === true ? "" : value);
-    }
-    element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== ""));
-    return element;
-  };
-  const sign = (text) => make("b", { "aria-hidden": "true" }, text);
-  const said = (text) => make("span", { class: "hidden-text" }, text);
-
   // An answer with what it is by the data: a sign and a colour to see, a word to hear.
   const answer = (text, mark) => make("span", { class: `answer mark-${mark}`, dir: "auto", title: WORDS[mark] }, sign(SIGNS[mark]), " ", text, said(` (${WORDS[mark]})`));
   const answers = (list, note = () => null) => make("ul", { class: "answers" }, list.map((each) => make("li", {}, answer(each.text, each.mark), note(each))));
-
-  const folded = (text) => {
-    if (!text) return null;
-    if (text.length <= LONG) return make("p", { class: "why", dir: "auto" }, text);
-    const start = `${text.slice(0, LONG - 30).replace(/[\s,;:.]+\S*$/, "")}…`;
-    return make("details", { class: "fold" },
-      make("summary", { dir: "auto" }, make("span", { class: "start" }, start), " ", make("span", { class: "more" }, "all of it"), make("span", { class: "less" }, "less of it")),
-      make("p", { class: "why", dir: "auto" }, text));
-  };
-  const unread = (reply) => reply.problem
-    ? [make("p", { class: "why", dir: "auto" }, reply.problem), reply.raw
-      ? make("details", { class: "reply" }, make("summary", {}, "Reply as it came"), make("pre", { dir: "auto", tabindex: "0" }, reply.raw)) : null]
-    : null;
 
   const card = (method) => {
     const [shape, word] = VERDICTS[method.verdict];
@@ -144,57 +119,18 @@
   const sources = (content) => content.debates.length ? null : [make("h4", {}, "Documents"), content.documents.map((source) =>
     make("details", { class: "paper" }, make("summary", { dir: "auto" }, `${(KINDS[source.kind] ?? ["", "kind not known"])[1]}: ${source.title ?? source.id}`), make("div", { class: "text", dir: "auto" }, source.text)))];
 
-  const draw = (question) => {
-    const place = question.querySelector(".drawn");
-    const stored = document.getElementById(`${question.id}-data`);
-    if (place.childElementCount || !stored) return;
-    const content = JSON.parse(stored.textContent);
-    const parts = [
-      make("h4", {}, "Answers"), make("ul", { class: content.methods.length > 4 ? "cards many" : "cards" }, content.methods.map(card)),
-      debates(content, question.id), sources(content), path(content.consolidation),
-    ];
-    place.append(...parts.flat(3).filter(Boolean));
+  const draw = (place, content, id) => append(place,
+    make("h4", {}, "Answers"), make("ul", { class: content.methods.length > 4 ? "cards many" : "cards" }, content.methods.map(card)),
+    debates(content, id), sources(content), path(content.consolidation));
+
+  const fits = (data, chosen) => {
+    if (chosen("data") && data.data !== chosen("data")) return false;
+    const verdicts = data.verdicts.split(" ");
+    const own = verdicts[Number(chosen("method"))];
+    const wanted = chosen("verdict");
+    if (wanted === "alone") return own === "right" && verdicts.includes("not");
+    if (wanted === "missed") return own === "not" && verdicts.includes("right");
+    return !wanted || own === wanted;
   };
-
-  const start = (form) => {
-    const list = document.getElementById(form.dataset.questions);
-    const items = [...list.children].map((item) => ({ item, question: item.firstElementChild, verdicts: item.firstElementChild.dataset.verdicts.split(" "), text: null }));
-    // "toggle" does not bubble, but it can be captured: one listener serves every question.
-    list.addEventListener("toggle", (event) => {
-      if (event.target.matches(".asked") && event.target.open) draw(event.target);
-    }, true);
-
-    const fits = (verdicts, method, wanted) => {
-      const own = verdicts[method];
-      if (wanted === "alone") return own === "right" && verdicts.includes("not");
-      if (wanted === "missed") return own === "not" && verdicts.includes("right");
-      return !wanted || own === wanted;
-    };
-    const apply = () => {
-      const words = form.elements.text.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const data = form.elements.data?.value ?? "";
-      let count = 0;
-      for (const entry of items) {
-        let keep = (!data || entry.question.dataset.data === data)
-          && fits(entry.verdicts, Number(form.elements.method.value), form.elements.verdict.value);
-        if (keep && words.length) {
-          entry.text ??= ["summary", ".known", ".trouble"]
-            .map((part) => entry.question.querySelector(part)?.textContent ?? "").join("\n").toLowerCase();
-          keep = words.every((word) => entry.text.includes(word));
-        }
-        entry.item.hidden = !keep;
-        count += keep;
-      }
-      form.querySelector("output").textContent = `${count.toLocaleString("en")} of ${items.length.toLocaleString("en")}`;
-    };
-    form.addEventListener("input", apply);
-    form.addEventListener("submit", (event) => event.preventDefault());
-    form.hidden = false;
-    // A browser that goes back restores the choices of the form.
-    apply();
-  };
-
-  document.querySelectorAll(".madam .scriptless").forEach((note) => note.remove());
-  document.querySelectorAll("form[data-questions]").forEach(start);
-  document.querySelectorAll(".madam .asked[open]").forEach(draw);
+  listing(document.querySelector(".madam"), { draw, fits, searched: ["summary", ".known", ".trouble"] });
 })();

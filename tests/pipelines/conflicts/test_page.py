@@ -541,7 +541,7 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
     case = parishes(page)
     expect(case.locator(".dated:visible text")).to_have_text(["[1]", "[2]", "[3]"])
     expect(case.locator(".undated a")).to_have_text(["[4]", "[5]"])
-    expect(case.locator(".panels:not(.answers-of) h5")).to_have_text(
+    expect(case.locator(".cards:not(.answers-of) h5")).to_have_text(
         ["NLI, evidence structure", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
     )
     answers = case.locator(".answers-of > li")
@@ -555,15 +555,15 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
 @pytest.mark.browser
 def test_predictions_have_their_probabilities(page: Page) -> None:
     case = parishes(page)
-    choice = case.locator(".panel-of", has_text="LLM, by choice")
+    choice = case.locator(".card", has_text="LLM, by choice")
     expect(choice.locator(".tag")).to_have_text("✓ right")
     expect(choice.locator(".chosen")).to_contain_text("Outdated information★, gold type0.70")
     expect(choice.locator(".chosen .part")).to_have_attribute("width", "70.00%")
     expect(choice).to_contain_text("97 % of the model's probability")
-    expect(case.locator(".panel-of", has_text="NLI, evidence").locator(".tag")).to_have_text(
+    expect(case.locator(".card", has_text="NLI, evidence").locator(".tag")).to_have_text(
         "○ abstained"
     )
-    unread = case.locator(".panel-of", has_text="LLM, explained")
+    unread = case.locator(".card", has_text="LLM, explained")
     unread.get_by_text("Reply as it came").click()
     expect(unread.locator("pre")).to_have_text(f"Sure! {CLOSES}")
 
@@ -604,7 +604,7 @@ def test_what_could_not_be_read_is_shown_as_it_came(page: Page) -> None:
     expect(answers.nth(3)).to_contain_text("? verdict unreadable")
     failed = page.locator("#conflicts-query-2")
     failed.locator("summary").first.click()
-    expect(failed.locator(".trouble-line")).to_have_text(f"Failed. too long {RUNS}")
+    expect(failed.locator(".trouble")).to_have_text(f"Failed. too long {RUNS}")
     expect(failed.locator(".origins > li")).to_have_count(1)
     expect(failed.locator(".answers-of")).to_have_count(0)
 
@@ -653,8 +653,8 @@ def test_only_web_addresses_can_be_followed(page: Page) -> None:
 
 @pytest.mark.browser
 def test_the_list_is_narrowed(page: Page) -> None:
-    shown = page.locator(".cases > li:visible .small span:first-child")
-    form = page.locator(".sifting")
+    shown = page.locator(".listing > li:visible .about span:first-child")
+    form = page.locator(".filters")
 
     def listed_when(name: str, value: str, *ids: str) -> None:
         choice = form.get_by_role("combobox", name=name)

@@ -210,7 +210,7 @@ def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) 
     folder = begun(tmp_path / "out")
     with pytest.raises(InputError, match="holds detections by letters on other data"):
         detection.begin(folder, "second", {"data": "else", "labeller": "second"}, {})
-    with pytest.raises(InputError, match="another labeller"):
+    with pytest.raises(InputError, match="differs in labeller"):
         detection.begin(folder, "letters", {"data": "bench", "labeller": "else"}, {})
     detection.begin(folder, "second", {"data": "bench", "labeller": "second"}, {})
     assert list(detection.labellers(folder)) == ["letters", "second"]

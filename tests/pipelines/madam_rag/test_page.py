@@ -459,9 +459,9 @@ def test_answers_stand_side_by_side(page: Page) -> None:
 
 @pytest.mark.browser
 def test_the_list_is_narrowed_by_text_and_by_verdict(page: Page) -> None:
-    shown = page.locator(".questions > li:visible")
+    shown = page.locator(".listing > li:visible")
     expect(shown).to_have_count(3)
-    form = page.locator(".sifting")
+    form = page.locator(".filters")
     form.get_by_label("Find").fill("CO2 plants")
     expect(shown).to_have_count(2)
     form.get_by_label("Find").fill("")

@@ -40,7 +40,7 @@ class Opened:
         return self.page.locator(f"#response-{number}")
 
     def listed(self) -> list[str]:
-        names = self.page.locator(".responses > li:visible .about > span:first-child")
+        names = self.page.locator(".listing > li:visible .about > span:first-child")
         return names.all_text_contents()
 
 
@@ -113,6 +113,18 @@ def test_filters_narrow_the_list(opened: Opened) -> None:
     expect(page.locator(".filters output")).to_have_text("1 of 6")
     page.get_by_label("Find").fill("no such words")
     assert opened.listed() == []
+
+
+def test_who_comes_back_finds_the_list_as_it_was(opened: Opened) -> None:
+    page = opened.page
+    page.get_by_role("combobox", name="Variant").select_option("hedged")
+    page.get_by_role("combobox", name="Order").select_option("CS-C, low first")
+    before = opened.listed()
+    page.goto("about:blank")
+    page.go_back()
+    expect(page.get_by_role("combobox", name="Variant")).to_have_value("hedged")
+    expect(page.locator(".filters output")).to_have_text("3 of 6")
+    assert opened.listed() == before
 
 
 @pytest.mark.parametrize(
@@ -291,7 +303,7 @@ def test_many_responses_stay_closed_until_they_are_wanted(
     write(path, "ConflictScore", [section(many, "m", "d")], {})
     page = browser.new_page()
     page.goto(path.as_uri(), timeout=20_000)
-    assert page.locator(".response").count() == 1000
+    assert page.locator(".entry").count() == 1000
     assert page.locator(".cell").count() == 0
     page.get_by_label("Find").fill("r777")
     expect(page.locator(".filters output")).to_have_text("1 of 1,000")

@@ -238,7 +238,7 @@ def test_a_large_run_lists_a_part_and_says_so(
     monkeypatch.setattr(conflictscore_page, "RESPONSES_SHOWN", 4)
     parsed = Page(rendered(results))
     assert "The first 4 responses are listed. 2 more stand in conflictscore.jsonl" in parsed.text
-    assert sum(attrs.get("class") == "response" for _, attrs in parsed.elements) == 4
+    assert sum(attrs.get("class") == "entry" for _, attrs in parsed.elements) == 4
     assert "of 6; 1 invalid, 1 failed" in parsed.text
 
 
