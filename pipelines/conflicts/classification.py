@@ -21,7 +21,7 @@ class CategoryJson(BaseModel):
     # The length is told to the server, so that a reply ends within its tokens. A server that does
     # not keep to it makes no reply unreadable.
     explanation: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
-    category: Annotated[int, Field(ge=1, le=len(TAXONOMY))]
+    category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
 
 
 async def by_json(query: Query, by: Writer) -> Prediction:

@@ -7,12 +7,13 @@ cross-validation, so that a question that it was trained on is judged by one tha
 import hashlib
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from math import exp, fsum
 from pathlib import Path
-from typing import Final, Self
+from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pipelines.conflicts.features import MEANING, Features, features
 from pipelines.conflicts.prediction import Prediction, decide
@@ -33,6 +34,10 @@ REASONS = 3
 """Features that an explanation names."""
 
 
+Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
+"""No training gives a larger one, and sums of larger ones would be no numbers."""
+
+
 class Linear(BaseModel):
     """Logistic regression on standardised features.
 
@@ -44,14 +49,14 @@ class Linear(BaseModel):
         intercepts: (t,).
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     features: tuple[str, ...]
-    means: tuple[float, ...]
-    scales: tuple[float, ...]
+    means: tuple[Coefficient, ...]
+    scales: tuple[Coefficient, ...]
     types: tuple[ConflictType, ...]
-    weights: tuple[tuple[float, ...], ...]
-    intercepts: tuple[float, ...]
+    weights: tuple[tuple[Coefficient, ...], ...]
+    intercepts: tuple[Coefficient, ...]
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -123,7 +128,7 @@ class Fold(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    held_out: frozenset[str]
+    held_out: frozenset[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]]
     linear: Linear
 
 
@@ -131,7 +136,8 @@ class TypeClassifier(BaseModel):
     """A classifier with those of its cross-validation.
 
     Attributes:
-        trained_on: File name, SHA-256 and number of queries of the training data.
+        trained_on: File name and SHA-256 of the training data, their number of queries, and the
+            fewest sources that one has.
         tagger: Digest of the tagger whose judgements made the features.
         whole: Trained on all queries.
         folds: Trained on parts of them.
@@ -143,6 +149,13 @@ class TypeClassifier(BaseModel):
     tagger: str
     whole: Linear
     folds: tuple[Fold, ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        held_out = [name for fold in self.folds for name in fold.held_out]
+        if len(set(held_out)) < len(held_out):
+            raise ValueError("a query is held out of two folds")
+        return self
 
     @property
     def digest(self) -> str:
@@ -162,11 +175,16 @@ class TypeClassifier(BaseModel):
     ) -> Prediction:
         """The type of a query's conflict.
 
+        A source by itself, or several in the same words, are in conflict with nothing, whatever
+        the features say.
+
         Args:
             query: The question and its sources.
             found: The structure of its evidence.
             thresholds: See `prediction.decide`.
         """
+        if len({source.text for source in query.sources}) < 2:
+            return _alone()
         linear = self.linear_for(query.query)
         values = features(query, found)
         probabilities = linear.probabilities(values)
@@ -176,8 +194,17 @@ class TypeClassifier(BaseModel):
             type=chosen,
             by="nli",
             probabilities=probabilities,
-            explanation=_explained(linear.contributions(values, likely), likely),
+            explanation=_explained(linear.contributions(values, likely), likely)
+            + self._caution(query),
             abstained=chosen is None,
+        )
+
+    def _caution(self, query: Query) -> str:
+        fewest = self.trained_on.get("fewest_sources", 0)
+        if len(query.sources) >= int(fewest):
+            return ""
+        return (
+            f" It learned from {fewest} sources or more, so of {len(query.sources)} it says little."
         )
 
 
@@ -193,7 +220,7 @@ def read(path: Path) -> TypeClassifier:
         InputError: The file cannot be read, or is of no classifier of this version.
     """
     try:
-        return TypeClassifier.model_validate_json(read_bytes(path))
+        return TypeClassifier.model_validate_json(read_bytes(path).removeprefix(BOM_UTF8))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -207,6 +234,15 @@ def read(path: Path) -> TypeClassifier:
 def shipped_classifier() -> TypeClassifier:
     """The classifier that comes with the program."""
     return read(SHIPPED)
+
+
+def _alone() -> Prediction:
+    return Prediction(
+        type=ConflictType.NO_CONFLICT,
+        by="nli",
+        probabilities={each: float(each is ConflictType.NO_CONFLICT) for each in ConflictType},
+        explanation="There is one source, or all say the same words: nothing can be in conflict.",
+    )
 
 
 def _explained(contributions: Mapping[str, float], likely: ConflictType) -> str:

@@ -1,9 +1,4 @@
-"""Numbers that the type of a conflict is told from, in groups that can be left out.
-
-What would tell from which collection a question was taken is no feature: letter case and question
-mark of the query, whether sources have dates, how many sources there are. In CONFLICTS they go with
-the type, because types go with the collections (appendix A).
-"""
+"""Numbers that the type of a conflict is told from, in groups that can be left out."""
 
 import re
 from collections import Counter
@@ -19,7 +14,7 @@ from pipelines.conflicts.structure import Structure, mean_probability
 from pipelines.data.words import content_words
 from pipelines.evidence.judgement import Relation
 
-Group = Literal["question", "stances", "relations", "answers", "dates", "wording"]
+Group = Literal["question", "stances", "relations", "answers", "dates", "wording", "collection"]
 
 GROUPS: Final[dict[Group, tuple[str, ...]]] = {
     "question": (
@@ -30,10 +25,20 @@ GROUPS: Final[dict[Group, tuple[str, ...]]] = {
     "answers": ("commonest", "runner_up"),
     "dates": ("spread", "years", "recent_years", "as_of"),
     "wording": ("hedges", "conditions"),
+    "collection": ("capitals", "question_mark", "dated", "sources"),
 }  # fmt: skip
 """Group -> its features: the form of the question; how sources stand to a question of yes or no;
 how their answers stand to each other; whether answers name the same; when sources were written and
-of when they speak; words of doubt and debate, and words of "it depends"."""
+of when they speak; words of doubt and debate, and words of "it depends"; how the question is spelt,
+and what was kept of its sources."""
+
+LEARNT: Final[tuple[Group, ...]] = tuple(group for group in GROUPS if group != "collection")
+"""What a classifier learns from unless told otherwise.
+
+In CONFLICTS the group "collection" tells from which collection a question was taken, and types go
+with collections (appendix A). That says nothing of other questions. It is there to measure how far
+one gets so.
+"""
 
 MEANING: Final[dict[str, str]] = {
     "yes_no": "a question of yes or no",
@@ -58,16 +63,20 @@ MEANING: Final[dict[str, str]] = {
     "as_of": "phrases like 'as of'",
     "hedges": "words of doubt and debate",
     "conditions": "words like 'depends' and 'varies'",
+    "capitals": "a capital in the question",
+    "question_mark": "a question mark",
+    "dated": "sources with a date",
+    "sources": "how many sources there are",
 }
 """Feature -> what it is, in words."""
 
 RECENT_YEARS = 3
-"""A year is recent that lies at most so far before the newest one that sources name or bear."""
+"""A year is recent that lies at most so far before that of the newest source."""
 
 _AS_OF = re.compile(r"\b(?:as of|so far|to date|currently|(?:last )?updated|now)\b", re.IGNORECASE)
 _HEDGES = re.compile(
     r"\b(?:however|although|but|others?|some|debat\w+|controvers\w+|disagree\w*|argu\w+|"
-    r"stud(?:y|ies)|evidence|research\w*|may|might|could|claim\w*|opinions?|believe\w*)\b",
+    r"stud(?:y|ies)|evidence|research\w*|(?-i:may)|might|could|claim\w*|opinions?|believe\w*)\b",
     re.IGNORECASE,
 )
 _CONDITIONS = re.compile(
@@ -107,6 +116,10 @@ def features(query: Query, found: Structure) -> dict[str, float | None]:
         **_dates(query),
         "hedges": _rate(_HEDGES, query),
         "conditions": _rate(_CONDITIONS, query),
+        "capitals": float(query.query != query.query.lower()),
+        "question_mark": float("?" in query.query),
+        "dated": sum(written(source) is not None for source in query.sources) / len(query.sources),
+        "sources": log1p(len(query.sources)),
     }
 
 
@@ -131,13 +144,14 @@ def _shared_values(query: str, answers: Sequence[str | None]) -> tuple[float, fl
 def _dates(query: Query) -> dict[str, float | None]:
     own = [date for source in query.sources if (date := written(source))]
     named = [date.year for source in query.sources for date in dates_in(source.text)]
-    newest = max([*named, *(date.year for date in own)], default=0)
-    recent = sum(newest - RECENT_YEARS <= year for year in named)
+    newest = max((date.year for date in own), default=0)
+    past = [year for year in named if year <= newest]
+    recent = sum(newest - RECENT_YEARS <= year for year in past)
     spread = spread_years(own)
     return {
         "spread": None if spread is None else log1p(spread),
         "years": log1p(len(named) / len(query.sources)),
-        "recent_years": recent / len(named) if named else None,
+        "recent_years": recent / len(past) if past else None,
         "as_of": _rate(_AS_OF, query),
     }
 

@@ -26,10 +26,10 @@ LEAST_OVERLAP = 0.3
 """Share of a question's words that a sentence must have to be an answer to it."""
 
 _NUMBER = re.compile(r"\d")
+# A capital tells the months from the verbs "may" and "march".
 _TIME = re.compile(
-    r"\b(?:1\d{3}|20\d{2}|\w+day|(?:jan|febr)uary|march|april|may|june|july|august|"
-    r"(?:sept|nov|dec)ember|october)\b",
-    re.IGNORECASE,
+    r"\b(?:1\d{3}|20\d{2}|(?:Jan|Febr)uary|March|April|May|June|July|August|"
+    r"(?:Sept|Nov|Dec)ember|October|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)\b"
 )
 _NAME = re.compile(r"(?<=\w )[A-Z]\w+")
 

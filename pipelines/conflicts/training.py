@@ -8,7 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 from pipelines.conflicts.classifier import FURTHEST, Fold, Linear, TypeClassifier, digest_of
-from pipelines.conflicts.features import GROUPS, Features, Group
+from pipelines.conflicts.features import GROUPS, LEARNT, Features, Group
 from pipelines.conflicts.taxonomy import ConflictType
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def train(
     tagger: str,
     made: Sequence[Fold],
     *,
-    groups: Sequence[Group] = tuple(GROUPS),
+    groups: Sequence[Group] = LEARNT,
     seed: int = 0,
 ) -> TypeClassifier:
     """A classifier of all rows, with those of its cross-validation.

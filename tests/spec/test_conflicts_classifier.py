@@ -24,7 +24,7 @@ from pipelines.conflicts.classifier import (
     seen,
     shipped_classifier,
 )
-from pipelines.conflicts.features import GROUPS, MEANING, features
+from pipelines.conflicts.features import GROUPS, LEARNT, MEANING, Features, features
 from pipelines.conflicts.prediction import decide
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.structure import Structure, structure
@@ -191,6 +191,8 @@ def test_probabilities_are_those_of_scikit_learn(
         {"weights": ((0.0, 0.0), (0.0, 0.0), (0.0,))},
         {"intercepts": (0.0, 0.0)},
         {"types": (NO_CONFLICT,), "weights": ((0.0, 0.0),), "intercepts": (0.0,)},
+        {"intercepts": (0.0, 0.0, 1e308)},
+        {"means": (0.5, float("nan"))},
     ],
 )
 def test_what_does_not_fit_together_is_no_classifier(change: dict[str, Any]) -> None:
@@ -260,7 +262,7 @@ FOLDED = TypeClassifier(
     ],
 )
 def test_a_query_is_judged_by_the_fold_that_never_saw_it(asked: str, by: ConflictType) -> None:
-    query = Query(id="q", query=asked, sources=(Source(text="Yes."),))
+    query = Query(id="q", query=asked, sources=(Source(text="Yes."), Source(text="No.")))
     assert FOLDED.linear_for(asked) == constant(by)
     found = FOLDED.predict(query, structure_of(query), {})
     assert found.type is by
@@ -271,13 +273,44 @@ def test_a_query_is_judged_by_the_fold_that_never_saw_it(asked: str, by: Conflic
 
 def test_it_abstains_below_its_threshold_and_says_why() -> None:
     whole = TypeClassifier(trained_on={}, tagger="known", whole=TWO, folds=())
-    query = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."),))
+    query = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."), Source(text="No.")))
     found = whole.predict(query, structure_of(query), {OUTDATED: 0.99, OPINIONS: 0.99})
     assert (found.type, found.abstained, found.by) == (None, True, "nli")
     # The other types lose ln 2 / 3 by what speaks for opinions.
     assert found.explanation.startswith(
         "Most for and against 'outdated': a question of yes or no (-0.23); length of the question ("
     )
+
+
+def test_a_query_is_held_out_of_one_fold() -> None:
+    with pytest.raises(ValidationError, match="held out of two folds"):
+        TypeClassifier(
+            trained_on={}, tagger="known", whole=TWO, folds=(FOLDED.folds[0], FOLDED.folds[0])
+        )
+
+
+@pytest.mark.parametrize("texts", [["Yes."], ["Yes.", "Yes."]])
+def test_what_all_sources_say_in_the_same_words_is_no_conflict(texts: list[str]) -> None:
+    sources = tuple(Source(text=text, title=str(n)) for n, text in enumerate(texts))
+    query = Query(id="q", query="Is tea good?", sources=sources)
+    found = FOLDED.predict(query, structure_of(query), {NO_CONFLICT: 0.99})
+    assert found.type is NO_CONFLICT
+    assert found.probabilities == {each: float(each is NO_CONFLICT) for each in ConflictType}
+    assert found.explanation.startswith("There is one source")
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "types.json"
+    path.write_text(FOLDED.model_dump_json(), encoding="utf-8-sig")
+    assert read(path) == FOLDED
+
+
+@pytest.mark.parametrize(("fewest", "told"), [(2, False), (3, True)])
+def test_of_fewer_sources_than_it_learned_from_it_says_so(fewest: int, told: bool) -> None:
+    few = FOLDED.model_copy(update={"trained_on": {"fewest_sources": fewest}})
+    query = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."), Source(text="No.")))
+    explanation = few.predict(query, structure_of(query), {}).explanation
+    assert explanation.endswith("learned from 3 sources or more, so of 2 it says little.") == told
 
 
 def test_the_digest_is_of_the_content(tmp_path: Path) -> None:
@@ -436,6 +469,11 @@ def test_the_commonest_type() -> None:
 # Features.
 
 
+def learnt(found: Features) -> dict[str, float | None]:
+    """The features that a classifier learns from unless told otherwise."""
+    return {name: found[name] for name in names_of(LEARNT)}
+
+
 def test_groups_part_the_features() -> None:
     assert [name for names in GROUPS.values() for name in names] == list(MEANING)
     assert names_of(["wording", "question"]) == (*GROUPS["question"], *GROUPS["wording"])
@@ -472,7 +510,7 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_letter_case_and_question_mark_are_no_feature(question: str) -> None:
+def test_letter_case_and_question_mark_are_not_learnt_from(question: str) -> None:
     """They would tell from which collection a question was taken."""
     texts = (
         "Yes, tea is good for sleep since 2019.",
@@ -481,7 +519,23 @@ def test_letter_case_and_question_mark_are_no_feature(question: str) -> None:
     )
     forms = [question.lower(), question.upper(), question.rstrip("?"), question.title()]
     whole = features_of(question, *texts)
-    assert [features_of(form, *texts) for form in forms] == [whole] * 4
+    assert [learnt(features_of(form, *texts)) for form in forms] == [learnt(whole)] * 4
+    assert features_of(forms[0], *texts)["capitals"] == 0
+    assert features_of(forms[1], *texts)["capitals"] == 1
+    assert [features_of(form, *texts)["question_mark"] for form in ("tea?", "tea")] == [1, 0]
+
+
+def test_a_month_is_no_word_of_doubt() -> None:
+    may, june = (
+        features_of(
+            "When was the bridge opened?",
+            f"The bridge was opened in {month} 1936.",
+            "It was opened in 1932.",
+        )
+        for month in ("May", "June")
+    )
+    assert may == june
+    assert may["hedges"] == 0
 
 
 @pytest.mark.parametrize(
@@ -504,15 +558,15 @@ def test_features_worked_by_hand() -> None:
     """Two of four sources say yes, one no, at 0.8 each; the last has nothing of the question.
 
     Kappa of masses 1.6 and 0.8 is 1 - 0.8 / 2.4. The first three answer, and two of them name 2019,
-    one 2021. Of 2019, 2019 and 2021 all are recent. From 2014-01-01 to 2024-01-01 there are 10
-    years. "However" and "may" are two hedges among 44 words.
+    one 2021. From 2014-01-01 to 2024-01-01 there are 10 years. "However" and "may" are two hedges
+    among 47 words; "May" is a month.
     """
     found = features_of(
         "Is tea good for sleep?",
         "Yes, tea is good for sleep, they said in 2019. One two three four five.",
         "Yes, tea may be good for sleep, as in 2019. One two three four five.",
-        "No, however: tea is bad for sleep in 2021.",
-        "Five words without any answer.",
+        "No, however: tea is bad for sleep in May 2021.",
+        "Five words without any answer by 2050.",
         dates=("2014-01-01", "2024-01-01"),
     )
     assert found["yes_no"] == 1
@@ -523,21 +577,22 @@ def test_features_worked_by_hand() -> None:
     assert found["answering"] == 3 / 4
     assert (found["commonest"], found["runner_up"]) == (2 / 4, 1 / 4)
     assert found["spread"] == pytest.approx(log(11), abs=0.01)
-    assert found["years"] == pytest.approx(log(1 + 3 / 4))
-    # The newest is that of a source, 2024; 2021 is three years before it, 2019 five.
+    assert found["years"] == pytest.approx(log(1 + 4 / 4))
+    # The newest source is of 2024; 2021 is three years before it, 2019 five, and 2050 to come.
     assert found["recent_years"] == pytest.approx(1 / 3)
-    assert found["hedges"] == pytest.approx(100 * 2 / 44)
+    assert found["hedges"] == pytest.approx(100 * 2 / 47)
+    assert (found["dated"], found["sources"]) == (2 / 4, pytest.approx(log(5)))
 
 
-def test_the_same_sources_twice_change_no_feature_but_agreement() -> None:
-    """How many sources there are is no feature: all are shares, means and rates.
+def test_the_same_sources_twice_change_nothing_learnt_but_agreement() -> None:
+    """Nothing is learnt from how many sources there are: all are shares, means and rates.
 
     Sources that say the same word for word agree with each other.
     """
     texts = ("Yes, tea is good for sleep in 2019.", "No, tea is bad for sleep.", "Some may sleep.")
     dates = ("2014-05-06", "2020-01-01", "2021-01-01")
-    once = features_of(QUESTIONS[0], *texts, dates=dates)
-    twice = features_of(QUESTIONS[0], *texts, *texts, dates=(*dates, *dates))
+    once = learnt(features_of(QUESTIONS[0], *texts, dates=dates))
+    twice = learnt(features_of(QUESTIONS[0], *texts, *texts, dates=(*dates, *dates)))
     agreement = {"agreeing", "contradicting"}
     assert {name: value for name, value in twice.items() if name not in agreement} == pytest.approx(
         {name: value for name, value in once.items() if name not in agreement}, abs=1e-6
@@ -550,7 +605,7 @@ def test_one_source_twice_weighs_twice() -> None:
     yes, no = "Yes, tea is good for sleep.", "No, tea is bad for sleep."
     once = features_of(QUESTIONS[0], yes, no, dates=("2014", "2020"))
     more = features_of(QUESTIONS[0], yes, no, no, dates=("2014", "2020", "2020"))
-    changed = {name for name in MEANING if more[name] != pytest.approx(once[name])}
+    changed = {name for name in names_of(LEARNT) if more[name] != pytest.approx(once[name])}
     assert changed == {"kappa", "refuting", "agreeing", "contradicting"}
     assert more["refuting"] == pytest.approx((0.1 + 0.8 + 0.8) / 3)
 
@@ -561,12 +616,12 @@ def test_one_source_twice_weighs_twice() -> None:
 def test_the_shipped_classifier() -> None:
     found = shipped_classifier()
     assert set(found.whole.types) == set(ConflictType)
-    assert found.trained_on["queries"] == 144
+    assert (found.trained_on["queries"], found.trained_on["fewest_sources"]) == (144, 5)
     assert len(found.folds) == training.FOLDS == 10
     held_out = [name for fold in found.folds for name in fold.held_out]
     assert len(held_out) == len(set(held_out)) == 144
     for linear in (found.whole, *(fold.linear for fold in found.folds)):
-        assert set(linear.features) <= set(MEANING)
+        assert set(linear.features) <= set(names_of(LEARNT))
         assert set(linear.types) <= set(ConflictType)
     # Any query that the samples have is new to it.
     assert found.linear_for("What is the capital of Australia?") is found.whole

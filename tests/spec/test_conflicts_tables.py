@@ -15,7 +15,7 @@ from pipelines.conflicts.evaluation.scores import MERGED, Results, measures, mer
 from pipelines.conflicts.evaluation.sentence_tables import grounds
 from pipelines.conflicts.evaluation.statistics import Statistic
 from pipelines.conflicts.evaluation.tables import all_tables
-from pipelines.conflicts.evaluation.type_scores import JOINT, MAJORITY, predicted
+from pipelines.conflicts.evaluation.type_scores import BY_FORM, JOINT, MAJORITY, baseline, predicted
 from pipelines.conflicts.evaluation.type_tables import confusion
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
@@ -225,6 +225,30 @@ def test_the_most_frequent_type() -> None:
     assert found["writer"] is None
 
 
+def test_the_most_frequent_type_of_each_kind_of_question() -> None:
+    own = [
+        result(Query(id=str(n), query=asked, sources=(Source(text="A."),), conflict_type=type_))
+        for n, (asked, type_) in enumerate(
+            [
+                ("Is tea healthy?", OPINIONS),
+                ("Is coffee healthy?", OPINIONS),
+                ("Is it old?", NO_CONFLICT),
+                ("How old is it?", OUTDATED),
+                ("When was it built?", NO_CONFLICT),
+                ("Who built it?", NO_CONFLICT),
+                ("Is it tall?", None),
+            ]
+        )
+    ]
+    # Over all, three of each of two types, of which no conflict is the first: 3 of 6. Of yes or no
+    # it is opinions, 2 of 3; of the others no conflict, 2 of 3.
+    assert sum(baseline(own, MAJORITY).right().values()) == 3
+    found = baseline(own, BY_FORM)
+    assert [given for _, given in found.pairs.values()] == [OPINIONS] * 3 + [NO_CONFLICT] * 3
+    assert sum(found.right().values()) == 4
+    assert found.untyped == 1
+
+
 def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
     found = record(tables()["conflicts_types"], classifier=JOINT)
     assert only(found, "unreadable", "accuracy", "accuracy_of_all") == [1, 0, 0]
@@ -272,7 +296,8 @@ def test_differences_between_classifiers() -> None:
     # Over o1, o2, m1, n1, p1: 1 0 0 1 1 less 1 1 0 0 0. Of three discordant ones two are NLI's.
     assert found["difference"] == pytest.approx(1 / 5)
     assert only(found, "p", "queries") == [1.0, 5]
-    assert len(records(tables()["conflicts_type_differences"])) == 6
+    # Three classifiers: three pairs, and each against both baselines.
+    assert len(records(tables()["conflicts_type_differences"])) == 3 + 3 * 2
 
 
 def test_what_abstention_would_bring() -> None:

@@ -4,13 +4,14 @@ What cannot be read, or has no type, is counted, and never taken for what is wro
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pipelines.conflicts.evaluation.methods import CLASSIFIERS
 from pipelines.conflicts.evaluation.result import QueryResult
 from pipelines.conflicts.prediction import Prediction
+from pipelines.conflicts.question_form import question_form
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 
 JOINT: Final = "LLM, with its answer"
@@ -18,6 +19,14 @@ JOINT: Final = "LLM, with its answer"
 
 MAJORITY: Final = "Most frequent type"
 """The classifier that always says the type which most queries have."""
+
+BY_FORM: Final = "Most frequent type, yes/no or not"
+"""The one that says the type which most questions of yes or no have, and of others the type which
+most others have. In CONFLICTS the questions of yes or no are those of one collection
+(ConflictingQA), and types go with collections."""
+
+BASELINES: Final = (MAJORITY, BY_FORM)
+"""Classifiers that read no source."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +112,23 @@ def predicted(own: Sequence[QueryResult], classifier: str) -> Predicted:
     return Predicted(pairs, abstained, unreadable, untyped, failed)
 
 
-def majority(own: Sequence[QueryResult]) -> Predicted:
-    """The classifier that always says the most frequent gold type; of equal ones the first.
+def baseline(own: Sequence[QueryResult], name: str) -> Predicted:
+    """One of `BASELINES`: the most frequent gold type of its kind; of equal ones the first.
 
-    It reads nothing, so no query fails.
+    It reads no source, so no query fails.
     """
-    gold = {each.id: each.asked.conflict_type for each in own}
-    known = {name: each for name, each in gold.items() if each is not None}
-    counts = Counter(known.values())
-    most = max((each.type for each in TAXONOMY), key=lambda each: counts[each])
-    pairs = {name: (each, most) for name, each in known.items()}
-    return Predicted(pairs, {}, {}, untyped=len(gold) - len(known), failed=0)
+    kinds = {each.id: name == BY_FORM and question_form(each.asked.query).yes_no for each in own}
+    known = {
+        each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
+    }
+    most = {
+        kind: _most_frequent(known[id_] for id_ in known if kinds[id_] == kind)
+        for kind in {*kinds.values()}
+    }
+    pairs = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}
+    return Predicted(pairs, {}, {}, untyped=len(own) - len(known), failed=0)
+
+
+def _most_frequent(types: Iterable[ConflictType]) -> ConflictType:
+    counts = Counter(types)
+    return max((each.type for each in TAXONOMY), key=lambda each: counts[each])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Final
 
 from pipelines.conflicts.evaluation import paper
@@ -10,9 +10,11 @@ from pipelines.conflicts.evaluation.figures import HERE, RUN, WRITER, bonferroni
 from pipelines.conflicts.evaluation.methods import CLASSIFIERS
 from pipelines.conflicts.evaluation.scores import Part
 from pipelines.conflicts.evaluation.type_scores import (
+    BASELINES,
+    BY_FORM,
     MAJORITY,
     Predicted,
-    majority,
+    baseline,
     predicted,
     predictions,
     shown_classifiers,
@@ -29,7 +31,7 @@ THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Least probabilities of the most probable type; with five types it is never below 0.2."""
 
 CLASSIFIER: Final = Column("classifier", "Classifier")
-WITHOUT_MODEL: Final = frozenset({MAJORITY, CLASSIFIERS["nli"]})
+WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["nli"]})
 """Classifiers that ask no language model."""
 
 
@@ -38,7 +40,7 @@ def types(made: Sequence[Part]) -> Table:
     rows: list[Row] = []
     for part in made:
         shown = shown_classifiers(part.results)
-        for classifier in (*shown, *([MAJORITY] if shown else [])):
+        for classifier in (*shown, *(BASELINES if shown else ())):
             own = _predicted(part, classifier)
             pairs = list(own.pairs.values())
             right = sum(own.right().values())
@@ -85,7 +87,11 @@ def types(made: Sequence[Part]) -> Table:
             "one. Of all, abstained and unreadable ones count as not right; the paper's figures "
             "stand there, as nothing says that it left any out.",
             f"'{MAJORITY}' reads nothing: it always says the type which most queries of this data "
-            "have. It is the least that a classifier must surpass.",
+            "have. It is the least that a classifier must surpass. "
+            f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
+            "CONFLICTS these are the questions of one collection.",
+            f"'{CLASSIFIERS['nli']}' has learned from labelled queries. Nearly all that the one "
+            "that comes with the program knows is how questions of a type are asked.",
             "Macro-F1 is the mean over the types that occur, as gold or as given. In brackets 95 % "
             "intervals: Wilson of accuracy, bootstrap of macro-F1.",
             "The paper's rows were measured with larger models on all 458 queries.",
@@ -131,7 +137,9 @@ def type_differences(made: Sequence[Part]) -> Table:
     """Every classifier less every other of its run, query by query."""
     rows: list[Row] = []
     for part in made:
-        for first, second in combinations((*shown_classifiers(part.results), MAJORITY), 2):
+        shown = shown_classifiers(part.results)
+        pairs = [*combinations(shown, 2), *product(shown, BASELINES)]
+        for first, second in pairs:
             one, other = (_predicted(part, each).right() for each in (first, second))
             rows.append(
                 (
@@ -209,7 +217,9 @@ def coverage(made: Sequence[Part]) -> Table:
 
 
 def _predicted(part: Part, classifier: str) -> Predicted:
-    return majority(part.results) if classifier == MAJORITY else predicted(part.results, classifier)
+    if classifier in BASELINES:
+        return baseline(part.results, classifier)
+    return predicted(part.results, classifier)
 
 
 def _model(part: Part, classifier: str) -> str | None:

@@ -7,7 +7,7 @@ import pytest
 from known_labels import KnownLabels
 
 from pipelines.conflicts.classifier import shipped_classifier
-from pipelines.conflicts.evaluation.datasets import read
+from pipelines.conflicts.evaluation.datasets import SAMPLES, read
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.question_form import question_form
 from pipelines.conflicts.structure import (
@@ -59,6 +59,11 @@ def answered(question: str, text: str) -> str | None:
             "When did the tower open?",
             "The tower will open its doors to all. The tower did open in May. The tower is open.",
             "The tower did open in May.",
+        ),
+        (  # "may" is no month, and "today" no day of the week
+            "When did the tower open?",
+            "The tower may open today if it did. The tower did open in 1889.",
+            "The tower did open in 1889.",
         ),
         (
             "When did the tower open?",
@@ -239,3 +244,16 @@ async def test_real_queries_with_the_shipped_tagger(released_data: Path) -> None
         assert prediction.probabilities is not None
         assert sum(prediction.probabilities.values()) == pytest.approx(1)
         assert prediction.explanation.count(";") == 2
+
+
+async def test_the_bundled_queries_with_the_shipped_classifier() -> None:
+    """It never saw them, and names the type of five; two of ten would be chance."""
+    labeller, classifier = nli_labeller(shipped_tagger()), shipped_classifier()
+    queries = read(SAMPLES).queries
+    predicted = [
+        classifier.predict(query, await structure(query, labeller), {}).type for query in queries
+    ]
+    right = sum(
+        found is query.conflict_type for found, query in zip(predicted, queries, strict=True)
+    )
+    assert right >= 4  # a processor may decide a close one otherwise
