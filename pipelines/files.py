@@ -1,7 +1,10 @@
 """Writing files so that a kill leaves the old content or the new, never half of either."""
 
+import errno
 import fcntl
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -14,7 +17,7 @@ def replace_text(path: Path, text: str) -> None:
     Missing folders are made. Lone surrogates, which UTF-8 cannot hold, become "?".
 
     Raises:
-        InputError: The folder cannot be written.
+        InputError: The folder cannot be written, or the path is one.
     """
     replace_bytes(path, text.encode("utf-8", "replace"))
 
@@ -23,10 +26,10 @@ def replace_bytes(path: Path, data: bytes) -> None:
     """Write bytes in one step, as `replace_text`.
 
     Raises:
-        InputError: The folder cannot be written.
+        InputError: The folder cannot be written, or the path is one.
     """
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
+    with _for_a_person(path):
+        partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with partial.open("wb") as file:
@@ -36,6 +39,52 @@ def replace_bytes(path: Path, data: bytes) -> None:
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse before long work what `replace_text` would refuse at its end.
+
+    An empty file is written beside the path and taken away again with the folders made for it:
+    permissions alone do not tell what a file system takes.
+
+    Raises:
+        InputError: As `replace_text`.
+    """
+    with _for_a_person(path):
+        partial = _partial(path)
+        missing = [folder for folder in path.parents if not folder.exists()]
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            partial.touch()
+            partial.unlink()
+        finally:
+            for folder in missing:
+                with suppress(OSError):  # never made, or another process has put something there
+                    folder.rmdir()
+
+
+def _partial(path: Path) -> Path:
+    """Where a file is written until it is whole."""
+    if path.is_dir():  # "." and "/" have no name to make another of
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+@contextmanager
+def _for_a_person(path: Path) -> Iterator[None]:
+    """Turn what the system says of a path that cannot be written into a line for a person."""
+    try:
+        yield
+    except IsADirectoryError as error:
+        raise InputError(
+            f"{path} cannot be written (it is a folder); name a file, or choose a folder that can "
+            "be written"
+        ) from error
+    except (FileExistsError, NotADirectoryError) as error:
+        raise InputError(
+            f"{path} cannot be written (a part of its path is a file, not a folder); choose a "
+            "folder that can be written"
+        ) from error
     except OSError as error:
         raise InputError(
             f"{path} cannot be written ({error.strerror or error}); "

@@ -23,6 +23,7 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.data.declarative import affirmed
 from pipelines.errors import InputError
 from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.files import check_writable
 from pipelines.report.page import ModelUsed, write
 from pipelines.runs.provenance import provenance
 
@@ -92,8 +93,8 @@ def ask(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
             "--generator llm, or write the claim that passages are to support or refute"
         )
-    if html is not None and html.is_dir():
-        raise InputError(f"--html {html} is a folder; name a file for the page")
+    if html is not None:
+        check_writable(html)
     chosen = options.settings(
         claims="whole",
         labeller=labeller or "nli",

@@ -12,20 +12,21 @@ from rich.markup import escape
 from pipelines.cli import options
 from pipelines.cli.conflicts_options import one_of
 from pipelines.cli.progress import STDERR, Shown, cost_line, progress
-from pipelines.cli.tagging import show
+from pipelines.cli.tagging import LARGEST_SEED, show
 from pipelines.conflicts.classifier import digest_of
 from pipelines.conflicts.evaluation.datasets import read
-from pipelines.conflicts.features import GROUPS, features
+from pipelines.conflicts.features import GROUPS, LEARNT, features
 from pipelines.conflicts.judges import validation
 from pipelines.conflicts.judges.behaviour import behaviour_judge
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.structure import structure
+from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.training import FOLDS, Labelled, train
 from pipelines.conflictscore.settings import Settings
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
-from pipelines.files import replace_text
+from pipelines.files import check_writable, replace_text
 from pipelines.report.table import write
 from pipelines.runs.runner import IN_FLIGHT_UNSERVED, run_examples
 from serving.connect import connect
@@ -48,11 +49,14 @@ def train_classifier(
             "--features",
             metavar="GROUP",
             help=f"Features to learn from: {', '.join(GROUPS)}. Repeatable.",
-            show_default="all",
+            show_default="all but collection",
         ),
     ] = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = FOLDS,
-    seed: Annotated[int, typer.Option(help="Decides which query is in which fold.")] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, max=LARGEST_SEED, help="Decides which query is in which fold."),
+    ] = 0,
     tables: Annotated[
         Path | None, typer.Option(help="Folder to write the table to as well.")
     ] = None,
@@ -78,8 +82,11 @@ def train_classifier(
     """
     dataset = read(data)
     queries = [each for each in dataset.queries if each.conflict_type is not None][:limit]
-    groups = one_of(features_of, GROUPS, "--features")
+    groups = one_of(features_of, GROUPS, "--features") if features_of else LEARNT
     _check(data, queries, folds)
+    check_writable(out)
+    if tables is not None:
+        check_writable(tables / "conflicts_features.json")
     if dry_run:
         sources = sum(len(each.sources) for each in queries)
         print(f"{len(queries):,} queries with {sources:,} sources from {dataset.file}")
@@ -98,16 +105,17 @@ def train_classifier(
         found = feature_table.validate(
             rows, wanted, folds=folds, seed=seed, on_result=shown.advance
         )
+    table = feature_table.feature_table(rows, found, folds)
+    show(table, Console())  # first: what is worked out is seen, whatever becomes of the files
     about: dict[str, str | int] = {
         "file": dataset.file,
         "sha256": dataset.digest,
         "queries": len(rows),
+        "fewest_sources": min(len(each.sources) for each in queries),
     }
     whole = next(each for each in found if each.name == feature_table.ALL)
     made = train(rows, about, judge.digest, whole.folds, groups=groups, seed=seed)
     replace_text(out, made.model_dump_json(indent=1) + "\n")
-    table = feature_table.feature_table(rows, found, folds)
-    show(table, Console())
     if tables is not None:
         write(table, tables)
     STDERR.print(f"classifier: {escape(str(out))}", soft_wrap=True)
@@ -160,6 +168,8 @@ def validate_judge(
         endpoint=endpoint,
         strict=strict,
     )
+    if tables is not None:
+        check_writable(tables / "conflicts_judge.json")
     if dry_run:
         print(f"{len(answers):,} answers from {path.name}: {len(answers):,} calls to the model")
         return
@@ -229,7 +239,14 @@ def labelled(
 
 def _check(data: Path, queries: list[Query], folds: int) -> None:
     """Refuse what folds cannot be made of: each needs two types to learn from."""
-    types = {digest_of(each.query): each.conflict_type for each in queries}
+    types: dict[str, ConflictType | None] = {}
+    for each in queries:
+        first = types.setdefault(digest_of(each.query), each.conflict_type)
+        if first != each.conflict_type:
+            raise InputError(
+                f"{data} has the query '{each.query}' as '{first}' and as '{each.conflict_type}'; "
+                "leave one of them out"
+            )
     if len(types) < 2 * folds:
         raise InputError(
             f"{data} has {len(types):,} different queries with a type, too few for {folds} folds; "

@@ -1,14 +1,13 @@
 """Options of CONFLICTS that `run conflicts`, `resolve` and `conflicts` share."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, NamedTuple, TypeVar
 
 import typer
 
 from pipelines.cli.progress import STDERR
 from pipelines.conflicts.classifier import TypeClassifier, read, shipped_classifier
-from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.errors import InputError
@@ -26,7 +25,7 @@ ClassifierFile = Annotated[
     Path | None,
     typer.Option(
         "--classifier-file",
-        help="Classifier of the evidence's structure, from `conflicts train`.",
+        help="Classifier of question and evidence, from `conflicts train`.",
         show_default="the one that comes with the program",
         rich_help_panel=TYPES_PANEL,
     ),
@@ -59,6 +58,56 @@ Dates = Annotated[
 ]
 
 
+class Effect(NamedTuple):
+    """Whether an option does anything, beside the others that were given.
+
+    Attributes:
+        parameter: The option, by the name of the command's parameter.
+        has: Whether it does.
+        needs: How to make it do so: "name --classifier nli".
+    """
+
+    parameter: str
+    has: bool
+    needs: str
+
+
+def on_answers(answers: bool, *parameters: str) -> list[Effect]:
+    """Options that have an effect on answers alone."""
+    return [Effect(each, answers, "name another --strategy than none") for each in parameters]
+
+
+def on_the_model(asked: bool, needs: str) -> list[Effect]:
+    """Options that say which language model is asked, and how.
+
+    The profile is none of them, as it names the tagger too; likewise the folder of models, and the
+    cache, beside which judgements of the tagger are kept.
+    """
+    parameters = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
+    return [Effect(each, asked, needs) for each in parameters]
+
+
+def refuse_idle(context: typer.Context, effects: Iterable[Effect]) -> None:
+    """Refuse an option that was given and does nothing: who gives one expects that it does.
+
+    It would also stand in a run's settings, and so keep a run from being continued without it.
+
+    Args:
+        context: Of the command; it knows which options were given, and which are defaults.
+        effects: Of all options that may do nothing; a command need not have all of them.
+
+    Raises:
+        InputError: One was given and has no effect.
+    """
+    called = {each.name: each.opts[0] for each in context.command.params}
+    for each in effects:
+        source = context.get_parameter_source(each.parameter)
+        if not each.has and source is not None and source.name == "COMMANDLINE":
+            raise InputError(
+                f"{called[each.parameter]} has no effect here; leave it away, or {each.needs}"
+            )
+
+
 def one_of(given: Sequence[str] | None, known: Iterable[NameT], option: str) -> tuple[NameT, ...]:
     """The values of an option that can be given several times, in the order of `known`.
 
@@ -77,24 +126,15 @@ def one_of(given: Sequence[str] | None, known: Iterable[NameT], option: str) -> 
     return tuple(name for name in names if given is None or name in given)
 
 
-def thresholds(
-    given: Sequence[str] | None, classifiers: Collection[Classifier]
-) -> dict[ConflictType, float]:
+def thresholds(given: Sequence[str] | None) -> dict[ConflictType, float]:
     """The thresholds that `--threshold` names; one without a type holds for all others.
 
     Args:
         given: What the user gave.
-        classifiers: Those that are asked.
 
     Raises:
-        InputError: One is no probability, or of no type, a type is named twice, or no classifier
-            gives probabilities.
+        InputError: One is no probability, or of no type, or a type is named twice.
     """
-    if given and not {"nli", "choice"} & set(classifiers):
-        raise InputError(
-            "--threshold has no effect, for no type with probabilities is asked for; leave it "
-            "away, or predict by nli or choice"
-        )
     found: dict[ConflictType, float] = {}
     rest: float | None = None
     for text in given or ():

@@ -14,6 +14,7 @@ from pipelines.conflicts.evaluation.datasets import Dataset
 from pipelines.conflicts.evaluation.methods import Compared, prepare
 from pipelines.conflicts.evaluation.statistics import statistics
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.taxonomy import ANSWERABLE
 from pipelines.conflictscore.run import model_of, tagger_of
 from pipelines.data import jsonl
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
@@ -55,6 +56,58 @@ class Planned:
     prompts: Path | None
     cache: Path | None
     concurrency: int | None
+
+
+@dataclass(frozen=True)
+class Calls:
+    """How many calls a run makes to language models; fewer where the cache has the answer.
+
+    Attributes:
+        types: To predict types.
+        answers: To answer.
+        behaviour: To judge behaviour, where every type and every answer can be read.
+        recall: To judge answer recall, likewise; by the tagger none is made.
+    """
+
+    types: int
+    answers: int
+    behaviour: int
+    recall: int
+
+
+def calls(queries: Sequence[Query], by: Compared) -> Calls:
+    """Count the calls of a run; see `methods.examine` for what is asked, and when.
+
+    Args:
+        queries: That are examined.
+        by: Classifiers and strategies; they need not be ready.
+    """
+    answered = [
+        (query, strategy)
+        for query in queries
+        for strategy in by.strategies
+        if strategy != "oracle" or query.conflict_type is not None
+    ]
+    # Without the type that annotators gave, behaviour is judged by the one that was predicted.
+    typed = [
+        query
+        for query, strategy in answered
+        if query.conflict_type is not None
+        or strategy == "taxonomy-aware"
+        or by.settings.types in by.asked
+    ]
+    recalled = [
+        query
+        for query in typed
+        if query.gold_answer is not None
+        and (query.conflict_type is None or query.conflict_type in ANSWERABLE)
+    ]
+    return Calls(
+        types=len({"json", "choice"} & {*by.asked}) * len(queries),
+        answers=len(answered),
+        behaviour=len(typed),
+        recall=len(recalled) if by.settings.judge == "llm" else 0,
+    )
 
 
 async def examined(

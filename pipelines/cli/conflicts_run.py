@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import typer
 from rich.markup import escape
@@ -15,14 +15,16 @@ from pipelines.cli.conflicts_options import (
     DEFAULTS,
     JUDGES_PANEL,
     TYPES_PANEL,
+    Effect,
     one_of,
 )
-from pipelines.cli.conflicts_planned import Planned, examined
+from pipelines.cli.conflicts_planned import Planned, calls, examined
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.report import publish
 from pipelines.conflicts.evaluation.chosen import keeping
 from pipelines.conflicts.evaluation.datasets import SAMPLES, Dataset, read
 from pipelines.conflicts.evaluation.methods import CLASSIFIERS, STRATEGIES, Compared
+from pipelines.conflicts.evaluation.result import Strategy
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.segments import reader
@@ -32,10 +34,15 @@ from pipelines.data import jsonl
 from pipelines.errors import InputError
 from pipelines.runs.folder import RunFolder, file_name
 from pipelines.runs.provenance import provenance
+from serving import models
 from serving.connect import Source
+
+NO_ANSWERS: Final = "none"
+"""The `--strategy` that asks for no answers."""
 
 
 def run_conflicts(
+    context: typer.Context,
     data: Annotated[
         Path | None,
         typer.Option(help="Queries, in the format of CONFLICTS.", show_default="bundled samples"),
@@ -62,9 +69,9 @@ def run_conflicts(
         typer.Option(
             "--classifier",
             metavar="NAME",
-            help="Who predicts types: the structure of the evidence without a language model "
-            "(`nli`), the model with an explanation (`json`) or with probabilities (`choice`). "
-            "Repeatable.",
+            help="Who predicts types: a classifier of question and evidence without a language "
+            "model (`nli`), the model with an explanation (`json`) or with probabilities "
+            "(`choice`). Repeatable.",
             show_default="all three",
             rich_help_panel=TYPES_PANEL,
         ),
@@ -152,13 +159,11 @@ def run_conflicts(
 
         contested run conflicts --data conflicts.jsonl --dry-run
     """
-    wanted = () if strategies == ["none"] else one_of(strategies, STRATEGIES, "--strategy")
+    wanted = _strategies(strategies)
     asked = one_of(classifiers, CLASSIFIERS, "--classifier")
     settings = ConflictsSettings(
         types=types,
-        thresholds=conflicts_options.thresholds(
-            threshold, {*asked, *([types] if "pipeline" in wanted else [])}
-        ),
+        thresholds=conflicts_options.thresholds(threshold),
         answer_tokens=answer_tokens,
         dates=dates,
         judge=judge_by,
@@ -186,11 +191,12 @@ def run_conflicts(
         endpoint=endpoint,
         strict=strict,
     )
-    if judge_model is not None and not wanted:
-        raise InputError("--judge-model has no answers to judge; leave it or --strategy none away")
+    conflicts_options.refuse_idle(context, _effects(compared, queries, needs))
+    judge = _judge_source(source, judge_model) if wanted else None
+    for each in (source, judge):
+        if each is not None:
+            _check_model(each)
     found = options.tagger(tagger, Settings(labeller="nli" if needs.tagger else "llm"), source)
-    if tagger is not None and found is None:
-        raise InputError("--tagger has nothing to judge; leave it away, or add --classifier nli")
     if dry_run:
         _announce(dataset, queries, compared)
         return
@@ -200,7 +206,7 @@ def run_conflicts(
         queries=queries,
         segments=segments,
         source=source if needs.writer else None,
-        judge=_judge_source(source, judge_model) if wanted else None,
+        judge=judge,
         tagger=found,
         prompts=prompts,
         cache=cache,
@@ -222,6 +228,20 @@ def run_conflicts(
     if compared.classifier is not None and "nli" in compared.asked:
         conflicts_options.tell_of_another_tagger(compared.classifier, found)
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
+
+
+def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
+    """The strategies that `--strategy` names; none of them where it is "none".
+
+    Raises:
+        InputError: One is not known, or "none" stands beside another.
+    """
+    names = one_of(given or tuple(STRATEGIES), (*STRATEGIES, NO_ANSWERS), "--strategy")
+    if NO_ANSWERS in names and len(names) > 1:
+        raise InputError(
+            "--strategy none stands alone, for it asks for no answers; leave it or the others away"
+        )
+    return tuple(each for each in STRATEGIES if each in names)
 
 
 @dataclass(frozen=True)
@@ -251,6 +271,59 @@ def _needs(by: Compared) -> Needs:
     )
 
 
+def _effects(by: Compared, queries: Sequence[Query], needs: Needs) -> list[Effect]:
+    """Which options have an effect on a run."""
+    answers = bool(by.strategies)
+    # An answer to a query without a type is judged by the type that Pipeline is, or would be, told.
+    judged_by = by.settings.types in by.asked and any(
+        each.conflict_type is None for each in queries
+    )
+    return [
+        Effect(
+            "types",
+            "pipeline" in by.strategies
+            or (judged_by and bool({"vanilla", "taxonomy-aware"} & {*by.strategies})),
+            "name --strategy pipeline",
+        ),
+        Effect(
+            "threshold",
+            bool({"nli", "choice"} & {*by.asked}),
+            "name --classifier nli or choice",
+        ),
+        Effect("classifier_file", "nli" in by.asked, "name --classifier nli"),
+        Effect(
+            "dates",
+            bool({"pipeline", "oracle"} & {*by.strategies}),
+            "name --strategy pipeline or oracle",
+        ),
+        Effect("tagger", needs.tagger, "name --classifier nli"),
+        *conflicts_options.on_answers(
+            answers, "answer_tokens", "judge_by", "behaviour", "against", "judge_model"
+        ),
+        *conflicts_options.on_the_model(
+            needs.writer, "name --classifier json or choice, or another --strategy than none"
+        ),
+    ]
+
+
+def _check_model(source: Source) -> None:
+    """Refuse a model that was named and is not there, before anything is done or announced.
+
+    A folder that is not registered is looked at alone; its weights are read when it is needed.
+
+    Raises:
+        ServingError: There is no such model.
+    """
+    if source.model is None or source.endpoints:
+        return
+    folder = Path(source.model).expanduser()
+    registered = {each.name for each in models.registered(source.models_dir)}
+    if folder.is_dir() and source.model not in registered:
+        models.check_folder(folder)
+    else:
+        models.find(source.model, source.models_dir)
+
+
 def _judge_source(source: Source, judge_model: str | None) -> Source | None:
     """Where the judging model is; None where the model that answers judges, too."""
     if judge_model is None and (
@@ -262,21 +335,28 @@ def _judge_source(source: Source, judge_model: str | None) -> Source | None:
 
 def _announce(dataset: Dataset, queries: Sequence[Query], by: Compared) -> None:
     sources = sum(len(each.sources) for each in queries)
-    answers = len(by.strategies) * len(queries)
-    predictions = len({"json", "choice"} & set(by.asked)) * len(queries)
-    judges = (
-        "recall and grounding by the tagger"
-        if by.settings.judge == "nli"
-        else "recall and grounding by one for each right answer and each sentence"
-    )
-    named = ", ".join(STRATEGIES[each] for each in by.strategies)
+    made = calls(queries, by)
     print(
         f"{len(queries):,} queries from {dataset.file}, {sources:,} sources\n"
         f"types by {', '.join(CLASSIFIERS[each] for each in by.asked) or 'nobody'}: "
-        f"{predictions:,} calls to the model\n"
+        f"{made.types:,} calls to the model"
+    )
+    if not by.strategies:
+        print("no answers")
+        return
+    untyped = sum(each.conflict_type is None for each in queries)
+    left_out = "oracle" in by.strategies and untyped > 0
+    print(
+        f"answers by {', '.join(STRATEGIES[each] for each in by.strategies)}: "
+        f"{made.answers:,} calls"
+        + (f"; Oracle leaves out {untyped:,} queries without a type" if left_out else "")
+    )
+    print(
+        f"judges: {'at most ' if untyped else ''}{made.behaviour:,} calls for behaviour"
         + (
-            f"answers by {named}: {answers:,} calls, and as many to judge behaviour; {judges}"
-            if by.strategies
-            else "no answers"
+            "; recall and grounding by the tagger"
+            if by.settings.judge == "nli"
+            else f", {made.recall:,} for recall, and one for each sentence"
         )
+        + ("; an answer is judged where a type is given or predicted" if untyped else "")
     )

@@ -18,6 +18,7 @@ from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
+from pipelines.files import check_writable
 from pipelines.madam_rag.debate import debate as hold
 from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.evaluation.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
@@ -96,6 +97,8 @@ def debate(
             idle = "--reliability" if reliability else "--history aggregate"
             raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator away")
         settings = settings.without_aggregator()
+    if html is not None:
+        check_writable(html)
     debate_options.refuse_idle_tagger(tagger, reliability=reliability)
     source = options.source(
         "generator",

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pipelines.errors import InputError
-from pipelines.files import replace_bytes
+from pipelines.files import check_writable, replace_bytes
 from pipelines.report.page import ModelUsed, Section, write
 from pipelines.runs.provenance import provenance
 from serving.models import Model
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def refuse(*, html: Path | None, png: Path | None, level: Literal["words", "tokens"]) -> None:
-    """Refuse folders where files are wanted, and a level of nothing, before anything is computed.
+    """Refuse files that cannot be written, and a level of nothing, before anything is computed.
 
     Raises:
-        InputError: A path is a folder, or no file would show the tokens.
+        InputError: A path cannot be written, or no file would show the tokens.
     """
-    for name, path in {"html": html, "png": png}.items():
-        if path is not None and path.is_dir():
-            raise InputError(f"--{name} {path} is a folder; name a file")
+    for path in (html, png):
+        if path is not None:
+            check_writable(path)
     if level == "tokens" and html is None and png is None:
         raise InputError("--level tokens has no effect without --html or --png; give one of them")
 

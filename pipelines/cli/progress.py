@@ -4,7 +4,7 @@ On a terminal a bar; into a file a line every now and then.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -98,6 +98,26 @@ def progress(what: str, total: int) -> Iterator[Shown]:
     )
     with bar:
         yield Shown(what, total, bar)
+
+
+@contextmanager
+def waiting() -> Iterator[Callable[[str], None]]:
+    """Show what is being waited for while the block runs, where nothing of a known number is done.
+
+    Yields:
+        To be told what that is; any thread may tell. Without a terminal, a line every now and then.
+    """
+    said = time.monotonic()
+    with STDERR.status("") as status:
+
+        def tell(text: str) -> None:
+            nonlocal said
+            status.update(text)
+            if text and not STDERR.is_terminal and time.monotonic() - said > LINE_EVERY_S:
+                said = time.monotonic()
+                STDERR.print(text, soft_wrap=True)
+
+        yield tell
 
 
 def cost_line(client: Client) -> str:

@@ -1,6 +1,7 @@
 """`contested resolve`: one question, its sources, the type of their conflict, a fitting answer."""
 
 import asyncio
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, Literal
@@ -11,10 +12,18 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from nli.pairs import Pair
+from nli.tagger import Tag
 from pipelines.cli import conflicts_options, options
 from pipelines.cli.ask import one_line_of
-from pipelines.cli.conflicts_options import ANSWERS_PANEL, DEFAULTS, JUDGES_PANEL, TYPES_PANEL
-from pipelines.cli.progress import STDERR, cost_line
+from pipelines.cli.conflicts_options import (
+    ANSWERS_PANEL,
+    DEFAULTS,
+    JUDGES_PANEL,
+    TYPES_PANEL,
+    Effect,
+)
+from pipelines.cli.progress import STDERR, cost_line, waiting
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.dates import written
@@ -28,16 +37,21 @@ from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.nli import nli_labeller
+from pipelines.evidence.nli import NliLabeller, TaggerFolder, Tagging
 from pipelines.evidence.store import JudgementStore, default_store, stored
+from pipelines.files import check_writable
 from pipelines.report.page import ModelUsed, write
 from pipelines.runs.provenance import provenance
 from serving.connect import connect
 
 Asked = Literal["pipeline", "vanilla", "taxonomy-aware", "none"]
 
+MANY_PAIRS = 1_000
+"""From so many pairs of answers on it is said beforehand that they take their time."""
+
 
 def resolve(
+    context: typer.Context,
     query: Annotated[str, typer.Argument(help="What is asked.")],
     documents: Annotated[
         list[Path],
@@ -62,8 +76,8 @@ def resolve(
     types: Annotated[
         Classifier,
         typer.Option(
-            help="Who predicts the type: the structure of the evidence (`nli`), or the language "
-            "model, with an explanation (`json`) or with probabilities (`choice`).",
+            help="Who predicts the type: a classifier of question and evidence (`nli`), or the "
+            "language model, with an explanation (`json`) or with probabilities (`choice`).",
             rich_help_panel=TYPES_PANEL,
         ),
     ] = DEFAULTS.types,
@@ -97,21 +111,19 @@ def resolve(
     sentence of the answer cites sources, and is judged by them.
 
     Examples:
-        contested resolve "When was the bridge opened?" --documents guide.txt --strategy none
-
         contested resolve "When was the bridge opened?" --documents guide.txt study.txt leaflet.txt
+
+        contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
     """
     asked = Query(
-        id="query",
-        query=one_line_of(query),
-        sources=tuple(_source(path) for path in [*documents, *(more or [])]),
+        id="query", query=one_line_of(query), sources=_sources([*documents, *(more or [])])
     )
     strategies: tuple[Strategy, ...] = () if strategy == "none" else (strategy,)
     # The type of the taxonomy-aware answer is its own.
     classifiers: tuple[Classifier, ...] = () if strategy == "taxonomy-aware" else (types,)
     settings = ConflictsSettings(
         types=types,
-        thresholds=conflicts_options.thresholds(threshold, classifiers),
+        thresholds=conflicts_options.thresholds(threshold),
         answer_tokens=answer_tokens,
         dates=dates,
         # Without a model to judge, "llm" leaves answers unjudged.
@@ -129,21 +141,45 @@ def resolve(
     trained = conflicts_options.classifier(classifier_file)
     judges = bool(strategies) and judging != "none"
     tags = "nli" in classifiers or (judges and judging == "nli")
-    if tagger is not None and not tags:
-        raise InputError("--tagger has nothing to judge here; leave it away")
+    by_model = bool(strategies) or types != "nli"
+    others = "a --strategy other than taxonomy-aware, which names the type itself"
+    conflicts_options.refuse_idle(
+        context,
+        [
+            Effect("types", bool(classifiers), f"name {others}"),
+            Effect(
+                "threshold",
+                bool({"nli", "choice"} & {*classifiers}),
+                f"have nli or choice predict the type: --types, and {others}",
+            ),
+            Effect(
+                "classifier_file",
+                "nli" in classifiers,
+                f"have nli predict the type: --types nli, and {others}",
+            ),
+            Effect("dates", strategy == "pipeline", "name --strategy pipeline"),
+            Effect("tagger", tags, "name --types nli, or --judge nli for an answer"),
+            *conflicts_options.on_answers(bool(strategies), "answer_tokens", "judging"),
+            *conflicts_options.on_the_model(
+                by_model, "name another --strategy than none, or --types json or choice"
+            ),
+        ],
+    )
+    if html is not None:
+        check_writable(html)
     found = options.tagger(tagger, Settings(labeller="nli" if tags else "llm"), source)
 
     async def examined() -> tuple[QueryResult, list[ModelUsed], str]:
         async with AsyncExitStack() as stack:
-            status = stack.enter_context(STDERR.status(""))
+            tell = stack.enter_context(waiting())
             store = stack.enter_context(JudgementStore(default_store(cache)))
-            labeller = None if found is None else stored(nli_labeller(found), store)
+            labeller = None if found is None else stored(_telling(found, tell), store)
             client = None
-            if strategies or types != "nli":
+            if by_model:
                 client = await stack.enter_async_context(
-                    connect(source, cache=cache, on_status=status.update)
+                    connect(source, cache=cache, on_status=tell)
                 )
-            status.update("reading")
+            tell("reading")
             by = prepare(
                 strategies,
                 classifiers,
@@ -162,6 +198,13 @@ def resolve(
                 used.append(ModelUsed("tagger", found.name, found.digest))
             return result, used, "" if client is None else cost_line(client)
 
+    pairs = len(asked.sources) * (len(asked.sources) - 1)
+    if "nli" in classifiers and pairs >= MANY_PAIRS:
+        STDERR.print(
+            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
+            "tagger compares one by one; fewer documents are much faster",
+            soft_wrap=True,
+        )
     result, used, cost = asyncio.run(examined())
     try:
         if html is not None:
@@ -255,6 +298,47 @@ def _verdicts(answer: Answer, judged: Judged) -> list[str]:
     if judged.grounding is None:
         return [""] * len(answer.sentences)
     return [each.grounds or "not judged" for each in judged.grounding.sentences]
+
+
+def _telling(folder: TaggerFolder, tell: Callable[[str], None]) -> NliLabeller:
+    """The tagger, which says how far it is: long documents take minutes."""
+    return NliLabeller(folder.identity, lambda: _Telling(folder.load(), tell))
+
+
+class _Telling:
+    """A tagger that says how many pairs it has read."""
+
+    def __init__(self, tagger: Tagging, tell: Callable[[str], None]) -> None:
+        self._tagger, self._tell = tagger, tell
+
+    def tag(
+        self,
+        pairs: Sequence[Pair],
+        on_progress: Callable[[int], None] | None = None,
+        *,
+        rationale: bool = False,
+    ) -> list[Tag]:
+        """See `nli.tagger.Tagger`."""
+        characters = sum(len(pair.premise) for pair in pairs)
+        done = 0
+
+        def moved(more: int) -> None:
+            nonlocal done
+            done += more
+            self._tell(
+                f"the tagger has read {done:,} of {len(pairs):,} pairs ({characters:,} characters)"
+            )
+            if on_progress is not None:
+                on_progress(more)
+
+        return self._tagger.tag(pairs, moved, rationale=rationale)
+
+
+def _sources(paths: list[Path]) -> tuple[Source, ...]:
+    twice = next((path for path in paths if paths.count(path) > 1), None)
+    if twice is not None:
+        raise InputError(f"the document {twice} is given twice; name each file once")
+    return tuple(_source(path) for path in paths)
 
 
 def _source(path: Path) -> Source:

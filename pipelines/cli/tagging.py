@@ -39,7 +39,12 @@ Model = Annotated[
 PrecisionOption = Annotated[
     Precision, typer.Option("--precision", help="Number format of the computation.")
 ]
-Seed = Annotated[int, typer.Option(help="Decides everything that is drawn.")]
+LARGEST_SEED = 2**32 - 1
+"""What numpy, and with it scikit-learn, takes; torch takes more."""
+
+Seed = Annotated[
+    int, typer.Option(min=0, max=LARGEST_SEED, help="Decides everything that is drawn.")
+]
 Limit = Annotated[int | None, typer.Option(min=1, help="Take N of the pairs, drawn at random.")]
 
 

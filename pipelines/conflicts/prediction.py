@@ -8,8 +8,8 @@ from pydantic import BaseModel, ConfigDict
 from pipelines.conflicts.taxonomy import ConflictType
 
 Classifier = Literal["nli", "json", "choice"]
-"""Who predicts: the evidence structure without a language model, or a language model that explains
-its choice, or that chooses with probabilities."""
+"""Who predicts: a classifier of question and evidence without a language model, or a language model
+that explains its choice, or that chooses with probabilities."""
 
 
 class Prediction(BaseModel):

@@ -38,7 +38,7 @@ OUTDATED = ConflictType.OUTDATED
 MISINFORMATION = ConflictType.MISINFORMATION
 
 S, U, C, N = Grounds
-NLI, EXPLAINED, CHOICE = "NLI, evidence structure", "LLM, explained", "LLM, by choice"
+NLI, EXPLAINED, CHOICE = "NLI, question and evidence", "LLM, explained", "LLM, by choice"
 
 
 def query(name: str, type_: ConflictType | None = None, gold: str | None = None) -> Query:

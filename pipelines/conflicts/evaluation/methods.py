@@ -35,7 +35,7 @@ STRATEGIES: Final[dict[Strategy, str]] = {
 """The strategies of section 5.1 as tables call them, in order."""
 
 CLASSIFIERS: Final[dict[Classifier, str]] = {
-    "nli": "NLI, evidence structure",
+    "nli": "NLI, question and evidence",
     "json": "LLM, explained",
     "choice": "LLM, by choice",
 }

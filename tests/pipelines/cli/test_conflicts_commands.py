@@ -11,6 +11,7 @@ from conflicts_endpoint import WEIGHTS
 from scripted import Scripted, fenced_text
 from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
 
+from nli.pairs import Pair
 from pipelines.conflicts.classifier import read
 from pipelines.conflicts.evaluation.datasets import SAMPLES
 from pipelines.conflicts.features import GROUPS
@@ -103,9 +104,10 @@ def test_a_trained_classifier_can_be_used(contested: Contested) -> None:
     assert about["config"]["classifier"]["trained_on"]["file"] == "mine.jsonl"
     assert "16 of the file" in Path("out/report.html").read_text()
     # A question that it does not know is judged by the whole.
-    Path("a.txt").write_text("Beer is good.")
+    Path("a.txt").write_text("Yes, beer is good.")
+    Path("b.txt").write_text("No, beer is bad.")
     out = contested.done(
-        "resolve", "Is beer good for you?", "--documents", "a.txt", "--strategy", "none",
+        "resolve", "Is beer good for you?", "--documents", "a.txt", "b.txt", "--strategy", "none",
         "--classifier-file", "types.json",
     ).out  # fmt: skip
     assert f"type: {CATEGORY[OPINIONS].label}" in out
@@ -114,8 +116,8 @@ def test_a_trained_classifier_can_be_used(contested: Contested) -> None:
 def test_the_table_has_each_group_alone_and_all_but_each(contested: Contested) -> None:
     contested.done(*TRAIN, *FORM, "--features", "dates", "--tables", "tables")
     assert [row["groups"] for row in rows_of("tables", "conflicts_features")] == [
-        "none: the commonest type", "all groups", "question alone", "dates alone",
-        "all but question", "all but dates",
+        "none: the commonest type", "none: the commonest of yes/no questions, and of others",
+        "all groups", "question alone", "dates alone", "all but question", "all but dates",
     ]  # fmt: skip
 
 
@@ -181,21 +183,58 @@ def test_queries_without_a_type_are_left_aside(contested: Contested) -> None:
             [],
             "8 of the commonest, 'outdated', and 1 of the next, where 2 folds need 2 and 2",
         ),
+        (
+            [*map(price, THINGS), taste("tea"), taste("tea") | {"conflict_type": "No conflict"}],
+            [],
+            "as 'opinions' and as 'no-conflict'; leave one of them out",
+        ),
         (None, ["--folds", 9], "has 16 different queries with a type, too few for 9 folds"),
         (None, ["--folds", 1], "--folds"),
         (None, ["--features", "colour"], "--features is 'colour'; it can be question, stances"),
         (None, ["--tagger", "."], ". has no safetensors file"),
         (None, ["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (None, ["--limit", 3], "has 3 different queries"),
+        (None, ["--seed", -1], "--seed"),
+        (None, ["--seed", 2**32], "--seed"),
+        (None, ["--out", "."], ". cannot be written (it is a folder); name a file"),
+        (None, ["--out", "mine.jsonl/types.json"], "(a part of its path is a file, not a folder)"),
+        (None, ["--out", "/proc/contested/types.json"], "/proc/contested/types.json cannot be"),
+        (None, ["--tables", "mine.jsonl"], "mine.jsonl/conflicts_features.json cannot be written"),
     ],
 )
 def test_what_cannot_be_trained(
-    rows: Sequence[object] | None, more: list[object], said: str, contested: Contested
+    rows: Sequence[object] | None,
+    more: list[object],
+    said: str,
+    contested: Contested,
+    tagger: ScriptedTagger,
 ) -> None:
     if rows is not None:
         write("mine.jsonl", *rows)
     assert said in contested.refused(*TRAIN, *more)
+    assert not tagger.batches, "it is said before anything is read"
     assert not Path("types.json").exists()
+
+
+def test_the_largest_seed_is_taken(contested: Contested) -> None:
+    contested.done(*TRAIN, *FORM, "--seed", 2**32 - 1)
+
+
+def test_the_table_is_shown_though_the_file_cannot_be_written(
+    contested: Contested, tagger: ScriptedTagger
+) -> None:
+    """Something is put in its way after the command has looked."""
+    weigh = tagger.weigh
+
+    def blocks(pair: Pair) -> tuple[float, float, float]:
+        Path("types.json").mkdir(exist_ok=True)
+        return weigh(pair)
+
+    tagger.weigh = blocks
+    outcome = contested(*TRAIN, *FORM)
+    assert outcome.code == 2
+    assert "types.json cannot be written (it is a folder)" in outcome.err
+    assert "What the classifier learns from" in outcome.out
 
 
 # Judges against people.
@@ -304,4 +343,7 @@ def test_files_that_are_no_labelled_answers(
     assert said in contested.refused(*command)
     assert not judge.requests
     assert "missing.jsonl does not exist" in contested.refused(*VALIDATE, "--data", "missing.jsonl")
+    message = contested.refused(*VALIDATE, "--endpoint", judge.url, "--tables", "mine.jsonl")
+    assert message.startswith("mine.jsonl/conflicts_judge.json cannot be written")
+    assert not judge.requests
     assert "--behaviour" in contested.refused(*VALIDATE, "--behaviour", "words")

@@ -91,7 +91,7 @@ def test_a_type_needs_no_model(contested: Contested, tagger: ScriptedTagger) -> 
     done = contested.done(*ASKED, "--strategy", "none", *BY_FILE)
     lines = done.out.splitlines()
     assert lines[0] == QUESTION
-    assert lines[1] == f"type: {OUTDATED} (NLI, evidence structure)"
+    assert lines[1] == f"type: {OUTDATED} (NLI, question and evidence)"
     assert lines[2].startswith("outdated information 0.88, conflicting opinions 0.12, ")
     assert "Most for and against 'outdated': a question of yes or no" in done.out
     # Nobody but the tagger that the classifier was trained with makes it as good as it is.
@@ -130,7 +130,7 @@ def test_the_head_of_a_file_is_read(contested: Contested) -> None:
 def test_a_classifier_that_is_not_sure_says_so(contested: Contested) -> None:
     command = [*ASKED, "--strategy", "none", *BY_FILE]
     out = contested.done(*command, "--threshold", "0.9").out
-    assert "type: not sure enough (NLI, evidence structure)" in out
+    assert "type: not sure enough (NLI, question and evidence)" in out
     assert "outdated information 0.88" in out
     assert OUTDATED in contested.done(*command, "--threshold", "outdated=0.8").out
     assert OUTDATED in contested.done(*command, "--threshold", "opinions=0.9").out
@@ -191,15 +191,18 @@ def test_type_and_answer_in_one_reply(
     assert {pair.hypothesis for pair in asked} == {"The bridge has four lanes.", "It moved."}
 
 
-@pytest.mark.parametrize("strategy", ["pipeline", "vanilla", "taxonomy-aware"])
-@pytest.mark.parametrize("types", ["nli", "json"])
-def test_an_answer_may_stay_unjudged(
-    strategy: str, types: str, contested: Contested, bridges: Scripted
-) -> None:
-    found = as_json(
-        contested, "--strategy", strategy, "--types", types, "--judge", "none",
-        "--endpoint", bridges.url,
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        "--strategy pipeline --types nli",
+        "--strategy pipeline --types json",
+        "--strategy vanilla --types nli",
+        "--strategy vanilla --types json",
+        "--strategy taxonomy-aware",
+    ],
+)
+def test_an_answer_may_stay_unjudged(chosen: str, contested: Contested, bridges: Scripted) -> None:
+    found = as_json(contested, *chosen.split(), "--judge", "none", "--endpoint", bridges.url)
     (outcome,) = found.outcomes.values()
     assert outcome.answer.text
     assert (outcome.judged.grounding, outcome.judged.adherence) == (None, None)
@@ -221,8 +224,8 @@ def test_the_model_predicts_the_type(
 
 def test_what_cannot_be_read_is_said(contested: Contested, bridges: Scripted) -> None:
     bridges.reply = lambda request: "{" if "response_format" in request else "..."
-    command = ["--types", "json", "--endpoint", bridges.url]
-    out = contested.done(*ASKED, *command).out
+    command = ["--endpoint", bridges.url]
+    out = contested.done(*ASKED, "--types", "json", *command).out
     assert "type: could not be read (" in out
     assert "answer: could not be read (the reply has no text)" in out
     out = contested.done(*ASKED, "--strategy", "taxonomy-aware", *command).out
@@ -232,6 +235,27 @@ def test_what_cannot_be_read_is_said(contested: Contested, bridges: Scripted) ->
 def test_an_answer_that_was_cut_is_said_to_be(contested: Contested, bridges: Scripted) -> None:
     out = contested.done(*ASKED, "--answer-tokens", 5, "--endpoint", bridges.url).out
     assert "cut: the answer was longer than --answer-tokens" in out
+
+
+# How far it is.
+
+
+def test_the_tagger_says_how_far_it_is(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.cli.progress.LINE_EVERY_S", -1.0)
+    done = contested.done(*ASKED, "--strategy", "none")
+    # Two sources have a sentence that answers, of 26 and 40 characters: one pair either way.
+    assert "the tagger has read 1 of 2 pairs (66 characters)" in done.err
+
+
+def test_very_many_pairs_are_announced(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = "3 documents make up to 6 pairs of answers"
+    assert told not in contested.done(*ASKED, "--strategy", "none").err
+    monkeypatch.setattr("pipelines.cli.resolve.MANY_PAIRS", 6)
+    assert told in contested.done(*ASKED, "--strategy", "none").err
 
 
 # JSON and a page.
@@ -262,10 +286,16 @@ def test_a_page(contested: Contested, bridges: Scripted) -> None:
 def test_an_answer_is_shown_though_the_page_cannot_be_written(
     contested: Contested, bridges: Scripted
 ) -> None:
-    Path("taken").mkdir()
-    outcome = contested(*ASKED, *BY_FILE, "--html", "taken", "--endpoint", bridges.url)
+    """Something is put in its way after the command has looked."""
+
+    def blocks(request: dict[str, Any]) -> str:
+        Path("bridge.html").mkdir(exist_ok=True)
+        return speaks(request)
+
+    bridges.reply = blocks
+    outcome = contested(*ASKED, *BY_FILE, "--html", "bridge.html", "--endpoint", bridges.url)
     assert outcome.code == 2
-    assert "taken" in outcome.err
+    assert "bridge.html cannot be written (it is a folder)" in outcome.err
     assert "Since 2019 the bridge has had six lanes. [2] supported" in outcome.out
 
 
@@ -305,8 +335,18 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["--tagger", "."], ". has no safetensors file"),
         (
             ["--tagger", ".", "--strategy", "vanilla", "--types", "json", "--judge", "llm"],
-            "--tagger has nothing to judge here; leave it away",
+            "--tagger has no effect here; leave it away, or name --types nli, or --judge nli",
         ),
+        (["old.txt"], "the document old.txt is given twice; name each file once"),
+        (["--html", "."], ". cannot be written (it is a folder); name a file"),
+        (["--html", "/"], "/ cannot be written (it is a folder)"),
+        (["--html", "taken"], "taken cannot be written (it is a folder)"),
+        (["--html", "old.txt/page.html"], "old.txt/page.html cannot be written (a part of its"),
+        (["--strategy", "vanilla", "--dates"], "--dates has no effect here; leave it away, or "),
+        (["--strategy", "taxonomy-aware", "--types", "nli"], "or name a --strategy other than"),
+        (["--strategy", "taxonomy-aware", *BY_FILE], "--classifier-file has no effect here"),
+        (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect here"),
+        (["--types", "json", *BY_FILE], "have nli predict the type: --types nli"),
         (["--answer-tokens", "0"], "--answer-tokens"),
         (["--strict"], "--strict says how a server is started"),
     ],
@@ -314,11 +354,26 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
 def test_what_cannot_be_done_is_said_in_a_line(
     contested: Contested, bridges: Scripted, more: list[str], message: str
 ) -> None:
+    Path("taken").mkdir()
     Path("empty.txt").write_text(" \n")
     Path("head.txt").write_text("Date: 2021-03-01\nTitle: A page\n")
     Path("latin.txt").write_bytes("Käse".encode("latin-1"))
     assert message in contested.refused(*ASKED, *more, "--endpoint", bridges.url)
     assert not bridges.requests
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--answer-tokens 256", "--dates", "--judge nli", "--on-overflow error", "--prompts .",
+        "--model other", "--endpoint http://127.0.0.1:1/v1", "--strict",
+    ],
+)  # fmt: skip
+def test_without_an_answer_its_options_are_refused(option: str, contested: Contested) -> None:
+    """Even with the value that is the default: it was asked for, and does nothing."""
+    message = contested.refused(*ASKED, "--strategy", "none", *option.split())
+    name, _, _ = option.partition(" ")
+    assert message.startswith(f"{name} has no effect here; leave it away, or name ")
 
 
 def test_an_empty_question_is_refused(contested: Contested, bridges: Scripted) -> None:

@@ -202,13 +202,13 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     contested.done(*MINE, *at(endpoint), "--classifier-file", "opinions.json")
     types = {row["classifier"]: row for row in ours("conflicts_types")}
     assert list(types) == [
-        "NLI, evidence structure", "LLM, explained", "LLM, by choice", "LLM, with its answer",
-        "Most frequent type",
+        "NLI, question and evidence", "LLM, explained", "LLM, by choice", "LLM, with its answer",
+        "Most frequent type", "Most frequent type, yes/no or not",
     ]  # fmt: skip
-    assert {row["accuracy"] for row in types.values()} == {1 / 4}
+    assert {row["accuracy"] for name, row in types.items() if "yes/no" not in name} == {1 / 4}
     assert {row["queries"] for row in types.values()} == {4}
     taken = {(row["classifier"], row["gold"]): row for row in ours("conflicts_confusion")}
-    assert taken["NLI, evidence structure", "Complementary"]["opinions"] == 1
+    assert taken["NLI, question and evidence", "Complementary"]["opinions"] == 1
     assert taken["LLM, by choice", "Complementary"]["outdated"] == 1
 
     rows = answers()
@@ -218,7 +218,7 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     for counted in ("unreadable", "cut", "failed", "untyped", "behaviour_unjudged"):
         assert column(rows, counted) == [0] * 4
     assert {name: row["types"] for name, row in rows.items() if row["types"]} == {
-        "Pipeline": "NLI, evidence structure"
+        "Pipeline": "NLI, question and evidence"
     }
     assert {(row["writer"], row["judge"]) for row in rows.values()} == {("scripted", "scripted")}
     by_category = {row["category"]: row for row in ours("conflicts_behaviour")}
@@ -306,8 +306,8 @@ def test_behaviour_by_choice_and_grounding_by_all_sources(
 def test_types_alone_ask_no_model(contested: Contested) -> None:
     """There is neither an endpoint nor a registered model."""
     contested.done(*MINE, *TYPES, "--classifier-file", "opinions.json")
-    (found, most) = ours("conflicts_types")
-    assert (found["classifier"], found["accuracy"]) == ("NLI, evidence structure", 1 / 4)
+    (found, most, _) = ours("conflicts_types")
+    assert (found["classifier"], found["accuracy"]) == ("NLI, question and evidence", 1 / 4)
     assert found["writer"] is None
     assert most["classifier"] == "Most frequent type"
     assert ours("conflicts_answers") == []
@@ -333,18 +333,62 @@ def test_a_dry_run_asks_nothing(
     contested: Contested, endpoint: Scripted, tagger: ScriptedTagger
 ) -> None:
     told = contested.done(*MINE, *at(endpoint), "--dry-run")
-    data, types, answered = told.out.splitlines()
+    data, types, answered, judged = told.out.splitlines()
     assert data == "4 queries from mine.jsonl, 9 sources"
     assert types == (
-        "types by NLI, evidence structure, LLM, explained, LLM, by choice: 8 calls to the model"
+        "types by NLI, question and evidence, LLM, explained, LLM, by choice: 8 calls to the model"
     )
-    assert answered.startswith(f"answers by {', '.join(STRATEGIES)}: 16 calls, and as many to")
+    assert answered == f"answers by {', '.join(STRATEGIES)}: 16 calls"
+    # Tower and bridge have one right answer, and four answers each.
+    assert judged == "judges: 16 calls for behaviour, 8 for recall, and one for each sentence"
+    told = contested.done(*MINE, *at(endpoint), "--judge", "nli", "--dry-run")
+    assert told.out.endswith(
+        "\njudges: 16 calls for behaviour; recall and grounding by the tagger\n"
+    )
     told = contested.done(*MINE, *TYPES, "--limit", 2, "--dry-run")
     assert "2 queries from mine.jsonl, 5 sources" in told.out
     assert "0 calls to the model" in told.out
     assert not endpoint.requests
     assert not tagger.batches
     assert not Path("out").exists()
+
+
+def test_a_dry_run_counts_what_queries_without_a_type_are_asked(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    """Of the tower nobody gave the type; what is announced is what is then asked."""
+    untyped = {key: value for key, value in TOWER.items() if key != "conflict_type"}
+    write("mine.jsonl", untyped, BRIDGE)
+    command = [*MINE, *at(endpoint), "--classifier", "json"]
+
+    answered, judged = contested.done(*command, "--dry-run").out.splitlines()[2:]
+    assert answered == (
+        f"answers by {', '.join(STRATEGIES)}: 7 calls; Oracle leaves out 1 queries without a type"
+    )
+    assert judged == (
+        "judges: at most 7 calls for behaviour, 7 for recall, and one for each sentence; an answer "
+        "is judged where a type is given or predicted"
+    )
+    # Nobody predicts a type by which Vanilla could be judged.
+    vanilla = [*command, "--strategy", "vanilla"]
+    assert "at most 1 calls for behaviour, 1 for" in contested.done(*vanilla, "--dry-run").out
+    contested.done(*vanilla)
+    schemas = [
+        request["response_format"]["json_schema"]["name"]
+        for request in endpoint.requests
+        if "response_format" in request
+    ]
+    assert (schemas.count("AdherenceJson"), schemas.count("InclusionJson")) == (1, 1)
+    # With --types its type is the one that Pipeline would be told.
+    assert "at most 2 calls" in contested.done(*vanilla, "--types", "json", "--dry-run").out
+
+
+@pytest.mark.parametrize("option", ["--model", "--judge-model"])
+def test_a_dry_run_knows_a_model_that_is_not_there(option: str, contested: Contested) -> None:
+    command = [*MINE, "--models-dir", ".", option]
+    assert "there is no model 'nosuch' in" in contested.refused(*command, "nosuch", "--dry-run")
+    Path("empty").mkdir()
+    assert "empty has no" in contested.refused(*command, "./empty", "--dry-run")
 
 
 def test_runs_of_several_names_stand_in_one_report(
@@ -371,7 +415,8 @@ def test_runs_of_several_names_stand_in_one_report(
 def test_another_setting_is_refused_in_the_same_folder(
     contested: Contested, endpoint: Scripted
 ) -> None:
-    command = [*MINE, *at(endpoint), *BY_MODEL, "--strategy", "vanilla"]
+    everything = [*MINE, *at(endpoint), "--classifier", "nli", "--classifier", "json"]
+    command = [*everything, "--strategy", "vanilla"]
     contested.done(*command, "--limit", 1)
     before, asked = contents(Path("out")), len(endpoint.requests)
     message = contested.refused(*command, "--answer-tokens", 100)
@@ -379,7 +424,7 @@ def test_another_setting_is_refused_in_the_same_folder(
         "out holds a run that differs in settings.answer_tokens (256 there, 100 now); name another "
         "--out (answers already given come from the cache)"
     )
-    assert "differs in strategies;" in contested.refused(*MINE, *at(endpoint), *BY_MODEL)
+    assert "differs in strategies;" in contested.refused(*everything)
     assert "differs in data.name (" in contested.refused(*RUN, *command[len(MINE) :])
     assert (contents(Path("out")), len(endpoint.requests)) == (before, asked)
     # More queries of the same run are no other run.
@@ -399,7 +444,7 @@ def test_a_classifier_that_abstains_tells_pipeline_nothing(
         "--strategy", "vanilla", "--strategy", "pipeline", "--classifier-file", "opinions.json",
     )  # fmt: skip
     rows = {row["classifier"]: row for row in ours("conflicts_types")}
-    for name in ("NLI, evidence structure", "LLM, by choice"):
+    for name in ("NLI, question and evidence", "LLM, by choice"):
         assert (rows[name]["abstained"], rows[name]["accuracy"]) == (4, None)
         assert rows[name]["accuracy_of_all"] == 0
     # Pipeline's request is Vanilla's, which the cache answers.
@@ -441,7 +486,7 @@ def test_a_file_without_types(contested: Contested, endpoint: Scripted) -> None:
     assert list(rows) == STRATEGIES[:3]
     assert {(row["untyped"], row["behaviour"]) for row in rows.values()} == {(2, None)}
     assert rows["Vanilla"]["grounding"] == 1
-    (types, joint, most) = ours("conflicts_types")
+    (types, joint, most, _) = ours("conflicts_types")
     assert (types["untyped"], types["accuracy"]) == (2, None)
     assert (joint["untyped"], most["accuracy"]) == (2, None)
 
@@ -609,7 +654,7 @@ def test_a_killed_run_ends_as_one_that_was_not(contested: Contested, endpoint: S
         ),
     )
     command = [
-        "run", "conflicts", "--data", "many.jsonl", *at(endpoint), *BY_MODEL,
+        "run", "conflicts", "--data", "many.jsonl", *at(endpoint), "--classifier", "json",
         "--strategy", "vanilla", "--strategy", "oracle", "--concurrency", "8",
     ]  # fmt: skip
     contested.done(*command, "--out", "undisturbed", "--cache", "undisturbed.sqlite")
@@ -700,7 +745,10 @@ BAD_FILES: dict[str, str] = {
         ("--data asked.jsonl", "asked.jsonl:1: the field 'question' is missing"),
         ("--data .", ". cannot be read (Is a directory); name a file that can"),
         ("--strategy oracles", "--strategy is 'oracles'; it can be vanilla, pipeline"),
-        ("--strategy none --strategy vanilla", "--strategy is 'none'; it"),
+        (
+            "--strategy none --strategy vanilla",
+            "--strategy none stands alone, for it asks for no answers; leave it or the others away",
+        ),
         ("--classifier bayes", "--classifier is 'bayes'; it can be nli, json, choice"),
         ("--types bayes", "--types"),
         ("--threshold 2", "--threshold 2: '2' is no probability from 0 to 1; write TYPE=0.4"),
@@ -714,11 +762,20 @@ BAD_FILES: dict[str, str] = {
         ),
         (
             "--strategy none --judge-model other",
-            "--judge-model has no answers to judge; leave it or --strategy none away",
+            "--judge-model has no effect here; leave it away, or name another --strategy than none",
+        ),
+        ("--strategy none --types json", "--types has no effect here; leave it away, or name --st"),
+        ("--strategy vanilla --dates", "or name --strategy pipeline or oracle"),
+        ("--strategy vanilla --types json", "--types has no effect here"),
+        ("--classifier json --types json --threshold 0.5", "--threshold has no effect here"),
+        ("--classifier json --types json --classifier-file x", "x does not exist"),
+        (
+            "--classifier json --types json --classifier-file opinions.json",
+            "--classifier-file has no effect here; leave it away, or name --classifier nli",
         ),
         (
             "--classifier json --types json --tagger other",
-            "--tagger has nothing to judge; leave it away, or add --classifier nli",
+            "--tagger has no effect here; leave it away, or name --classifier nli",
         ),
         ("--tagger .", ". has no safetensors file"),
         ("--classifier-file missing.json", "missing.json does not exist"),
@@ -742,6 +799,22 @@ def test_bad_input_is_one_line(arguments: str, said: str, contested: Contested) 
         Path(name).write_text(text)
     assert said in contested.refused(*RUN, *arguments.split())
     assert not [path for path in Path("out").rglob("*") if path.is_file() and path.name != ".lock"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--dates", "--judge llm", "--against all", "--behaviour json", "--prompts .",
+        "--answer-tokens 256", "--model other", "--endpoint http://127.0.0.1:1/v1", "--strict",
+        "--concurrency 2", "--on-overflow cut",
+    ],
+)  # fmt: skip
+def test_what_has_no_effect_on_types_alone_is_refused(option: str, contested: Contested) -> None:
+    """Even with the value that is the default: it was asked for, and does nothing."""
+    message = contested.refused(*MINE, *TYPES, *option.split())
+    name, _, _ = option.partition(" ")
+    assert message.startswith(f"{name} has no effect here; leave it away, or name ")
+    assert not Path("out").exists()
 
 
 def test_a_name_that_is_no_file_name(contested: Contested) -> None:

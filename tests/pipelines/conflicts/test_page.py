@@ -542,7 +542,7 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
     expect(case.locator(".dated:visible text")).to_have_text(["[1]", "[2]", "[3]"])
     expect(case.locator(".undated a")).to_have_text(["[4]", "[5]"])
     expect(case.locator(".cards:not(.answers-of) h5")).to_have_text(
-        ["NLI, evidence structure", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
+        ["NLI, question and evidence", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
     )
     answers = case.locator(".answers-of > li")
     expect(answers.locator("h5")).to_have_text(["Vanilla", "Pipeline", "Taxonomy-aware", "Oracle"])

@@ -1,0 +1,63 @@
+"""Files that are written whole or not at all."""
+
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import InputError
+from pipelines.files import check_writable, replace_text
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("file.txt").write_text("mine")
+    Path("folder").mkdir()
+    return tmp_path
+
+
+def everything(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("path", [".", "..", "/", "folder", "folder/.."])
+def test_a_folder_is_no_file(path: str, folder: Path) -> None:
+    before = everything(folder)
+    for refuses in (check_writable, lambda place: replace_text(place, "text")):
+        with pytest.raises(InputError, match=r"cannot be written \(it is a folder\); name a file"):
+            refuses(Path(path))
+    assert everything(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("file.txt/new.txt", "a part of its path is a file, not a folder"),
+        ("file.txt/deep/new.txt", "a part of its path is a file, not a folder"),
+        ("/proc/new.txt", "No such file or directory"),
+        ("new/" + 300 * "x", "File name too long"),
+    ],
+)
+def test_what_cannot_be_written_is_said_before_and_then(path: str, why: str, folder: Path) -> None:
+    for refuses in (check_writable, lambda place: replace_text(place, "text")):
+        with pytest.raises(InputError) as raised:
+            refuses(Path(path))
+        assert str(raised.value) == (
+            f"{path} cannot be written ({why}); choose a folder that can be written"
+        )
+    assert Path("file.txt").read_text() == "mine"
+
+
+def test_looking_leaves_nothing(folder: Path) -> None:
+    before = everything(folder)
+    for path in ("new.txt", "new/deep/new.txt", "folder/new.txt", "file.txt"):
+        check_writable(Path(path))
+    assert everything(folder) == before
+    assert Path("file.txt").read_text() == "mine"
+
+
+def test_what_was_looked_at_can_be_written() -> None:
+    for path in (Path("new/deep/new.txt"), Path("file.txt")):
+        check_writable(path)
+        replace_text(path, "text")
+        assert path.read_text() == "text"
