@@ -30,7 +30,8 @@ class Answer(BaseModel):
         sentences: The same in parts.
         told: The conflict type that the model was told; None where it was told none.
         prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
-        finished: False where the answer was cut by the limit of tokens.
+        finished: False where the answer was cut by the limit of tokens; within JSON, by that of
+            characters.
         problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """

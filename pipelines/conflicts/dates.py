@@ -43,6 +43,13 @@ class Written:
             raise ValueError("a day needs a month")
         date(self.year, self.month or 1, self.day or 1)
 
+    def holds(self, other: "Written") -> bool:
+        """Whether it is less precise than another that may be meant: 2024 holds 2024-07.
+
+        Two dates overlap if they are equal or one holds the other, and never otherwise.
+        """
+        return self != other and other.as_text().startswith(f"{self.as_text()}-")
+
     def as_text(self) -> str:
         """In ISO's form: "2024", "2024-07" or "2024-07-30"."""
         text = f"{self.year:04d}"
@@ -103,10 +110,28 @@ def written(source: Dated) -> Written | None:
 def newest_first(sources: Sequence[Dated]) -> list[tuple[int, Written]]:
     """The numbers of the sources that state a date, from 1, with it; the latest comes first.
 
-    Sources of one date stand in their order.
+    By the middle of what a date may mean, so that 2024 stands behind 2024-12-31 and before
+    2024-01-01. Sources of one date stand in their order.
     """
     own = [(number, day) for number, each in enumerate(sources, 1) if (day := written(each))]
-    return sorted(own, key=lambda pair: pair[1], reverse=True)
+    return sorted(own, key=lambda pair: pair[1].decimal_year, reverse=True)
+
+
+def told_order(sources: Sequence[Dated]) -> list[tuple[int, str]]:
+    """As `newest_first`, with what can be told of each: its date, and whether its place is sure.
+
+    The place of 2024 is not sure where another source is of some month or day of 2024.
+    """
+    ordered = newest_first(sources)
+    return [
+        (
+            number,
+            f"{own.as_text()} (its place among those of {own.as_text()} is not known)"
+            if any(own.holds(other) for _, other in ordered)
+            else own.as_text(),
+        )
+        for number, own in ordered
+    ]
 
 
 def spread_years(dates: Sequence[Written]) -> float | None:
@@ -126,15 +151,17 @@ def dates_in(text: str) -> list[Written]:
     Returns:
         One date for each mention; a date that is named twice comes twice.
     """
-    found: list[tuple[int, int, Written]] = []
+    found: list[tuple[int, Written]] = []
+    taken = bytearray(len(text))
     for pattern, made in _FORMS:
         for match in pattern.finditer(text):
             start, end = match.span()
-            if any(start < other_end and other < end for other, other_end, _ in found):
+            if any(taken[start:end]):
                 continue  # part of a more precise date
             if named := made(match):
-                found.append((start, end, named))
-    return [named for _, _, named in sorted(found)]
+                found.append((start, named))
+                taken[start:end] = b"1" * (end - start)
+    return [named for _, named in sorted(found)]
 
 
 def _days_in(year: int) -> int:

@@ -59,7 +59,7 @@ class Source(BaseModel):
         return "\n".join([*lines, self.text])
 
     def as_document(self, number: int) -> Document:
-        """What claims are judged by: title and segment.
+        """What the structure of the evidence is read from: title and segment.
 
         Args:
             number: Its place among the results, from 1; the document's id.
@@ -67,6 +67,21 @@ class Source(BaseModel):
         return Document(
             id=str(number), text=self.text, title=self.title, url=self.url, date=self.date
         )
+
+    def as_evidence(self, number: int) -> Document:
+        """What a sentence that cites the source may rest on: title, snippet and segment.
+
+        A snippet that stands in the segment is not said twice. The date is left out: from "2 May
+        2011" the tagger takes it that whatever the page tells of happened in 2011.
+
+        Args:
+            number: As in `as_document`.
+        """
+        document = self.as_document(number)
+        snippet = (self.snippet or "").strip()
+        if snippet in self.text:
+            return document
+        return document.model_copy(update={"text": f"{snippet}\n\n{self.text}"})
 
 
 class Query(BaseModel):

@@ -75,11 +75,12 @@ async def taxonomy_aware(query: Query, by: Writer) -> Answer:
         return Answer(text="", problem=reply.problem, raw=reply.raw)
     prediction = explained(reply.value)
     answer = _read(reply.value.answer, query)
-    # The server closes an answer at its most characters, wherever a sentence stands.
+    # The server closes an answer at its most characters, wherever a sentence stands. A longer one
+    # comes from a server that does not know the limit: nothing was cut.
     update = {
         "prediction": prediction,
         "raw": reply.raw if answer.problem else None,
-        "finished": len(reply.value.answer) < length,
+        "finished": len(reply.value.answer) != length,
     }
     return answer.model_copy(update=update)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from pipelines import prompts
-from pipelines.conflicts.dates import newest_first
+from pipelines.conflicts.dates import told_order
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
@@ -63,8 +63,7 @@ class Writer:
     def _dated(self, query: Query) -> list[dict[str, object]]:
         if not self.settings.dates:
             return []
-        ordered = newest_first(query.sources)
-        return [{"number": number, "date": date.as_text()} for number, date in ordered]
+        return [{"number": number, "date": date} for number, date in told_order(query.sources)]
 
     def asks_with_taxonomy(self, prompt: Prompt, query: Query) -> Messages:
         """The request for a type, by one of the other prompts."""

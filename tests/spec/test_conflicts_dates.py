@@ -16,6 +16,7 @@ from pipelines.conflicts.dates import (
     newest_first,
     parse,
     spread_years,
+    told_order,
     written,
 )
 from pipelines.conflicts.question import Source
@@ -167,9 +168,54 @@ def test_the_newest_of_sources() -> None:
     assert newest_first(given_sources)[0][1] == Written(2024, 3)
     assert newest_first([source(None), source("NA")]) == []
     assert newest_first([source("2020"), source(None), source("2020-05"), source("2020")]) == [
-        (3, Written(2020, 5)),
         (1, Written(2020)),
         (4, Written(2020)),
+        (3, Written(2020, 5)),
+    ]
+
+
+def test_a_date_holds_the_more_precise_ones_within_it() -> None:
+    year, month, day = Written(2024), Written(2024, 7), Written(2024, 7, 30)
+    assert year.holds(month)
+    assert year.holds(day)
+    assert month.holds(day)
+    assert not year.holds(year)
+    assert not month.holds(year)
+    assert not month.holds(Written(2024, 1, 30))
+    assert not Written(202).holds(year)
+
+
+@given(precise, precise)
+def test_dates_that_do_not_overlap_are_in_a_known_order(one: Written, two: Written) -> None:
+    """The order of their middles is that of any two of their days."""
+    if not (one == two or one.holds(two) or two.holds(one)):
+        last = [Written(each.year, each.month or 12, each.day or 28) for each in (one, two)]
+        assert (one.decimal_year < two.decimal_year) == (last[0] < last[1])
+
+
+def test_the_order_that_is_told_worked_by_hand() -> None:
+    # 2024 may be before or after the first of January, and is surely after 2021 and before 2025.
+    dates = ["2021", "2024", "2024-01-01", None, "2025-02", "2024-12-30"]
+    assert told_order([source(each) for each in dates]) == [
+        (5, "2025-02"),
+        (6, "2024-12-30"),
+        (2, "2024 (its place among those of 2024 is not known)"),
+        (3, "2024-01-01"),
+        (1, "2021"),
+    ]
+    months = [source("2024-07"), source("30 July 2024"), source("2024-06-02"), source("2024-07")]
+    unsure = "2024-07 (its place among those of 2024-07 is not known)"
+    assert told_order(months) == [
+        (2, "2024-07-30"),
+        (1, unsure),
+        (4, unsure),
+        (3, "2024-06-02"),
+    ]
+    # Alone, or beside its equal, a year has a place.
+    assert told_order([source("2020"), source("2024"), source("2024")]) == [
+        (2, "2024"),
+        (3, "2024"),
+        (1, "2020"),
     ]
 
 

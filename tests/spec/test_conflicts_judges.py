@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflicts.judges.behaviour import VARIABLES, behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import decided, states_a_fact
+from pipelines.conflicts.judges.grounding import REMARK_CHARACTERS, decided, states_a_fact
 from pipelines.conflicts.judges.recall import named
 from pipelines.conflicts.judges.validation import SAMPLES, read
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
-from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.data.jsonl import SAMPLES as CONTESTED
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.prompts import HERE, load
@@ -99,6 +99,29 @@ def test_the_share_of_an_answer_worked_by_hand() -> None:
         "Unfortunately, I couldn't find an answer to your question in the sources.",
         "There is no single answer to this question.",
         "It depends.",
+        "There is no answer.",
+        "The answer is unclear.",
+        "Search results vary widely.",
+        "I cannot answer.",
+        "I do not know when the bridge was opened.",
+        # What the prompt asks for where the results do not answer, in its words and in others.
+        "The results do not answer the query.",
+        "The search results don’t answer the query.",
+        "None of the results answers the query.",
+        "Unfortunately, the provided results do not directly answer your question.",
+        "I'm sorry, but the results do not provide enough information to answer the query.",
+        "The provided documents do not say when the bridge was opened.",
+        "The results do not contain any information about the opening of the bridge.",
+        "The results contain no information about the opening of the bridge.",
+        "The results do not mention the architect of the bridge.",
+        "The available sources do not give a date for the opening.",
+        "The sources say nothing about it.",
+        "No sources mention this.",
+        "No result says who built the bridge.",
+        "Based on the provided results, the query cannot be answered.",
+        "There is no information about the bridge in the search results.",
+        "The answer to the query is not given in the results.",
+        "It is not clear from the results when the bridge was opened.",
     ],
 )
 def test_remarks_state_no_fact(sentence: str) -> None:
@@ -119,6 +142,20 @@ def test_remarks_state_no_fact(sentence: str) -> None:
         "According to the sources, the dam was built in 1902.",
         "It depends on the height above the sea.",
         "The documents are kept in Vienna.",
+        "No country mentions its king in the anthem.",
+        "The results of the 2019 election varied widely by region.",
+        "The results do not give the party a majority.",
+        "The documents do not mention slavery.",
+        "The documents contain the signatures of 56 men.",
+        "No sources of energy are free of cost.",
+        "There is no information on the gravestone.",
+        "The sources do not say when the dam was built, but it has three towers.",
+        "The results do not say when it opened but give 1936 as the year of its closing.",
+        "The sources do not say that the dam is safe.",
+        "Based on the sources, the dam was built in 1902.",
+        "The sources mention the mayor.",
+        "The answer is 42.",
+        "It is unclear when the bridge was opened.",
     ],
 )
 def test_everything_else_does(sentence: str) -> None:
@@ -126,10 +163,12 @@ def test_everything_else_does(sentence: str) -> None:
 
 
 def test_a_long_text_takes_no_long_time() -> None:
-    words = "I could not find " + "the sources " * 20_000
-    assert states_a_fact(words)
+    long = "I could not find " + "the sources " * 20_000
+    assert states_a_fact(long)
     assert states_a_fact("the " * 50_000 + "x")
-    assert states_a_fact("I could not find " + "the sources " * 8 + "x")
+    assert states_a_fact("I could not find " + "the sources " * 14 + "x")
+    for words in ("no information in ", "the results do not say when in sources ", "of the "):
+        assert states_a_fact((words * 20)[: REMARK_CHARACTERS - 3] + ", x")
 
 
 @pytest.mark.parametrize(
@@ -159,13 +198,18 @@ def test_a_template_has_as_many_examples_that_adhere_as_that_do_not(of: Conflict
     assert 2 <= verdicts.count("YES") <= 3
 
 
-def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
-    """Else the judge would be measured on what it was told."""
-    shown = {
+def shown_examples() -> set[str]:
+    """The questions of all examples in prompts."""
+    return {
         each
         for path in HERE.glob("conflicts/prompts/*.j2")
         for each in re.findall(r"^Question: (.+)$", path.read_text("utf-8"), re.MULTILINE)
     }
+
+
+def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
+    """Else the judge would be measured on what it was told."""
+    shown = shown_examples()
     assert len(shown) >= 15
     asked = {each.query for each in read(SAMPLES)}
     others = {
@@ -178,6 +222,21 @@ def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
     assert not shown & asked
     assert not shown & others
     assert not asked & others
+
+
+def test_no_sample_asks_what_an_example_asks_of_another_thing() -> None:
+    """As "Who is the monarch of the United Kingdom?" would beside that of Denmark."""
+
+    def frame(question: str) -> set[str]:
+        """The words of a question without its names."""
+        return set(re.findall(r"\b[a-z]+", question))
+
+    assert frame("Who is the monarch of Denmark?") == {"is", "the", "monarch", "of"}
+    shown = shown_examples() | {each.example.query for each in TAXONOMY}
+    for sample in read(SAMPLES):
+        for example in shown:
+            one, other = frame(sample.query), frame(example)
+            assert len(one & other) <= len(one | other) / 2, (sample.query, example)
 
 
 @pytest.mark.parametrize("of", ConflictType)

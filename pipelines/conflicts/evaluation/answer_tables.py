@@ -30,6 +30,7 @@ from pipelines.conflicts.evaluation.scores import (
     of_types,
     shown_strategies,
 )
+from pipelines.conflicts.strategies import CHARACTERS
 from pipelines.conflicts.taxonomy import TAXONOMY
 from pipelines.report.table import Cell, Column, Row, Table
 
@@ -103,6 +104,9 @@ def answers(made: Sequence[Part]) -> Table:
             "the paper's figures stand there, as nothing says that it left any out.",
             _INTERVALS,
             "Shares over all sentences are in conflicts_grounding.",
+            "Cut by tokens: answers that reached --answer-tokens. Within the JSON of the "
+            f"taxonomy-aware strategy the limit is {CHARACTERS} characters for each of these "
+            "tokens, and those of exactly this length are counted.",
             "The paper's answers are of larger models and were judged by another one; figures of "
             "two judges cannot be compared, and its rows stand here for orientation.",
         ),

@@ -86,7 +86,8 @@ async def _by_model(query: str, gold: str, answer: str, by: RecallModel) -> Incl
 
 async def _by_labeller(query: str, gold: str, answer: str, labeller: Labeller) -> Inclusion:
     """Included where the answer supports the statement that question and gold answer make."""
-    plain = " ".join(sentence.text for sentence in cited_sentences(answer, 0))
+    # "According to [2]" must not name the answer 2.
+    plain = " ".join(each.text for each in cited_sentences(answer, 0, numbered=False))
     if not plain:
         return Inclusion(included=False, gold=gold, reason="the answer has no text")
     if named(gold, plain):

@@ -178,12 +178,46 @@ async def test_grounding_by_a_labeller() -> None:
     assert [each.document for each in two.judgements] == ["2", "3"]
     assert (three.grounds, three.reason) == (Grounds.UNSUPPORTED, "cites no source")
     assert (four.grounds, four.reason) == (Grounds.NO_FACT, "states no fact")
-    # Nobody was asked of the last two, and documents hold no dates or addresses.
+    # Nobody was asked of the last two, and what is read has no dates or addresses.
     assert labeller.asked == [
         ("The mill was built in 1856.", SOURCES[0].text),
         ("It dates from 1902.", SOURCES[1].text),
         ("It dates from 1902.", SOURCES[2].text),
     ]
+
+
+async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
+    text, snippet = "It is 300 metres long.", "The bridge was opened in 1936 by the mayor."
+    sources = [
+        Source(text=text, title="The bridge", snippet=snippet, date="2 May 2011", url="https://b"),
+        Source(text=text, snippet=text[:-4]),
+        Source(text=text, snippet=" "),
+    ]
+    read = [each.as_evidence(number) for number, each in enumerate(sources, 1)]
+    assert [each.as_read() for each in read] == [
+        f"The bridge\n\n{snippet}\n\n{text}",
+        text,  # what the segment says is not said twice
+        text,
+    ]
+    assert [each.id for each in read] == ["1", "2", "3"]
+
+    def by_words(document: Document) -> Relation:
+        return Relation.SUPPORTS if "1936" in document.text else Relation.IRRELEVANT
+
+    sentence = Sentence(text=snippet, cites=(1,))
+    found = await grounding([sentence], sources, KnownLabels(by_words))
+    assert (found.sentences[0].grounds, found.sentences[0].quote) == (Grounds.SUPPORTED, snippet)
+    # The classifier of types was trained on title and segment.
+    assert sources[0].as_document(1).as_read() == f"The bridge\n\n{text}"
+
+
+async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None:
+    labeller = KnownLabels(by_year)
+    said = Sentence(text="The results do not answer the query.", cites=(1, 2))
+    found = await grounding([said], SOURCES, labeller)
+    assert found.sentences[0].grounds is Grounds.NO_FACT
+    assert found.share is None
+    assert labeller.asked == []
 
 
 async def test_a_labeller_that_cannot_judge() -> None:
@@ -222,8 +256,11 @@ async def test_what_is_named_is_not_asked_about() -> None:
     assert not (
         await inclusion("How many mills are there?", "2", "Several [2].", labeller)
     ).included
+    spoken = "According to [2], there are several."
+    assert not (await inclusion("How many mills are there?", "2", spoken, labeller)).included
     assert not (await inclusion("Is the mill old?", "no", "It is, no doubt.", labeller)).included
-    assert len(labeller.asked) == 2
+    assert len(labeller.asked) == 3
+    assert labeller.asked[1][1] == "According to the source, there are several."
     empty = await inclusion("How many mills are there?", "2", "[2]", labeller)
     assert (empty.included, empty.reason) == (False, "the answer has no text")
 

@@ -432,9 +432,9 @@ def test_figures_are_drawn_from_the_tables() -> None:
         "Answer recall, conflicts",
         "Factual grounding, conflicts",
     ]
-    # Four classifiers and the most frequent type, two of the other data; then four strategies and
+    # Four classifiers and two baselines, one and two of the other data; then four strategies and
     # one, by three measures.
-    assert body.count('class="track"') == 5 + 2 + 3 * (4 + 1)
+    assert body.count('class="track"') == 6 + 3 + 3 * (4 + 1)
 
 
 def test_the_heat_map_has_counts_and_shares_of_rows() -> None:
@@ -560,7 +560,7 @@ def test_predictions_have_their_probabilities(page: Page) -> None:
     expect(choice.locator(".chosen")).to_contain_text("Outdated information★, gold type0.70")
     expect(choice.locator(".chosen .part")).to_have_attribute("width", "70.00%")
     expect(choice).to_contain_text("97 % of the model's probability")
-    expect(case.locator(".card", has_text="NLI, evidence").locator(".tag")).to_have_text(
+    expect(case.locator(".card", has_text="NLI, question").locator(".tag")).to_have_text(
         "○ abstained"
     )
     unread = case.locator(".card", has_text="LLM, explained")

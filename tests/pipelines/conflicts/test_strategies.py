@@ -155,6 +155,20 @@ async def test_a_longer_answer_than_asked_for_is_read(tmp_path: Path) -> None:
     async with asking(tmp_path, lambda _: category(4, answer=long)) as (client, _):
         found = await taxonomy_aware(query(), writer(client, SETTINGS))
     assert found.text == long.strip()
+    # The server knew no limit, so it cut nothing.
+    assert found.finished
+
+
+@pytest.mark.parametrize(("length", "finished"), [(399, True), (400, False), (401, True)])
+async def test_an_answer_of_exactly_the_most_characters_is_cut(
+    length: int, finished: bool, tmp_path: Path
+) -> None:
+    """The limit of 100 tokens is one of 400 characters within JSON."""
+    said = "It opened in 1889. [1]".ljust(length, "x")
+    async with asking(tmp_path, lambda _: category(4, answer=said)) as (client, _):
+        found = await taxonomy_aware(query(), writer(client, SETTINGS))
+    assert len(found.text) == length
+    assert found.finished is finished
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "...", '""', "```\n```", "Answer:", "**"])
@@ -295,10 +309,13 @@ async def test_with_dates_an_outdated_type_comes_with_the_order_of_the_sources(
 ) -> None:
     sources = tuple(
         Source(text=f"There were {n}.", date=date)
-        for n, date in ((8, "2014"), (9, None), (7, "2021"))
+        for n, date in ((8, "2014"), (9, None), (7, "2021"), (6, "2021-01-02"))
     )
     asked = Query(id="1", query="How many?", sources=sources)
-    sentence = "the newest first, the results are: [3] 2021; [1] 2014."
+    sentence = (
+        "the newest first, the results are: [3] 2021 (its place among those of 2021 is not known); "
+        "[4] 2021-01-02; [1] 2014."
+    )
     for dates in (True, False):
         settings = ConflictsSettings(dates=dates)
         async with asking(tmp_path) as (client, _requests):
