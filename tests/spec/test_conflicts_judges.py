@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflicts.judges.behaviour import VARIABLES, behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import REMARK_CHARACTERS, decided, states_a_fact
+from pipelines.conflicts.judges.grounding import decided
 from pipelines.conflicts.judges.recall import named
+from pipelines.conflicts.judges.remarks import REMARK_CHARACTERS, states_a_fact
 from pipelines.conflicts.judges.validation import SAMPLES, read
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
