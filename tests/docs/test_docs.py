@@ -388,7 +388,8 @@ def register_again(model: Model, models_dir: Path, name: str, target: Path) -> N
     (target / name).symlink_to(model.path, target_is_directory=True)
 
 
-@pytest.fixture(scope="session")
+# Of this module alone: its server takes memory that the servers of other tests need.
+@pytest.fixture(scope="module")
 def place(
     smollm2: Model, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Place]:

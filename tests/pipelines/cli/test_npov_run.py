@@ -122,7 +122,7 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     told = contested.refused(*limited, "--seed", 1, "--name", "other")
     assert "holds results of tiny on other examples; name another --out" in told
     told = contested.refused(*limited, "--measure", "gradient_norm")
-    assert "another settings" in told
+    assert "differs in settings.measure (" in told
 
 
 def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
