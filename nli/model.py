@@ -291,7 +291,8 @@ def native_precision(place: "torch.device") -> Literal["bf16", "fp16", "fp32"]:
     import torch  # noqa: PLC0415
 
     if place.type == "cpu":
-        return "bf16" if torch.cpu._is_avx512_bf16_supported() else "fp32"
+        able = torch.cpu.get_capabilities()
+        return "bf16" if able.get("avx512_bf16") or able.get("amx_bf16") else "fp32"
     # Not torch.cuda.is_bf16_supported(): that is true of cards that only emulate bf16, slowly, and
     # speaks of the current card.
     if place.type != "cuda" or torch.version.hip or torch.cuda.get_device_capability(place)[0] >= 8:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from serving.errors import ServingError
+from serving.imports import explain_import
 from serving.offline import go_offline
 
 Dtype = Literal["bfloat16", "float16", "float32"]
@@ -131,10 +132,7 @@ def convert(
     except (ServingError, MemoryError):
         raise
     except ImportError as error:
-        raise ServingError(
-            f"importing a GGUF needs other versions of its libraries ({error}); install them with"
-            " the engine: pip install 'contested[cpu]' (with a GPU: 'contested[gpu]')"
-        ) from error
+        raise ServingError(f"the GGUF cannot be imported: {explain_import(error)}") from error
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from serving.errors import ServingError
 from serving.offline import OFFLINE, SERVER
+from serving.processor import cpu_precision
 
 _TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+$|^LD_PRELOAD$"
 
@@ -22,7 +23,8 @@ class EngineOptions(BaseModel):
     """How vLLM runs one model.
 
     Attributes:
-        dtype: Number format of weights and activations; "auto" is the one in the model's folder.
+        dtype: Number format of weights and activations. "auto" is the one in the model's folder on
+            a GPU; on a CPU it is bfloat16 where the processor computes in it, else float32.
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
         max_num_seqs: Requests computed at the same time in one server; vLLM's default if None.
         max_num_batched_tokens: Tokens computed in one step; vLLM's default if None.
@@ -197,6 +199,20 @@ class Profile(BaseModel):
         engines = {name: one.model_copy(update=plain) for name, one in self.engines.items()}
         return self.model_copy(update={"name": f"{self.name}-strict", "engines": engines})
 
+    def settled(self) -> "Profile":
+        """The same, with the number format that "auto" stands for on this machine's processor.
+
+        On GPUs "auto" stays: vLLM reads the model's folder.
+        """
+        if self.device != "cpu":
+            return self
+        chosen = {"dtype": cpu_precision().dtype}
+        engines = {
+            name: one.model_copy(update=chosen) if one.dtype == "auto" else one
+            for name, one in self.engines.items()
+        }
+        return self.model_copy(update={"engines": engines})
+
 
 def available() -> list[str]:
     """Names of the profiles that come with the package, sorted."""
@@ -209,7 +225,7 @@ def available() -> list[str]:
 
 
 def load(name_or_path: str) -> Profile:
-    """Reads a profile.
+    """Reads a profile, and settles what it leaves to this machine's processor.
 
     Args:
         name_or_path: A name out of `available()`, or the path of a TOML file, which ends in
@@ -235,7 +251,7 @@ def load(name_or_path: str) -> Profile:
             f"no profile '{name_or_path}'{hint}; choose one of {', '.join(available())}, "
             "or give the path of a .toml file"
         )
-    return _parse(text, name_or_path)
+    return _parse(text, name_or_path).settled()
 
 
 def default_name() -> str:

@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from serving.imports import owner
+
 _PREFIX = re.compile(
     r"^(\(\S+ pid=\d+\) )?((INFO|WARNING|ERROR|DEBUG|CRITICAL) \d\d-\d\d [\d:]+ (\[[^\]]+\] ?)?)?"
 )
@@ -105,7 +107,8 @@ HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (
             r"No module named '?([\w.]+)",
-            "the installation of vLLM is incomplete; run scripts/run_all.sh again to repair it",
+            "the installation of vLLM is incomplete; install what is missing, or delete the "
+            "environment and run scripts/run_all.sh, which makes it anew",
         ),
     )
 )
@@ -169,10 +172,22 @@ def explain(path: Path, offset: int, code: int | None) -> str:
     if hint is None and code in _OUT_OF_MEMORY_CODES:
         hint = "it was killed, most likely for want of memory; close other programs"
     parts = [hint] if hint else []
+    if wanted := _missing_module(text):
+        parts.append(wanted)
     if lines:
         parts.append("the log says: " + " | ".join(lines))
     parts.append(f"whole log: {path}")
     return "; ".join(parts)
+
+
+def _missing_module(text: str) -> str | None:
+    """Which package wants which module, by the traceback of a failed import."""
+    missing = re.search(r"No module named '([\w.]+)'", text)
+    if missing is None:
+        return None
+    files = re.findall(r'File "([^"]+)", line \d+', text[: missing.start()])
+    owners = [found for path in files if (found := owner(path))]
+    return f"{owners[-1]} needs the module {missing[1]}" if owners else None
 
 
 def _that_matter(text: str, most: int = 3, width: int = 300) -> list[str]:

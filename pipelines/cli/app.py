@@ -1,6 +1,5 @@
 """The `contested` command: its groups, and how errors reach a person."""
 
-import io
 import sys
 from collections.abc import Sequence
 
@@ -107,15 +106,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A path that the system refuses where nobody looked first: too long, not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
     return int(code or 0)
-
-
-def entry() -> None:
-    """The console script."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # What a terminal's encoding lacks is shown as "?", and is no error.
-            stream.reconfigure(errors="replace")
-    sys.exit(main())
 
 
 def _tell(message: str) -> int:

@@ -48,8 +48,8 @@ PrecisionOf = Annotated[
     Literal["auto", "fp32", "bf16"],
     typer.Option(
         "--precision",
-        help="What the model computes in; `auto` is bf16 on a GPU, else fp32. bf16 is about twice "
-        "as quick on CPUs that have it.",
+        help="What the model computes in; `auto` is bf16 on a GPU and on processors that have it, "
+        "where it is about twice as quick, else fp32.",
         rich_help_panel=SALIENCE_PANEL,
     ),
 ]

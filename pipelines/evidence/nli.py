@@ -25,6 +25,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Labelled, Relation
 from pipelines.evidence.labeller import PairError, identity_of
 from serving.gpus import any_gpu
+from serving.processor import cpu_precision
 
 RELATION_OF = {
     Label.SUPPORT: Relation.SUPPORTS,
@@ -40,8 +41,6 @@ READING_RULES = 1
 """Version of what `nli` does apart from the model: how texts are split into windows, how windows'
 probabilities are joined, how the deciding sentence is found. Raised when one of them changes, so
 that no judgement of the old rules is taken for one of the new."""
-
-CPU_FLAGS = Path("/proc/cpuinfo")
 
 
 class Tagging(Protocol):
@@ -117,11 +116,7 @@ def number_format(asked: Precision) -> Precision:
     """
     if asked != "auto":
         return asked
-    try:
-        native = "avx512_bf16" in CPU_FLAGS.read_text("utf-8", "replace").split()
-    except OSError:  # no Linux
-        native = False
-    return "bf16" if native or any_gpu() else "fp32"
+    return "bf16" if any_gpu() or cpu_precision().dtype == "bfloat16" else "fp32"
 
 
 def tagger_folder(

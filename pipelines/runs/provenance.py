@@ -11,6 +11,7 @@ import psutil
 
 from serving.client import Usage
 from serving.gpus import visible
+from serving.processor import CPUINFO, cpu_precision
 
 PACKAGES = (
     "contested",
@@ -51,10 +52,11 @@ def versions() -> dict[str, str]:
 
 
 def hardware() -> dict[str, Any]:
-    """Processor, cores, memory (GiB) and GPUs of this machine."""
+    """Processor, cores, memory (GiB) and GPUs of this machine, and what its CPU computes in."""
     return {
         "system": platform.platform(),
         "processor": processor(),
+        "cpu_precision": str(cpu_precision()),
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "gpus": [f"{gpu.name}, {gpu.memory_gib:.0f} GiB" for gpu in visible() or ()],
@@ -64,7 +66,7 @@ def hardware() -> dict[str, Any]:
 def processor() -> str:
     """Name of the processor, as far as the system tells."""
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:  # noqa: PTH123 - not a file
+        with CPUINFO.open(encoding="utf-8") as lines:
             for line in lines:
                 if line.startswith("model name"):
                     return line.partition(":")[2].strip()

@@ -134,13 +134,21 @@ def test_bf16_is_not_chosen_where_a_gpu_emulates_it(
     assert native_precision(torch.device("cuda:1")) == expected
 
 
-@pytest.mark.parametrize(("native", "expected"), [(True, "bf16"), (False, "fp32")])
+@pytest.mark.parametrize(
+    ("able", "expected"),
+    [
+        ({"avx2": True, "avx512_bf16": True, "amx_bf16": False}, "bf16"),
+        ({"avx2": True, "avx512_bf16": False, "amx_bf16": True}, "bf16"),
+        ({"avx2": True, "avx512_bf16": False, "amx_bf16": False}, "fp32"),
+        ({"architecture": "aarch64"}, "fp32"),
+    ],
+)
 def test_a_cpu_without_bf16_computes_in_fp32(
-    monkeypatch: pytest.MonkeyPatch, native: bool, expected: str
+    monkeypatch: pytest.MonkeyPatch, able: dict[str, object], expected: str
 ) -> None:
     import torch
 
-    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: native)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     assert native_precision(torch.device("cpu")) == expected
 
 

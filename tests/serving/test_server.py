@@ -401,6 +401,13 @@ FAILURES = [
     ),
     ("RuntimeError: Failed to infer device type", 1, "finds no device", "infer"),
     ("ModuleNotFoundError: No module named 'pandas'", 1, "incomplete", "pandas"),
+    (
+        'File "/e/lib/python3.11/site-packages/sklearn/utils/fixes.py", line 9, in <module>\n'
+        "ModuleNotFoundError: No module named 'narwhals'",
+        1,
+        "delete the environment",
+        "scikit-learn needs the module narwhals",
+    ),
     ("INFO 01-01 10:00:00 [x.py:1] Loading weights", 137, "for want of memory", "Loading weights"),
     ("first\nsecond\nthird\nfourth", 1, "the log says: second | third | fourth", "fourth"),
 ]

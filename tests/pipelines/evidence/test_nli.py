@@ -18,6 +18,7 @@ from pipelines.evidence import nli
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import PAIRS_AT_ONCE, NliLabeller, nli_labeller
+from serving import processor
 
 PLAQUE = Document(id="plaque", text="Opened 1932. By the mayor.")
 ARCHIVE = Document(id="archive", text="Crossed in 1936.", title="Records")
@@ -201,7 +202,7 @@ def test_the_number_format_is_known_without_torch(
 ) -> None:
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)
-    monkeypatch.setattr(nli, "CPU_FLAGS", tmp_path / "cpuinfo")
+    monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
     monkeypatch.setattr(nli, "any_gpu", lambda: gpu)
     assert nli.number_format("auto") == found
     assert nli.number_format("int8") == "int8"

@@ -1,0 +1,84 @@
+"""A failed import says which module is missing and who wants it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from serving.imports import explain_import, owner
+
+HIDE = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {module!r}:
+            raise ModuleNotFoundError(f"No module named '{{name}}'", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+def without(module: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    """Run `contested` in a process that lacks a module."""
+    program = "from pipelines.cli.__main__ import entry; entry()"
+    return subprocess.run(
+        [sys.executable, "-c", HIDE.format(module=module) + program, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+@pytest.mark.parametrize("module", ["narwhals", "tokenizers"])
+def test_the_command_names_the_module_and_the_package(module: str, tmp_path: Path) -> None:
+    """The GGUF is a real one as far as its first bytes; loading ends before it is read."""
+    file = tmp_path / "m.gguf"
+    file.write_bytes(b"GGUF")
+    arguments = ["models", "import-gguf", str(file), "--name", "m"]
+    done = without(module, *arguments)
+    assert done.returncode == 2, done.stderr
+    *_, line = done.stderr.splitlines()
+    wanting = {"narwhals": "scikit-learn", "tokenizers": "this program"}[module]
+    assert f"{wanting} needs the module {module}" in line
+    assert f"pip install {module}" in line
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("module", ["bm25s", "pydantic"])
+def test_an_import_that_fails_elsewhere_is_told_too(module: str, tmp_path: Path) -> None:
+    """One that a command brings when it is needed, and one without which nothing starts."""
+    document = tmp_path / "a.txt"
+    document.write_text("The mill was built in 1902.")
+    done = without(module, "index", "build", str(document), "--out", str(tmp_path / "index"))
+    assert done.returncode == 2, done.stderr
+    assert f"needs the module {module}" in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_the_innermost_reason_is_told() -> None:
+    try:
+        try:
+            raise ModuleNotFoundError("No module named 'narwhals'", name="narwhals.stable")
+        except ImportError as error:
+            raise ImportError("Could not import module 'AutoModel'") from error
+    except ImportError as error:
+        told = explain_import(error)
+    assert told.startswith("this program needs the module narwhals.stable, which is not installed")
+    assert "pip install narwhals)" in told
+    assert "\n" not in told
+
+
+def test_versions_that_do_not_fit_are_told() -> None:
+    told = explain_import(ImportError("cannot import name 'a' from 'b'\n(b.py)"))
+    assert told.startswith(
+        "this program cannot be imported: cannot import name 'a' from 'b' (b.py)"
+    )
+
+
+def test_who_owns_a_file() -> None:
+    assert owner("/e/lib/python3.11/site-packages/sklearn/utils/x.py") == "scikit-learn"
+    assert owner("/e/lib/python3.11/site-packages/six.py") == "six"
+    assert owner("/home/me/contested/serving/gguf.py") is None

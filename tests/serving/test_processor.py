@@ -1,0 +1,105 @@
+"""What a processor computes in, by a stand-in of /proc/cpuinfo, and who goes by it."""
+
+from pathlib import Path
+
+import pytest
+
+from serving import processor
+from serving.command import arguments
+from serving.connect import Source, numerics
+from serving.models import Model
+from serving.processor import Precision, cpu_precision
+from serving.profile import EngineOptions, load
+
+EPYC_MILAN = """processor\t: 0
+vendor_id\t: AuthenticAMD
+cpu family\t: 25
+model\t\t: 1
+model name\t: AMD EPYC
+flags\t\t: fpu vme sse2 avx avx2 bmi2 fma
+bugs\t\t: avx512_bf16_is_no_flag_here
+
+processor\t: 1
+flags\t\t: fpu vme sse2 avx avx2 bmi2 fma
+"""
+EPYC_TURIN = EPYC_MILAN.replace("avx2", "avx2 avx512f avx512_bf16")
+SAPPHIRE_RAPIDS = EPYC_MILAN.replace("avx2", "avx2 avx512f amx_bf16 amx_tile")
+
+
+@pytest.fixture
+def cpuinfo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    path = tmp_path / "cpuinfo"
+    monkeypatch.setattr(processor, "CPUINFO", path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype", "why"),
+    [
+        (EPYC_MILAN, "float32", "the processor has neither AVX-512 BF16 nor AMX"),
+        (EPYC_TURIN, "bfloat16", "the processor has AVX-512 BF16"),
+        (SAPPHIRE_RAPIDS, "bfloat16", "the processor has AMX"),
+        ("", "float32", "the processor has neither AVX-512 BF16 nor AMX"),
+    ],
+)
+def test_the_format_that_is_quick_on_a_processor(
+    cpuinfo: Path, text: str, dtype: str, why: str
+) -> None:
+    cpuinfo.write_text(text)
+    assert cpu_precision() == (dtype, why)
+    assert str(cpu_precision()) == f"{dtype}: {why}"
+
+
+def test_without_cpuinfo_nothing_is_assumed(cpuinfo: Path) -> None:
+    assert cpu_precision().dtype == "float32"
+
+
+@pytest.mark.parametrize(("text", "dtype"), [(EPYC_MILAN, "float32"), (EPYC_TURIN, "bfloat16")])
+def test_server_and_cache_keys_go_by_the_processor(cpuinfo: Path, text: str, dtype: str) -> None:
+    cpuinfo.write_text(text)
+    profile = load("cpu-small")
+    options = Source(profile, "judge", Path("models")).options("smollm2-135m-instruct")
+    assert options.dtype == dtype
+    line = arguments(Model(name="m", path=Path("m"), digest="0"), options, port=1)
+    assert line[line.index("--dtype") + 1] == dtype
+    assert numerics(options) == dtype
+
+
+def test_what_a_profile_names_stands_and_on_gpus_the_folder_says(
+    cpuinfo: Path, tmp_path: Path
+) -> None:
+    cpuinfo.write_text(EPYC_TURIN)
+    mine = tmp_path / "mine.toml"
+    sections = '[roles]\ngenerator = "m"\njudge = "m"\n[engines.m]\n'
+    mine.write_text(f'device = "cpu"\n{sections}dtype = "float32"\n')
+    assert load(str(mine)).engine("m").dtype == "float32"
+    mine.write_text(f'device = "cuda"\ngpus = 1\n{sections}gpu_memory_gib = 20\n')
+    assert load(str(mine)).engine("m") == EngineOptions(gpu_memory_gib=20)
+
+
+def test_server_tagger_and_salience_agree_on_this_machine() -> None:
+    import torch
+
+    from nli.model import native_precision
+    from salience.decoder import settled
+
+    short = {"bfloat16": "bf16", "float32": "fp32"}[cpu_precision().dtype]
+    assert native_precision(torch.device("cpu")) == short
+    assert settled("auto", "cpu") == (short, "cpu")
+
+
+@pytest.mark.parametrize(("able", "expected"), [(True, "bf16"), (False, "fp32")])
+def test_salience_goes_by_the_processor(
+    monkeypatch: pytest.MonkeyPatch, able: bool, expected: str
+) -> None:
+    import torch
+
+    from salience.decoder import settled
+
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able})
+    assert settled("auto", "cpu") == (expected, "cpu")
+    assert settled("fp32", "cpu") == ("fp32", "cpu")
+
+
+def test_a_precision_reads_as_a_sentence() -> None:
+    assert str(Precision("float32", "it is asked for")) == "float32: it is asked for"
