@@ -1,6 +1,7 @@
 """Where completions come from: servers this process starts, or endpoints that are already there."""
 
 import asyncio
+import subprocess
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
@@ -69,6 +70,42 @@ class LocalServers:
         """Stop the servers."""
         await asyncio.gather(*(server.stop() for server in self._servers))
         self._servers = []
+
+
+class SharedServers:
+    """Servers that live as long as this process and serve all its clients; see `serving.shared`.
+
+    Args:
+        start: Starts them, or finds those that an earlier client has started. It blocks, and tells
+            the process that it waits for.
+    """
+
+    def __init__(
+        self, start: Callable[[Callable[["subprocess.Popen[str]"], None]], list[Endpoint]]
+    ) -> None:
+        self._start = start
+        self._starting = asyncio.Lock()
+        self._endpoints: list[Endpoint] = []
+
+    async def endpoints(self) -> Sequence[Endpoint]:
+        """The servers' endpoints, started at the first call."""
+        async with self._starting:
+            if not self._endpoints:
+                waited_for: list[subprocess.Popen[str]] = []
+                try:
+                    self._endpoints = await asyncio.to_thread(self._start, waited_for.append)
+                except asyncio.CancelledError:
+                    for process in waited_for:
+                        process.terminate()
+                    raise
+        return self._endpoints
+
+    async def recover(self, endpoint: Endpoint) -> None:
+        """Wait a little: the process that holds them restarts a crashed server."""
+        await asyncio.sleep(1)
+
+    async def close(self) -> None:
+        """Leave them to the clients that follow."""
 
 
 class RunningEndpoints:

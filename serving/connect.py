@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from serving import detached, models
-from serving.backend import Backend, LocalServers, RunningEndpoints
+from serving import detached, models, shared
+from serving.backend import Backend, LocalServers, RunningEndpoints, SharedServers
 from serving.cache import CompletionCache
 from serving.client import Client, ServedIdentity
 from serving.command import engine_version
@@ -170,7 +170,10 @@ def numerics(options: EngineOptions) -> str:
 def backend(
     resolved: Resolved, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
 ) -> Backend:
-    """Endpoints as given, else a detached server of the same model, else servers of our own."""
+    """Endpoints as given, else a detached server of the same model, else servers of our own.
+
+    Our own are for one client, or for all of this process within `shared.servers()`.
+    """
     if resolved.served:
         return RunningEndpoints(resolved.served)
     model = resolved.folder
@@ -178,6 +181,17 @@ def backend(
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
     if running := detached.find(model.digest, options):
         return RunningEndpoints(running)
+    if shared.wanted():
+        return SharedServers(
+            lambda on_spawn: detached.start(
+                model,
+                options,
+                logs=logs,
+                owner=os.getpid(),
+                on_status=on_status,
+                on_spawn=on_spawn,
+            )
+        )
     return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
 
 

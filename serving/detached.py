@@ -3,6 +3,9 @@
 A detached server is a process of its own (`python -m serving.detached`) that holds the servers of
 one model like any other owner does: it restarts them, and they die with it. What others need to
 find it stands in `HOME/servers/*.json`, readable by its user alone, since the key is in it.
+
+It runs until it is stopped, or, if it was started for a process, until that process ends in
+whatever way; then it serves nobody else.
 """
 
 import asyncio
@@ -30,6 +33,7 @@ from serving.server import start_all
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0
+_LOOK_EVERY_S = 0.5
 
 
 class State(BaseModel):
@@ -44,6 +48,7 @@ class State(BaseModel):
         urls: Base addresses, one per replica.
         keys: The key that each of them wants.
         logs: Folder of their logs.
+        owner: The process that it runs for; None if it runs until it is stopped.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -57,6 +62,7 @@ class State(BaseModel):
     urls: tuple[str, ...]
     keys: tuple[str, ...]
     logs: Path
+    owner: int | None = None
 
     def endpoints(self) -> list[Endpoint]:
         """Where it answers."""
@@ -88,6 +94,8 @@ class _Job(BaseModel):
     options: EngineOptions
     port: int | None
     home: Path
+    logs: Path
+    owner: int | None
 
 
 def running(home: Path | None = None) -> list[State]:
@@ -110,6 +118,8 @@ def running(home: Path | None = None) -> list[State]:
 def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[Endpoint]:
     """The endpoints of a detached server that serves exactly this model in exactly this way.
 
+    One that runs for another process is passed over: it may end at any time.
+
     Args:
         digest: The model's digest.
         options: The engine options wanted.
@@ -119,6 +129,8 @@ def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[
         The endpoints that answer now; empty if there is no such server.
     """
     for state in running(home):
+        if state.owner not in (None, os.getpid()):
+            continue
         if (state.digest, state.options) == (digest, options.digest()) and _same_engine(state):
             healthy = [one for one in state.endpoints() if answers(one)]
             if healthy:
@@ -132,7 +144,10 @@ def start(
     *,
     port: int | None = None,
     home: Path | None = None,
+    logs: Path | None = None,
+    owner: int | None = None,
     on_status: Callable[[str], None] | None = None,
+    on_spawn: Callable[["subprocess.Popen[str]"], None] | None = None,
 ) -> list[Endpoint]:
     """Starts a detached server, or finds the one that already runs.
 
@@ -140,8 +155,11 @@ def start(
         model: What to serve.
         options: How to run it.
         port: Port of the first replica; a free one if None.
-        home: Where state files and logs are kept; `default_home()` if None.
+        home: Where state files are kept; `default_home()` if None.
+        logs: Folder of the servers' logs; `home`/logs if None.
+        owner: The process it ends with; None for a server that runs until it is stopped.
         on_status: Called with a few words whenever the start reaches a new stage.
+        on_spawn: Told the process that will hold the servers; whoever ends it ends the start.
 
     Returns:
         The endpoints, once they answer.
@@ -154,9 +172,18 @@ def start(
         return already
     path = model.path.absolute()
     job = _Job(
-        model=model.name, path=path, digest=model.digest, options=options, port=port, home=home
+        model=model.name,
+        path=path,
+        digest=model.digest,
+        options=options,
+        port=port,
+        home=home,
+        logs=(logs or home / "logs").absolute(),
+        owner=owner,
     )
     process = _spawn(job)
+    if on_spawn is not None:
+        on_spawn(process)
     last: dict[str, Any] = {}
     try:
         for line in process.stdout or ():
@@ -177,17 +204,24 @@ def start(
     raise ServingError(reason)
 
 
-def stop(model: str | None = None, home: Path | None = None) -> list[State]:
+def stop(
+    model: str | None = None, home: Path | None = None, *, owner: int | None = None
+) -> list[State]:
     """Stops detached servers and waits until they are gone.
 
     Args:
         model: Name of the model whose servers are to stop; all if None.
         home: Where state files are kept; `default_home()` if None.
+        owner: Stop those that run for this process, in place of those that run for none.
 
     Returns:
         What was stopped.
     """
-    chosen = [state for state in running(home) if model is None or state.model == model]
+    chosen = [
+        state
+        for state in running(home)
+        if state.owner == owner and (model is None or state.model == model)
+    ]
     processes = []
     for state in chosen:
         try:
@@ -263,10 +297,10 @@ async def _hold(job: _Job) -> None:
             # Whoever asked for the server is gone before it was ready: nobody knows of it.
             this.cancel()
 
+    watch = asyncio.create_task(_end_with(job.owner, this)) if job.owner is not None else None
     model = Model(name=job.model, path=job.path, digest=job.digest)
-    logs = job.home / "logs"
     servers = await start_all(
-        model, job.options, logs, port=job.port, on_status=lambda text: tell(status=text)
+        model, job.options, job.logs, port=job.port, on_status=lambda text: tell(status=text)
     )
     file = _folder(job.home) / f"{servers[0].log_path.stem}-{os.getpid()}.json"
     try:
@@ -280,7 +314,8 @@ async def _hold(job: _Job) -> None:
             started=psutil.Process().create_time(),
             urls=tuple(one.url for one in endpoints),
             keys=tuple(one.key for one in endpoints),
-            logs=logs,
+            logs=job.logs,
+            owner=job.owner,
         )
         _write_private(file, state.model_dump_json(indent=2))
         tell(ready=[{"url": one.url, "key": one.key, "model": one.model} for one in endpoints])
@@ -288,8 +323,21 @@ async def _hold(job: _Job) -> None:
         for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
             print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
     finally:
+        if watch is not None:
+            watch.cancel()
         file.unlink(missing_ok=True)
         await asyncio.gather(*(server.stop() for server in servers))
+
+
+async def _end_with(owner: int, holder: "asyncio.Task[None]") -> None:
+    """Cancels the holder once the owner has ended."""
+    try:
+        process = psutil.Process(owner)
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_EVERY_S)
+    except psutil.NoSuchProcess:
+        pass
+    holder.cancel()
 
 
 def _write_private(file: Path, text: str) -> None:

