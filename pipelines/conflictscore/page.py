@@ -20,9 +20,10 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.report.curves import STYLE as CURVE_STYLE
+from pipelines.report.glance import Finding, count, failed, fewest, judges, with_figures
 from pipelines.report.page import ModelUsed, Section, fragment
 from pipelines.report.plots import dots, shares
-from pipelines.report.table import html, shown
+from pipelines.report.table import MISSING, html, shown
 
 RESPONSES_SHOWN = 2_000
 """Responses that the page lists. 1,000 of them with five pages of documents each open in about a
@@ -36,6 +37,7 @@ ENOUGH_JUDGEMENTS = 20
 
 _HERE = Path(__file__).parent
 _ANCHOR = "conflictscore"
+_TITLE = "ConflictScore"
 _NAMES = {
     Relation.SUPPORTS.value: "supports",
     Relation.CONTRADICTS.value: "contradicts",
@@ -126,7 +128,7 @@ def section(
     )
     return Section(
         anchor=_ANCHOR,
-        title="ConflictScore",
+        title=_TITLE,
         body=body,
         contents=(
             (f"{_ANCHOR}-overview", "Overview"),
@@ -140,6 +142,56 @@ def section(
         style=(_HERE / "page.css").read_text(encoding="utf-8") + (CURVE_STYLE if chosen else ""),
         script=(_HERE / "page.js").read_text(encoding="utf-8"),
     )
+
+
+def finding(
+    results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
+) -> Finding:
+    """What the page's first screen says: mean CS-C by variant.
+
+    Args:
+        results: One per response.
+        config: Of the run, from `run.json`.
+        skipped: Lines of the data that were no records.
+    """
+    means = [
+        (name, tables.mean_score([r for r in results if tables.variant(r) == name], "cs_c"))
+        for name in tables.variants(results)
+    ]
+    several = len(means) > 1
+    figures = with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
+    unscored = sum(result.status != "scored" for result in results)
+    unread = tables.label_counts(results)[Relation.INVALID]
+    cut = sum(len(result.truncations) for result in results)
+    of = count(len(results), "response")
+    return Finding(
+        experiment=_TITLE,
+        question="Do the responses admit that their documents disagree?",
+        ran=f"{of} to {count(len({result.group for result in results}), 'question')}, "
+        f"{config['data']['name']}",
+        by=_made_by(config),
+        found="Claims of a response that some documents support and others contradict, on average: "
+        f"{figures or MISSING}. Lower is better.",
+        failed=failed(
+            (len(skipped), "bad records skipped: {}"),
+            (unscored, f"{{}} of {of} could not be scored"),
+            (unread, "judgements that could not be read: {}"),
+            (cut, "texts read only in part: {}"),
+        ),
+        anchor=_ANCHOR,
+        examples=fewest(mean for _, mean in means),
+    )
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    """Which model wrote, split and judged, from a run's configuration."""
+    settings = config["settings"]
+    asked = settings["labeller"] != "nli" and settings["claims"] in {"atomic", "salient"}
+    splitter = config.get("splitter") or (config["model"] if asked else None)
+    steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
+    if splitter:
+        steps.append(f"claims, where the data bring none, split by {splitter['name']}")
+    return "; ".join([*steps, f"claims judged by {judges(config)}"])
 
 
 def models_used(config: Mapping[str, Any]) -> list[ModelUsed]:

@@ -324,7 +324,11 @@ def _faults(result: Result) -> Iterator[Row]:
             what = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
             yield (result.id, "invalid judgement", where, what)
     if result.claims_capped:
-        what = f"the list ended at {len(result.claims)} claims; there may be more"
+        kept = len(result.claims)
+        what = (
+            f"the list ended at {kept:,} claim{'s' if kept != 1 else ''}, repetitions aside, "
+            "because it was as long as it may be; claims may be missing"
+        )
         yield (result.id, "capped claims", "response", what)
     for cut in result.truncations:
         what = f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"

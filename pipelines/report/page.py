@@ -18,12 +18,19 @@ from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
 from pipelines.files import replace_text
+from pipelines.report.glance import FEW_EXAMPLES, Finding, rests_on_few
 from pipelines.report.text import visible
 
 _HERE = Path(__file__).parent
 # On every page, before what the sections bring.
 _STYLES = ("page.css", "listing.css")
 _SCRIPTS = ("page.js", "elements.js", "listing.js")
+
+SEVERAL = "Results"
+"""Title of a page with several experiments: their names stand in its first section."""
+
+_LONG_ROLE = 30
+"""Characters of a role that fit before a model's name."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,31 @@ class ModelUsed:
     digest: str | None = None
 
 
+def title_of(sections: Sequence[Section]) -> str:
+    """The page's title: that of its only section, or a general one."""
+    return sections[0].title if len(sections) == 1 else SEVERAL
+
+
+def by_model(used: Sequence[tuple[str, Sequence[ModelUsed]]]) -> list[ModelUsed]:
+    """The models of several experiments, each once, its roles with the experiments they are of.
+
+    Args:
+        used: Title of an experiment, and its models. A single experiment's are left as they are.
+    """
+    if len(used) == 1:
+        return list(used[0][1])
+    roles: dict[tuple[str, str | None], dict[str, list[str]]] = {}
+    for title, models in used:
+        for model in models:
+            of = roles.setdefault((model.name, model.digest), {}).setdefault(model.role, [])
+            if title not in of:
+                of.append(title)
+    return [
+        ModelUsed("; ".join(f"{role} ({', '.join(of)})" for role, of in own.items()), *model)
+        for model, own in roles.items()
+    ]
+
+
 def environment(folder: Path) -> Environment:
     """Templates of `folder` and of the report, with everything escaped and made visible."""
 
@@ -96,6 +128,7 @@ def render(
     *,
     models: Sequence[ModelUsed] = (),
     facts: Sequence[tuple[str, str]] = (),
+    findings: Sequence[Finding] = (),
 ) -> str:
     """The page as HTML; see `write`."""
     style = _joined(*map(_asset, _STYLES), *(section.style for section in sections))
@@ -115,7 +148,10 @@ def render(
     template = environment(_HERE / "templates").get_template("page.html.j2")
     return template.render(
         title=title,
+        findings=findings,
+        few=FEW_EXAMPLES if rests_on_few(findings) else "",
         models=models,
+        wide=any(len(model.role) > _LONG_ROLE for model in models),
         facts=facts,
         sections=sections,
         embedded=embedded,
@@ -135,6 +171,7 @@ def write(
     *,
     models: Sequence[ModelUsed] = (),
     facts: Sequence[tuple[str, str]] = (),
+    findings: Sequence[Finding] = (),
 ) -> None:
     """Writes the page in one step.
 
@@ -145,11 +182,13 @@ def write(
         provenance: The content of run.json, folded at the end of the page.
         models: Named large at the head: whose answers these are decides what they are worth.
         facts: (label, value) pairs below the models: data, profile, date, versions.
+        findings: What came of each experiment, below the title.
 
     Raises:
         InputError: The file cannot be written.
     """
-    replace_text(path, render(title, sections, provenance, models=models, facts=facts))
+    text = render(title, sections, provenance, models=models, facts=facts, findings=findings)
+    replace_text(path, text)
 
 
 def embedded(value: Any) -> Markup:

@@ -4,19 +4,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from markupsafe import Markup
 
-from pipelines.conflicts.evaluation.methods import STRATEGIES
+from pipelines.conflicts.evaluation.failures import lost
+from pipelines.conflicts.evaluation.methods import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.evaluation.opened import Guess, Verdict, content, guess, verdict
 from pipelines.conflicts.evaluation.result import QueryResult, Strategy
 from pipelines.conflicts.evaluation.scores import Part, Results, parts
-from pipelines.conflicts.evaluation.type_scores import predictions
+from pipelines.conflicts.evaluation.type_scores import (
+    BASELINES,
+    BY_FORM,
+    JOINT,
+    MAJORITY,
+    predictions,
+)
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.glance import Finding, count, failed, fewest, model_name, with_figures
 from pipelines.report.page import Section, fragment
 from pipelines.report.plots import dots
 from pipelines.report.table import (
+    MISSING,
     Cell,
     Column,
     Table,
@@ -29,6 +39,7 @@ from pipelines.report.table import (
 )
 
 ANCHOR = "conflicts"
+TITLE = "CONFLICTS"
 
 QUERIES_SHOWN = 300
 """Queries that the page holds. One with ten sources and four answers takes about 40 KB, so that the
@@ -52,6 +63,23 @@ _PARTS: Final = {
     "failures": "failures",
 }
 """Table -> the part of the section where it stands; all others are in "answers"."""
+
+_PLAIN: Final = {
+    CLASSIFIERS["nli"]: "a trained classifier",
+    CLASSIFIERS["json"]: "the language model, giving reasons",
+    CLASSIFIERS["choice"]: "the language model, by number alone",
+    JOINT: "the language model, along with its answer",
+    MAJORITY: "always the most frequent kind",
+    BY_FORM: "the most frequent kind among yes/no questions or among others",
+    STRATEGIES["vanilla"]: "asked plainly",
+    STRATEGIES["pipeline"]: "told the predicted kind",
+    STRATEGIES["taxonomy-aware"]: "asked to name the kind itself",
+    STRATEGIES["oracle"]: "told the true kind",
+}
+"""Classifiers and strategies in the words of the first screen."""
+
+_SHOWN_FIRST: Final = 2
+"""Figures of a kind on the first screen."""
 
 _PREDICTED: Final = frozenset(ConflictType)
 _NOTHING: Final = frozenset({"abstained", "unreadable"})
@@ -135,7 +163,7 @@ def section(results: Results, made: Sequence[Table]) -> Section:
     )
     return Section(
         anchor=ANCHOR,
-        title="CONFLICTS",
+        title=TITLE,
         body=body,
         contents=tuple(
             (f"{ANCHOR}-{part}", title)
@@ -152,6 +180,79 @@ def section(results: Results, made: Sequence[Table]) -> Section:
         style=(_HERE / "page.css").read_text(encoding="utf-8"),
         script=(_HERE / "page.js").read_text(encoding="utf-8"),
     )
+
+
+def finding(
+    results: Results, made: Sequence[Table], configs: Mapping[str, Mapping[str, Any]]
+) -> Finding:
+    """What the page's first screen says: types beside the most frequent one, and answers.
+
+    Args:
+        results: Name of a run -> its results.
+        made: The tables of these results, from `tables.all_tables`.
+        configs: Name of a run -> its configuration, from `run.json`.
+    """
+    named = {table.name.removeprefix("conflicts_"): own_rows(table) for table in made}
+    several = len(results) > 1
+    types = _figures(named.get("types", []), "classifier", "accuracy", several)
+    told = [each for each in types if each[0] not in BASELINES]
+    behaving = _figures(named.get("answers", []), "strategy", "behaviour", several)
+    found = [
+        f"{what}: {with_figures([(name, each) for _, name, each in own], limit=_SHOWN_FIRST)}."
+        for what, own in (
+            ("Kind of conflict named rightly", told),
+            ("Answers that deal with the conflict as its kind asks", behaving),
+        )
+        if own
+    ]
+    trivial = [(name, each) for by, name, each in types if by in BASELINES]
+    every = [each for own in results.values() for each in own]
+    gone = sum(each.status == "failed" for each in every)
+    unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
+    return Finding(
+        experiment=TITLE,
+        question="Can a model name the kind of conflict between sources, and answer accordingly?",
+        ran="; ".join(
+            f"{count(len(own), 'query', 'queries')}, {configs[name]['data']['name']}"
+            for name, own in results.items()
+        ),
+        by="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        found=" ".join(found) or MISSING,
+        beside=f"Without reading the sources: {with_figures(trivial)}." if trivial else "",
+        failed=failed(
+            (gone, f"{{}} of {count(len(every), 'query', 'queries')} failed"),
+            (unread, "types, answers and verdicts that could not be read or made: {}"),
+        ),
+        anchor=ANCHOR,
+        examples=fewest(each for _, _, each in (*told, *behaving)),
+    )
+
+
+def _figures(
+    rows: Sequence[Mapping[str, Cell]], by: str, key: str, several: bool
+) -> list[tuple[str, str, Estimate | None]]:
+    """What each row is by, the same in plain words and with its run if need be, and its figure."""
+    return [
+        (
+            str(row[by]),
+            _PLAIN.get(str(row[by]), str(row[by])) + (f" ({row['run']})" if several else ""),
+            estimate_of(row[key]),
+        )
+        for row in rows
+    ]
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    """Which model named types, answered and judged, from a run's configuration."""
+    tagger = config.get("tagger")
+    steps = []
+    if config["model"] != tagger:
+        steps.append(f"types and answers by {config['model']['name']}")
+    if tagger is not None:
+        steps.append(f"sources read by {model_name(tagger)}")
+    if "judge" in config:
+        steps.append(f"answers judged by {config['judge']['name']}")
+    return "; ".join(steps)
 
 
 def one_query(result: QueryResult) -> Section:

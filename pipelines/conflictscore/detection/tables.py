@@ -20,7 +20,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.f1 import macro_f1
-from pipelines.report.table import Column, Row, Table
+from pipelines.report.table import Column, Row, Table, shown
 from pipelines.report.text import one_line
 
 OVERALL = "overall"
@@ -38,7 +38,11 @@ _CONFLICTS = (424, 94, 116, 291, 355, 1280)  # Table 1
 MISTAKES = 1_000
 """Most mistakes in the table; the JSON Lines beside it have all."""
 
+SIDE_BY_SIDE = 40
+"""Most examples in the table of judges."""
+
 _EXCERPT = 400
+_CLAIM = 160
 
 
 def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
@@ -50,8 +54,10 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
     """
     every = detectors(results)
     wrong = mistakes(results)
+    compared = judges(every)
     return [
         detection(every, data),
+        *([compared] if compared.rows else []),
         documents(every),
         confusions(every),
         confidence_table(results),
@@ -107,6 +113,60 @@ def detection(every: Detectors, data: str) -> Table:
             *_unequal(every),
         ),
     )
+
+
+def shared(every: Detectors) -> dict[str, list[Decision]]:
+    """Each labeller's decisions on the examples that all of them judged, in one order.
+
+    Without baselines; empty where there are no two labellers, or no such examples.
+    """
+    labellers = {
+        name: {each.example.id: each for each in own}
+        for name, own in every.items()
+        if name not in (ALWAYS, LEXICAL)
+    }
+    if len(labellers) < 2:
+        return {}
+    first, *others = labellers.values()
+    common = [name for name in first if all(name in own for own in others)]
+    return {name: [own[each] for each in common] for name, own in labellers.items() if common}
+
+
+def judges(every: Detectors) -> Table:
+    """What each labeller decided of the examples that all of them judged."""
+    together = shared(every)
+    rows: list[Row] = [
+        (
+            one_line(decisions[0].example.claim, _CLAIM),
+            "yes" if decisions[0].example.conflict else "no",
+            *(_said(each) for each in decisions),
+        )
+        for decisions in zip(*together.values(), strict=True)
+    ]
+    return Table(
+        name="conflict_detection_judges",
+        title="Judges side by side",
+        caption="Do the documents disagree over the claim? The examples that every labeller "
+        f"judged, the first {SIDE_BY_SIDE} of {len(rows):,}."
+        if len(rows) > SIDE_BY_SIDE
+        else "Do the documents disagree over the claim? The examples that every labeller judged.",
+        columns=(
+            Column("claim", "Claim"),
+            Column("truth", "Documents disagree"),
+            *(Column(f"by {name}", name) for name in together),
+        ),
+        rows=tuple(rows[:SIDE_BY_SIDE]),
+        notes=(
+            *(_right(name, own) for name, own in together.items()),
+            "In brackets the 95 % Wilson interval, which takes examples as independent.",
+        ),
+    )
+
+
+def right_of(own: Sequence[Decision]) -> tuple[int, int]:
+    """How many decisions are right, and how many there are; undetermined ones are neither."""
+    counts = metrics.outcomes(decided(own))
+    return counts.tp + counts.tn, counts.tp + counts.tn + counts.fp + counts.fn
 
 
 def documents(every: Detectors) -> Table:
@@ -296,6 +356,22 @@ def _row(source: str, name: str, own: Sequence[Decision]) -> Row:
         sum(each.failed for each in own),
         sum(each.truncations for each in own),
     )
+
+
+def _said(decision: Decision) -> str:
+    if decision.failed:
+        return "failed"
+    if decision.conflict is None:
+        return "unreadable"
+    return "yes" if decision.conflict else "no"
+
+
+def _right(name: str, own: Sequence[Decision]) -> str:
+    right, known = right_of(own)
+    accuracy_of = shown(metrics.accuracy(metrics.outcomes(decided(own))))
+    undecided = len(own) - known
+    without = f" {undecided:,} unreadable or failed, in neither number." if undecided else ""
+    return f"{name}: {right:,} of {known:,} right, {accuracy_of}.{without}"
 
 
 def _probabilities(mistake: Mistake) -> str:

@@ -1,20 +1,25 @@
 """What an evaluation contributes to the report: tables, figures, and every debate to read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
-from pipelines.madam_rag.evaluation.methods import MADAM
+from pipelines.madam_rag.evaluation.figures import figures
+from pipelines.madam_rag.evaluation.methods import CONCATENATED, MADAM, NO_RAG
 from pipelines.madam_rag.evaluation.opened import Verdict, content, verdict
 from pipelines.madam_rag.evaluation.result import QuestionResult
-from pipelines.madam_rag.evaluation.scores import Part, Results, parts, shown_methods
+from pipelines.madam_rag.evaluation.scores import Part, Results, parts, scored, shown_methods
+from pipelines.metrics.estimate import Estimate
 from pipelines.report.curves import STYLE as CURVE_STYLE
 from pipelines.report.curves import curve
+from pipelines.report.glance import Finding, count, failed, fewest, joined, model_name, with_figures
 from pipelines.report.page import Section, fragment
 from pipelines.report.plots import dots
 from pipelines.report.table import (
+    MISSING,
     Cell,
     Table,
     called,
@@ -26,6 +31,7 @@ from pipelines.report.table import (
 )
 
 ANCHOR = "madam-rag"
+TITLE = "MADAM-RAG"
 
 DEBATES_SHOWN = 500
 """Debates that the page holds. One of six agents and three rounds takes about 15 KB with its
@@ -119,7 +125,7 @@ def section(results: Results, made: Sequence[Table]) -> Section:
     )
     return Section(
         anchor=ANCHOR,
-        title="MADAM-RAG",
+        title=TITLE,
         body=body,
         contents=(
             (f"{ANCHOR}-results", "Results"),
@@ -143,6 +149,61 @@ def section(results: Results, made: Sequence[Table]) -> Section:
         style=(_HERE / "page.css").read_text(encoding="utf-8") + CURVE_STYLE,
         script=(_HERE / "page.js").read_text(encoding="utf-8"),
     )
+
+
+def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Finding:
+    """What the page's first screen says: exact match of MADAM-RAG beside simpler methods.
+
+    Runs that vary something are left to their section where there is one of all methods.
+
+    Args:
+        results: Name of a run -> its results.
+        configs: Name of a run -> its configuration, from `run.json`.
+    """
+    every = parts(results, {})
+    told = [part for part in every if part.experiment is None] or every
+    ours = [(part.title, _exact(part, MADAM)) for part in told]
+    simpler = [
+        (f"{method}{f' ({part.title})' if len(told) > 1 else ''}", found)
+        for part in told
+        for method in shown_methods(part.results)
+        if method in {NO_RAG, CONCATENATED} and (found := _exact(part, method)) is not None
+    ]
+    asked = [each for own in results.values() for each in own]
+    gone = sum(each.status == "failed" for each in asked)
+    outcomes = [one for each in asked for one in each.outcomes.values()]
+    unread = sum(one.concluded.problem is not None for one in outcomes)
+    figures_of = ours if len(ours) > 1 else [("", each) for _, each in ours]
+    return Finding(
+        experiment=TITLE,
+        question="Do agents that debate their documents find every right answer and no wrong one?",
+        ran="; ".join(
+            f"{count(len(own), 'question')}, {configs[name]['data']['name']}"
+            for name, own in results.items()
+        ),
+        by=joined(_made_by(config) for config in configs.values()),
+        found=f"Questions that MADAM-RAG answers with every right answer and no wrong one: "
+        f"{with_figures(figures_of) or MISSING}.",
+        beside=f"{with_figures(simpler)}." if simpler else "",
+        failed=failed(
+            (gone, "questions that failed: {}"),
+            (unread, f"replies of all methods that could not be read: {{}} of {len(outcomes):,}"),
+        ),
+        anchor=ANCHOR,
+        examples=fewest(each for _, each in ours),
+    )
+
+
+def _exact(part: Part, method: str) -> Estimate | None:
+    return estimate_of(figures(scored(part.results, method))[0])
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    """Which model wrote, and which tagged where reliability was asked for."""
+    written = f"all answers written by {config['model']['name']}"
+    if "tagger" not in config:
+        return written
+    return f"{written}; reliability of documents judged by {model_name(config['tagger'])}"
 
 
 def one_debate(result: QuestionResult) -> Section:

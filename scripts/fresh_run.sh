@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# The main job as a new user meets it, then once more with every answer there.
+#
+#   scripts/fresh_run.sh [DIR]
+#
+# DIR (default: a temporary folder, removed at the end) gets a home and an environment of its own, with
+# the runtime lock alone: one that tests made would hide what the lock lacks. Once that is installed,
+# the job runs in a network namespace that has nothing but loopback, where that is permitted. It fails
+# unless both runs end well, the first starts one server, the second none, and none is left.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+
+wrong() {
+  echo "fresh run: $*" >&2
+  exit 1
+}
+
+if [ $# -gt 0 ]; then
+  mkdir -p "$1"
+  folder=$(cd "$1" && pwd)
+else
+  folder=$(mktemp -d)
+  trap 'rm -rf "$folder"' EXIT
+fi
+export CONTESTED_VENV=$folder/venv CONTESTED_HOME=$folder/contested HOME=$folder
+
+ENTER='
+import fcntl, os, socket, struct, sys
+with socket.socket() as lo:
+    fcntl.ioctl(lo, 0x8914, struct.pack("16sh", b"lo", 0x49))  # SIOCSIFFLAGS: up, running
+try:
+    socket.create_connection(("192.0.2.1", 80), 2)
+except OSError as error:
+    assert error.errno == 101, error  # ENETUNREACH
+else:
+    raise SystemExit("there is a way out")
+os.execvp(sys.argv[1], sys.argv[1:])
+'
+
+main_job() {
+  local began=$SECONDS
+  "${alone[@]}" "$ROOT/scripts/run_all.sh" --limit 1 --out "$folder/results" 2>&1 |
+    tee "$folder/$1.log"
+  echo "fresh run: the $1 main job took $((SECONDS - began)) s"
+}
+
+starts() {
+  grep -c ': starting$' "$folder/$1.log" || true
+}
+
+prepare_environment
+echo "fresh run: the installation took $SECONDS s"
+alone=()
+if unshare --user --map-root-user --net true 2>/dev/null; then
+  alone=(unshare --user --map-root-user --net "$VENV/bin/python" -c "$ENTER")
+else
+  echo "fresh run: network namespaces are not permitted here, so the job runs with the network"
+fi
+contested doctor | grep -E '^(machine|CPU)' || true
+
+main_job first
+[ "$(starts first)" = 1 ] || wrong "the main job started $(starts first) servers in place of one"
+for name in conflictscore conflict-detection.nli conflict-detection.llm-choice conrag.claims \
+  madam-rag.ramdocs conflicts.smollm2-135m-instruct npov.smollm2-135m-instruct; do
+  [ -s "$folder/results/$name.jsonl" ] || wrong "there is no result in $name.jsonl"
+done
+[ -s "$folder/results/report.html" ] || wrong "there is no report"
+[ -z "$(ls "$CONTESTED_HOME/servers")" ] || wrong "a server is left: $(ls "$CONTESTED_HOME/servers")"
+
+main_job second
+[ "$(starts second)" = 0 ] || wrong "a model was asked again although every answer was there"
+grep -q 'no model was asked' "$folder/second.log" || wrong "the second run does not say that it asked none"

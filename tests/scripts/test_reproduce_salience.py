@@ -1,0 +1,78 @@
+"""`scripts/reproduce_salience.sh`: which command gets which option."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
+    """The commands that the script would run, with the environment left as it is."""
+    script = "reproduce_salience.sh"
+    scripts = tmp_path / "scripts"
+    scripts.mkdir(exist_ok=True)
+    (scripts / script).write_bytes((ROOT / "scripts" / script).read_bytes())
+    (scripts / "environment.sh").write_text(
+        'fail() { echo "$1" >&2; exit 2; }\n'
+        "prepare_environment() { :; }\n"
+        "choose_engine() { echo cpu; }\n"
+        "contested() { printf '%s\\t' \"$@\"; echo; }\n"
+        "python() { echo cpu-small; }\n"
+    )
+    done = subprocess.run(
+        ["bash", scripts / script, *arguments],
+        cwd=tmp_path,
+        env=os.environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [line.split("\t")[:-1] for line in done.stdout.splitlines()]
+
+
+def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Path) -> None:
+    given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
+    made = commands(tmp_path, *given, "--steps=9", "--limit", "2")
+    imported, *of_a = made[:6]
+    assert imported[:2] == ["models", "import-gguf"]
+    by_gradients, asked, *tuned, told = of_a
+    assert by_gradients[:2] == ["run", "npov"]
+    assert by_gradients[-4:] == ["--limit", "2", "--name", "a"]
+    assert by_gradients.count("--set") == 3
+    assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
+    assert [each[:3] for each in tuned] == [["tune-npov", "--task", "hallucination"],
+                                            ["tune-npov", "--task", "coverage"]]  # fmt: skip
+    assert tuned[0][tuned[0].index("--steps") + 1] == "9"
+    prompt = str(tmp_path / "o/prompts/a-coverage-9.safetensors")
+    assert told[-4:-2] == ["--coverage-prompt", prompt]
+    assert len(made) == 11
+    assert made[-1][-1] == "b-annotation-free"
+
+    Path(prompt).touch()
+    again = commands(tmp_path, *given, "--steps=9")
+    assert len(again) == 10, "what is tuned is not tuned again"
+    Path(f"{prompt}.unfinished").touch()
+    again = commands(tmp_path, *given, "--steps=9")
+    assert len(again) == 11, "a tuning that was killed goes on"
+    tried = commands(tmp_path, *given, "--dry-run", "--device=cpu")
+    assert all({"--dry-run", "--device"} <= set(each) for each in tried[1:])
+    assert not any("--coverage-prompt" in each for each in tried), "there is none yet"
+    bundled = commands(tmp_path, "--model", "a")
+    assert [each[0] for each in bundled] == ["models", "run", "run"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--steps", "60k"], "--steps 60k is no number"),
+        (["--split=all"], "are tuned on; add --steps 0"),
+    ],
+)
+def test_what_would_mislead_is_refused(tmp_path: Path, options: list[str], says: str) -> None:
+    with pytest.raises(subprocess.CalledProcessError) as refused:
+        commands(tmp_path, *options)
+    assert refused.value.returncode == 2
+    assert says in refused.value.stderr

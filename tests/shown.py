@@ -1,0 +1,274 @@
+"""What README.md and docs/ show that can be run, and the files that it names."""
+
+import json
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from tagger_files import write_examples
+
+from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+
+SHELLS = ("console", "bash")
+ASSIGNMENTS = r"(?:[A-Z_]+=\S+ )*"
+COMMAND = re.compile(rf"{ASSIGNMENTS}(?:contested |scripts/).*")
+ESCAPED = re.compile(rf"(?:[$>#] )?{ASSIGNMENTS}(?:\S*/)?(?:contested |scripts/\S+\.sh)")
+
+NOT_RUN = {"source .venv/bin/activate"}
+"""Lines of shell blocks that are no commands of this project."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a page; `line` is the number of its first line."""
+
+    language: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something shown that can be run, with the `export` lines before it on its page."""
+
+    page: str
+    line: int
+    kind: Literal["shell", "python"]
+    text: str
+    exports: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def name(self) -> str:
+        shown = self.text if self.kind == "shell" else "python"
+        return f"{self.page}:{self.line}: {shown}"
+
+
+def blocks(page: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    found = []
+    opened: tuple[str, int] | None = None
+    lines: list[str] = []
+    for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+        fence = re.fullmatch(r" *```(\w*) *", line)
+        if fence is None:
+            lines.append(line)
+        elif opened is None:
+            opened, lines = (fence[1], number + 1), []
+        else:
+            found.append(Block(*opened, "\n".join(lines)))
+            opened, lines = None, []
+    assert opened is None, f"{page}:{opened}: a block is not closed"
+    return found
+
+
+def outside(page: Path) -> str:
+    """The text of a page without its fenced blocks."""
+    return re.sub(r"^ *```.*?^ *```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def cases(page: Path) -> list[Case]:
+    """What a page shows and can be run, in its order."""
+    found = []
+    exports: tuple[tuple[str, str], ...] = ()
+    for block in blocks(page):
+        if block.language == "python":
+            found.append(Case(page.name, block.line, "python", block.text))
+        if block.language not in SHELLS:
+            continue
+        for number, raw in enumerate(block.text.split("\n"), block.line):
+            line = raw.strip()
+            if line.startswith("export "):
+                name, _, value = line.removeprefix("export ").partition("=")
+                exports += ((name, value),)
+            elif line not in NOT_RUN:
+                assert COMMAND.fullmatch(line), f"{page.name}:{number}: no test can run '{line}'"
+                assert not line.endswith("\\"), f"{page.name}:{number}: write it on one line"
+                found.append(Case(page.name, number, "shell", line, exports))
+    if page.name == "commands.md":  # help texts show some commands in lists
+        for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
+            if line.startswith("* "):
+                spans = re.findall(r"`(contested [^`]+)`", line)
+                found += [Case(page.name, number, "shell", span) for span in spans]
+    return sorted(found, key=lambda case: case.line)
+
+
+def example_line() -> str:
+    """The record that README.md shows."""
+    (block,) = (block for block in blocks(README) if block.language == "json")
+    return block.text.strip() + "\n"
+
+
+def only(page: str, language: str) -> str:
+    """The one block of a language on a page of docs/."""
+    (block,) = (one for one in blocks(ROOT / "docs" / page) if one.language == language)
+    return block.text + "\n"
+
+
+RELEASES = {
+    "climate-fever.jsonl": {
+        "claim_id": "0",
+        "claim": "The ice of the Aldham glacier grows.",
+        "claim_label": "DISPUTED",
+        "evidences": [
+            {"evidence_id": f"Aldham:{n}", "evidence_label": label, "article": "Aldham",
+             "evidence": text, "entropy": 0.0, "votes": []}
+            for n, (label, text) in enumerate(
+                [("SUPPORTS", "In 1936 the glacier's ice grew."),
+                 ("REFUTES", "The glacier has lost a third of its ice.")]
+            )
+        ],
+    },
+    "fool-me-twice.jsonl": {
+        "id": "f1",
+        "text": "The watermill was built in 1902.",
+        "label": "SUPPORTS",
+        "wikipedia_page": "Mill",
+        "gold_evidence": [{"text": "The watermill dates from 1902.", "section_header": ""}],
+        "retrieved_evidence": [{"text": "It is of stone.", "section_header": ""}],
+    },
+    "wice.jsonl": {
+        "label": "supported",
+        "supporting_sentences": [[1]],
+        "claim": "The watermill was built in 1902.",
+        "evidence": ["Mill", "The watermill dates from 1902.", "It is of stone."],
+        "meta": {"id": "dev1", "claim_title": "Mill"},
+    },
+}  # fmt: skip
+"""A claim in the format of each release; all are in the test half."""
+
+
+QUESTION = {
+    "sample_id": "q1",
+    "question": "When was the watermill built?",
+    "qa_pairs": [{"short_answers": ["1902"]}],
+    "docs": [
+        {"title": "Mill", "text": "The watermill dates from 1902."},
+        {"title": "Survey", "text": "Its walls were raised in 1936."},
+    ],
+}
+"""A question in ALCE's format."""
+
+
+AMBIGUOUS = {
+    "question": "When was Aldham Mill built?",
+    "ambiguous_entity": "Aldham Mill",
+    "qid": 1,
+    "documents": [
+        {"title": f"Aldham Mill ({county})", "text": f"It was built in {year}.", "answer": year}
+        for county, year in [("Essex", "1902"), ("Kent", "1936")]
+    ],
+}
+"""A question in AmbigDocs' format."""
+
+
+INCONSISTENT = {
+    "qid": "q1",
+    "question": "When was the watermill built?",
+    "context": "Document: The watermill dates from 1902. Document: It was built in 1936.",
+    "answers": ["1902"],
+}
+"""A question in FaithEval's format."""
+
+
+def write_files(folder: Path) -> None:
+    """The files that shown commands name."""
+    texts = {
+        "answers.jsonl": example_line(),
+        "mixed.jsonl": example_line() + '{"id": "bad"}\n',
+        "answer.txt": "The bridge was opened in 1932.\n",
+        "guide.txt": "The bridge was opened by the mayor in 1932.\n",
+        "study.txt": "Traffic first crossed the bridge in May 1936.\n",
+        "leaflet.txt": "The toll on the bridge is two pounds.\n",
+        "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
+        "report.txt": "Traffic first crossed the bridge in May 1936.\n",
+        "a.txt": "The bridge was opened by the mayor in 1932.\n",
+        "b.txt": "Traffic first crossed the bridge in May 1936.\n",
+        "lab.toml": only("serving.md", "toml"),
+        "my-prompts/evidence/relation.j2": only("prompts.md", "jinja"),
+        "bench.jsonl": json.dumps(json.loads(only("conflict-detection.md", "json"))) + "\n",
+        "RAMDocs_test.jsonl": "".join(
+            json.dumps(ramdocs_question(name)) + "\n"
+            for name in (
+                "mill",
+                "bridge",
+                "station",
+                "school",
+                "library",
+                "lighthouse",
+                "theatre",
+                "harbour",
+            )
+        ),
+    }
+    texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
+    texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
+    texts["test.json"] = json.dumps([AMBIGUOUS])
+    texts["faitheval.jsonl"] = json.dumps(INCONSISTENT) + "\n"
+    texts["example.json"] = only("salience.md", "json")
+    topic, texts["annotated.jsonl"] = (
+        block.text + "\n" for block in blocks(ROOT / "docs" / "npov.md") if block.language == "json"
+    )
+    query, texts["judged.jsonl"] = (
+        block.text + "\n"
+        for block in blocks(ROOT / "docs" / "input.md")
+        if block.language == "jsonl"
+    )
+    texts["conflicts.jsonl"] = query + conflicts_queries(like=query)
+    texts["topics.jsonl"] = SAMPLE_TOPICS.read_text("utf-8") + topic
+    for name, text in texts.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    if folder.name in {"nli", "commands"}:
+        write_examples(folder)
+
+
+def conflicts_queries(like: str) -> str:
+    """Queries in CONFLICTS' format, of two more types: with the first as many as ten folds need."""
+    labels = {
+        "When was": "Conflict due to outdated information",
+        "Why was": "Complementary information",
+    }
+    names = (
+        *("bridge", "station", "school", "library", "lighthouse"),
+        *("theatre", "harbour", "museum", "market", "observatory"),
+    )
+    return "".join(
+        json.dumps(
+            json.loads(like) | {"question": f"{word} the {name} opened?", "conflict_type": label}
+        )
+        + "\n"
+        for word, label in labels.items()
+        for name in names
+    )
+
+
+def ramdocs_question(name: str) -> dict[str, object]:
+    """A question in RAMDocs' format; four of the names above are in each half."""
+    documents = [
+        {"text": f"The {name} was built in 1902.", "type": "correct", "answer": "1902"},
+        {"text": f"Work on the {name} ended in 1936.", "type": "misinfo", "answer": "1936"},
+    ]
+    return {
+        "question": f"When was the {name} built?",
+        "documents": documents,
+        "gold_answers": ["1902"],
+        "wrong_answers": ["1936"],
+    }
+
+
+def write_model(folder: Path, architecture: str, like: Path) -> None:
+    """A folder that can be registered and counted with: another's tokenizer, four zeros."""
+    folder.mkdir(parents=True)
+    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
+    length = len(header).to_bytes(8, "little")
+    (folder / "model.safetensors").write_bytes(length + header + bytes(16))
+    (folder / "config.json").write_text(json.dumps({"architectures": [architecture]}))
+    for name in ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja"):
+        shutil.copy(like / name, folder / name)
