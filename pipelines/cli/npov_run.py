@@ -29,6 +29,7 @@ from pipelines.npov.evaluation.sets import (
 )
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.splits import Split, split_of
+from pipelines.precision import native_format
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import provenance
 
@@ -184,11 +185,12 @@ def run_npov(
         known, place = salience_options.find(
             profile=profile, model=model, models_dir=models_dir, device=device
         )
-        chosen_precision, place = settled(precision, place)
+        chosen_precision = native_format(place) if precision == "auto" else precision
+        _, place = settled(chosen_precision, place)
 
         @cache
         def decoder() -> Decoder:  # only if there is something left to score
-            return Decoder.load(known.path, precision=precision, device=place)
+            return Decoder.load(known.path, precision=chosen_precision, device=place)
 
         called = name or known.name + ("-classifier" if detector == "classifier" else "")
         about: dict[str, Any] = {

@@ -97,7 +97,7 @@ def stages(job: Job) -> list[Stage]:
             Stage("ConRAG: answers that cite both sides", _run("conrag", tagged, claims), 20),
         ]
     if (debates := _file(job, "ramdocs")) is not None:
-        debate = (*_run("madam-rag", asked, debates), *_first(3, first))
+        debate = (*_run("madam-rag", asked, debates), *_first(2, first))
         found.append(Stage("MADAM-RAG: documents debate", debate, 70))
     if (queries := _file(job, "conflicts")) is not None:
         # A small model is no judge of single sentences, and slower than the tagger.

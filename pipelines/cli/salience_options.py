@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from pipelines.cli import options
+from pipelines.precision import native_format
 from serving import models
 
 if TYPE_CHECKING:
@@ -96,7 +97,8 @@ def decoder(
     from salience.decoder import Decoder  # noqa: PLC0415  (torch)
 
     found, place = find(profile=profile, model=model, models_dir=models_dir, device=device)
-    return Decoder.load(found.path, precision=precision, device=place), found
+    chosen = native_format(place) if precision == "auto" else precision
+    return Decoder.load(found.path, precision=chosen, device=place), found
 
 
 def find(

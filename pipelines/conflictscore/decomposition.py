@@ -19,7 +19,7 @@ CHARACTERS_PER_CLAIM = 10
 """A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
 models would go on inventing some. A list that ends at this bound is recorded as capped."""
 MAX_CLAIM_CHARACTERS = 300
-LEAST_REPLY_TOKENS = 1024
+LEAST_REPLY_TOKENS = 512
 
 
 class Claims(BaseModel):

@@ -24,8 +24,7 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Labelled, Relation
 from pipelines.evidence.labeller import PairError, identity_of
-from serving.gpus import any_gpu
-from serving.processor import cpu_precision
+from pipelines.precision import native_format
 
 RELATION_OF = {
     Label.SUPPORT: Relation.SUPPORTS,
@@ -65,7 +64,7 @@ class TaggerFolder:
         name: For people: the folder's name, or what it is registered as.
         path: The folder.
         digest: Of its files; `nli.folder.folder_digest`.
-        precision: Number format of the computation; see `number_format`.
+        precision: Number format of the computation; see `native_format`.
         curve: Calibration points for a cascade; None where none stand beside the weights.
         fitted_on: What the calibration pairs were.
     """
@@ -108,17 +107,6 @@ class TaggerFolder:
         return tagger
 
 
-def number_format(asked: Precision) -> Precision:
-    """What "auto" is on this machine, found without torch, which takes seconds to import.
-
-    bf16 where there is a GPU, or a processor that computes in it; else fp32. The tagger is then
-    loaded in this format, so what an identity says is what was computed in.
-    """
-    if asked != "auto":
-        return asked
-    return "bf16" if any_gpu() or cpu_precision().dtype == "bfloat16" else "fp32"
-
-
 def tagger_folder(
     path: Path, *, name: str | None = None, precision: Precision = "auto"
 ) -> TaggerFolder:
@@ -127,7 +115,7 @@ def tagger_folder(
     Args:
         path: The folder.
         name: What to call it; the folder's own name unless given.
-        precision: "auto" is what suits the machine; see `number_format`.
+        precision: "auto" is what suits the machine; see `native_format`.
 
     Raises:
         InputError: It is no folder of a tagger, or its calibration is damaged.
@@ -139,7 +127,7 @@ def tagger_folder(
             name=name or path.resolve().name,
             path=path,
             digest=folder_digest(path),
-            precision=number_format(precision),
+            precision=native_format() if precision == "auto" else precision,
             curve=calibration.risk,
             fitted_on=calibration.fitted_on,
         )

@@ -276,7 +276,7 @@ def test_a_bad_command(contested: Contested) -> None:
         pytest.param("[roles]", "[roles", ("not TOML", "line "), id="not TOML"),
         pytest.param("[roles]", "[rolls]", ("unknown key; did you mean 'roles'?",), id="section"),
         pytest.param("dtype =", "dtpye =", ("unknown key; did you mean 'dtype'?",), id="key"),
-        pytest.param('"bfloat16"', '"int3"', ("dtype", "bfloat16", "'int3'"), id="value"),
+        pytest.param('"auto"', '"int3"', ("dtype", "bfloat16", "'int3'"), id="value"),
         pytest.param("judge =", "# judge =", ("roles.judge: missing; add it",), id="missing"),
     ],
 )

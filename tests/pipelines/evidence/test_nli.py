@@ -12,6 +12,7 @@ from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, by_table, folder_of
 
 from nli.errors import TaggerError
 from nli.tagger import Tagger
+from pipelines import precision
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence import nli
@@ -203,9 +204,12 @@ def test_the_number_format_is_known_without_torch(
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)
     monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(nli, "any_gpu", lambda: gpu)
-    assert nli.number_format("auto") == found
-    assert nli.number_format("int8") == "int8"
+    monkeypatch.setattr(precision, "any_gpu", lambda: gpu)
+    assert precision.native_format() == found
+    assert nli.shipped_tagger().precision == found
+    assert nli.tagger_folder(nli.shipped_tagger().path, precision="int8").precision == "int8"
+    if gpu:
+        assert precision.native_format("cpu") == "fp32"
 
 
 def test_a_tagger_that_changed_meanwhile_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
