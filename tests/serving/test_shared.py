@@ -60,7 +60,7 @@ def noted(home: Path, holder: "subprocess.Popen[bytes]", owner: int | None) -> S
     return state
 
 
-@pytest.mark.parametrize("owner", [None, os.getpid(), 1])
+@pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
 def test_only_the_process_it_runs_for_finds_a_server(
     owner: int | None,
     tmp_path: Path,

@@ -112,9 +112,10 @@ def test_where_the_language_model_is_goes_to_all_that_ask_it(
     contested: Contested, planned: list[Stage]
 ) -> None:
     where = ["--model", "m", "--concurrency", "4", "--endpoint", "u", "--endpoint", "v"]
-    contested.done("run", "all", *where, "--labeller", "llm", "--claims", "whole", "--k=3")
+    contested.done("run", "all", *where, "--claims", "whole", "--k=3", "--profile", "cpu-small")
     found = lines(planned)
-    assert "import-gguf" not in found, "the model is elsewhere"
+    assert "import-gguf" in found, "gradients are of the profile's model"
+    assert "--limit" not in found["madam-rag"]
     for name in ("conflictscore", "conflict-detection 2", "madam-rag", "conflicts"):
         assert " ".join(where) in " ".join(found[name])
     for name in ("conflict-detection", "conrag", "npov"):
@@ -189,7 +190,8 @@ def test_the_stages_are_announced_with_what_is_left(
     assert [head[5:18] for head in heads] == [
         *("ConflictScore", "Conflict Dete", "The same by t", "ConRAG: answe"),
     ]
-    assert "left" in heads[0]
+    assert "left" not in heads[0], "nothing is known of a model that is elsewhere"
+    assert all(" left" in head for head in heads[1:])
     assert "all 4 done in" in done.err
     names = {row["detector"] for row in table(out, "conflict_detection")}
     assert any("contested-nli" in name for name in names)
