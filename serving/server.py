@@ -14,7 +14,7 @@ from typing import Self
 
 from serving import guard
 from serving.command import HOST, command, engine_version
-from serving.cores import binding
+from serving.cores import threads
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
 from serving.models import Model
@@ -193,7 +193,7 @@ class LocalServer:
         environment = server_environment()
         environment |= {
             "VLLM_API_KEY": self._key,
-            "VLLM_CPU_OMP_THREADS_BIND": binding(self.options.cpu_threads),
+            **({} if self.options.on_gpus else threads(self.options.cpu_threads)),
             # Even eager vLLM compiles a function of its sampler at the first label request, which
             # takes 15 s on a small CPU and needs a C++ compiler.
             **({"TORCH_COMPILE_DISABLE": "1"} if self.options.enforce_eager else {}),
@@ -361,10 +361,7 @@ def _shares(options: EngineOptions) -> list[dict[str, str]]:
             for ids in assign(options.replicas, options.gpus_per_server, options.gpu_memory_gib)
         ]
     count = options.replicas
-    return [
-        {"VLLM_CPU_OMP_THREADS_BIND": binding(options.cpu_threads, replica=number, replicas=count)}
-        for number in range(count)
-    ]
+    return [threads(options.cpu_threads, replica=number, replicas=count) for number in range(count)]
 
 
 def _reserve(port: int | None) -> socket.socket:

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 from commands import Outcome
+from filelock import FileLock
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
 
 from pipelines.cli.app import main
@@ -168,13 +169,14 @@ def register_again(model: Model, models_dir: Path, name: str, target: Path) -> N
 
 @pytest.fixture(scope="session")
 def with_server(
-    smollm2: Model,
-    models_dir: Path,
-    running_server: State,
-    tmp_path_factory: pytest.TempPathFactory,
+    smollm2: Model, models_dir: Path, running_server: State, session_folder: Path
 ) -> Place:
-    """For all but the commands about servers."""
-    return build(tmp_path_factory.mktemp("docs"), smollm2, models_dir, running_server)
+    """For all but the commands about servers; shared by all workers, and so is its cache."""
+    root = session_folder / "docs"
+    with FileLock(session_folder / "docs.lock"):
+        if root.exists():
+            return Place(root, running_server)
+        return build(root, smollm2, models_dir, running_server)
 
 
 @pytest.fixture(scope="session")

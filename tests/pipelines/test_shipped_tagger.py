@@ -60,7 +60,7 @@ def test_the_figures_of_its_card_are_reproduced(
 def test_its_calibration_lowers_the_error_on_test_halves(released_data: Path) -> None:
     pairs = recipes.build(
         {name: released_data / file for name, file in RELEASES.items()}, part="test"
-    ).pairs[::5]
+    ).pairs[::10]
     assert len(pairs) > 1_000
     tagger = Tagger.load(shipped())
     read = Readings(pairs, tuple(tagger.read([pair.pair for pair in pairs])))

@@ -315,6 +315,11 @@ def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     shares = [cores.binding("auto", replica=number, replicas=2) for number in range(2)]
     assert shares == ["0,4", "2,6"]
     assert cores.binding("auto", replica=0, replicas=5) == "nobind"
+    own = cores.threads("auto")
+    assert own["VLLM_CPU_OMP_THREADS_BIND"] == "0,2,4,6"
+    assert (own["OMP_NUM_THREADS"], own["OMP_PLACES"]) == ("4", "{0,2,4,6}")
+    assert own["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0", "one process on few cores"
+    assert cores.threads("0-1") == {"VLLM_CPU_OMP_THREADS_BIND": "0-1"}
     monkeypatch.setattr(cores, "physical_cores", lambda: list(range(64)))
     assert cores.binding("auto") == "auto"
 

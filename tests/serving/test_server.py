@@ -653,11 +653,11 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     second = subprocess.run(line, capture_output=True, text=True, check=True, timeout=60)
     assert second.stdout == first.stdout
     assert detached.find("another digest", SMALL, home) == []
-    assert detached.find("d", SMALL.model_copy(update={"dtype": "float32"}), home) == []
+    assert detached.find("d", SMALL.model_copy(update={"dtype": "float16"}), home) == []
 
     (state,) = detached.running(home)
     processes = family(state.pid)
-    assert len(processes) >= 4
+    assert len(processes) >= 3
     assert [one.model for one in detached.stop("m", home)] == ["m"]
     assert alive(processes) == []
     assert detached.running(home) == []
