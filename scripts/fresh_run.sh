@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The main job as a new user meets it, then once more with every answer there.
+# The main job on one record of each experiment, as on a new machine; then with every answer there.
 #
 #   scripts/fresh_run.sh [DIR]
 #
@@ -23,7 +23,8 @@ else
   folder=$(mktemp -d)
   trap 'rm -rf "$folder"' EXIT
 fi
-export CONTESTED_VENV=$folder/venv CONTESTED_HOME=$folder/contested HOME=$folder
+export CONTESTED_VENV=$folder/venv CONTESTED_HOME=$folder/contested
+rm -rf "$CONTESTED_HOME" "$folder/results"
 
 ENTER='
 import fcntl, os, socket, struct, sys
@@ -49,7 +50,13 @@ starts() {
   grep -c ': starting$' "$folder/$1.log" || true
 }
 
+# Processes of the job: servers, and those that hold them.
+left() {
+  env -u CONTESTED_HOME grep -lzsx "CONTESTED_HOME=$CONTESTED_HOME" /proc/[0-9]*/environ || true
+}
+
 prepare_environment
+export HOME=$folder
 echo "fresh run: the installation took $SECONDS s"
 alone=()
 if unshare --user --map-root-user --net true 2>/dev/null; then
@@ -66,8 +73,9 @@ for name in conflictscore conflict-detection.nli conflict-detection.llm-choice c
   [ -s "$folder/results/$name.jsonl" ] || wrong "there is no result in $name.jsonl"
 done
 [ -s "$folder/results/report.html" ] || wrong "there is no report"
-[ -z "$(ls "$CONTESTED_HOME/servers")" ] || wrong "a server is left: $(ls "$CONTESTED_HOME/servers")"
+[ -z "$(left)" ] || wrong "processes are left: $(left)"
 
 main_job second
 [ "$(starts second)" = 0 ] || wrong "a model was asked again although every answer was there"
-grep -q 'no model was asked' "$folder/second.log" || wrong "the second run does not say that it asked none"
+grep -q 'no model was asked' "$folder/second.log" || wrong "the second run does not say it asked none"
+[ -z "$(left)" ] || wrong "processes are left: $(left)"

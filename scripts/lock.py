@@ -1,6 +1,7 @@
 """Makes requirements/*.txt anew; called by scripts/lock.sh, which brings uv and packaging along."""
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -76,11 +77,16 @@ def compiled(
         return pins((folder / "lock.txt").read_text("utf-8"))
 
 
-def closed(lock: str, known: str, allowed: list[Exemption], options: list[str]) -> list[Pin]:
+Read = dict[tuple[NormalizedName, Version], Sequence[str]]
+"""Metadata that was read so far."""
+
+
+def closed(
+    lock: str, known: str, allowed: list[Exemption], options: list[str], read: Read
+) -> list[Pin]:
     """A lock without a fault. uv reads one file of each package; another may require more."""
     here = [each for each in allowed if lock in each.locks]
     further: list[str] = []
-    read: dict[tuple[NormalizedName, Version], Sequence[str]] = {}
     while True:
         locked = compiled(
             (lock, "samples"),
@@ -137,20 +143,28 @@ def main() -> None:
         path = REQUIREMENTS / f"{name}.txt"
         return "" if asked.upgrade or not path.exists() else path.read_text("utf-8")
 
+    # PyTorch's CPU index has builds that would satisfy the GPU lock, too.
+    index = os.environ.get("CONTESTED_TORCH_INDEX")
+    on_cpu = [*options, *(["--extra-index-url", index] if index else [])]
     made: dict[str, list[Pin]] = {}
+    read: Read = {}
     for lock in ("cpu", "gpu"):
         # Both engines run on the same versions of what they share.
         kept = before(lock) or written(made.get("cpu", []))
-        made[lock] = closed(lock, kept, allowed, options)
+        made[lock] = closed(lock, kept, allowed, on_cpu if lock == "cpu" else options, read)
     known = {pin.name for pin in made["cpu"]}
     everything = compiled(
         ("cpu", "samples", "dev"),
         written(made["cpu"]) + before("dev"),
         excluded=(each.requires for each in allowed if "cpu" in each.locks),
         further=[],
-        options=options,
+        options=on_cpu,
     )
     made["dev"] = [pin for pin in everything if pin.name not in known]
+    together = made["cpu"] + made["dev"]
+    read |= indexed(pin for pin in together if (pin.name, pin.version) not in read)
+    if left := unexplained(faults("dev", together, read), allowed)[0]:
+        sys.exit("\n".join(map(str, left)))
     for name, locked in made.items():
         text = f"# {HEADERS[name]}, {HOW}\n{written(locked)}"
         (REQUIREMENTS / f"{name}.txt").write_text(text, "utf-8")
@@ -158,4 +172,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"scripts/lock.sh: the index cannot be read: {error}")

@@ -9,6 +9,10 @@ trap 'rm -rf "$tools"' EXIT
 "$tools/bin/python" -m pip install -qq --disable-pip-version-check uv packaging
 export PATH="$tools/bin:$PATH"
 # uv knows nothing of pip's settings.
-python "$ROOT/scripts/lock.py" "$@" \
-  ${PIP_FIND_LINKS:+--find-links "$PIP_FIND_LINKS"} \
-  ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"}
+[ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX=$PIP_INDEX_URL
+[ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_INDEX=$PIP_EXTRA_INDEX_URL
+links=()
+for link in ${PIP_FIND_LINKS:-}; do
+  links+=(--find-links "$link")
+done
+python "$ROOT/scripts/lock.py" "$@" ${links[@]+"${links[@]}"}

@@ -10,6 +10,7 @@ prints each fault on a line and exits with 1, or says how many requirements hold
 """
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -245,6 +246,7 @@ def indexed(locked: Iterable[Pin]) -> Requires:
 
 
 def _reported(lines: list[str]) -> dict[tuple[NormalizedName, Version], Sequence[str]]:
+    index = os.environ.get("CONTESTED_TORCH_INDEX")  # for the CPU build of torch
     with tempfile.TemporaryDirectory() as folder:
         asked, report = Path(folder) / "lines.txt", Path(folder) / "report.json"
         asked.write_text("\n".join(lines), "utf-8")
@@ -254,6 +256,7 @@ def _reported(lines: list[str]) -> dict[tuple[NormalizedName, Version], Sequence
                 *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps"),
                 *("--ignore-installed", "--disable-pip-version-check", "--retries", "1"),
                 *("--use-feature=fast-deps", "--report", str(report), "-r", str(asked)),
+                *(("--extra-index-url", index) if index else ()),
             ],
             capture_output=True,
             text=True,

@@ -2,9 +2,11 @@
 
 import asyncio
 import subprocess
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
+from serving import detached
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.server import LocalServer
@@ -86,22 +88,50 @@ class SharedServers:
         self._start = start
         self._starting = asyncio.Lock()
         self._endpoints: list[Endpoint] = []
+        self._failure: ServingError | None = None
 
     async def endpoints(self) -> Sequence[Endpoint]:
         """The servers' endpoints, started at the first call."""
         async with self._starting:
+            if self._failure is not None:
+                raise self._failure
             if not self._endpoints:
-                waited_for: list[subprocess.Popen[str]] = []
-                try:
-                    self._endpoints = await asyncio.to_thread(self._start, waited_for.append)
-                except asyncio.CancelledError:
-                    for process in waited_for:
-                        process.terminate()
-                    raise
+                await self._wait_for_start()
         return self._endpoints
 
+    async def _wait_for_start(self) -> None:
+        """Starts the servers in a thread, which an interrupt ends whenever it comes."""
+        holder: list[subprocess.Popen[str]] = []
+        interrupted = threading.Event()
+
+        def note(process: "subprocess.Popen[str]") -> None:
+            holder.append(process)
+            if interrupted.is_set():
+                process.terminate()
+
+        try:
+            self._endpoints = await asyncio.to_thread(self._start, note)
+        except asyncio.CancelledError:
+            interrupted.set()
+            for process in holder:
+                process.terminate()
+            raise
+        except ServingError as error:
+            self._failure = error
+            raise
+
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait a little: the process that holds them restarts a crashed server."""
+        """Wait a little: the process that holds them restarts a crashed server.
+
+        Raises:
+            ServingError: That process has ended: the server was stopped, or crashed too often.
+        """
+        held = await asyncio.to_thread(detached.running)
+        if not any(endpoint.url in state.urls for state in held):
+            raise ServingError(
+                f"the server of {endpoint.model} has ended and is not started again; "
+                f"{detached.log_path()} says why"
+            )
         await asyncio.sleep(1)
 
     async def close(self) -> None:

@@ -179,8 +179,6 @@ def backend(
     model = resolved.folder
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
-    if running := detached.find(model.digest, options):
-        return RunningEndpoints(running)
     if shared.wanted():
         return SharedServers(
             lambda on_spawn: detached.start(
@@ -192,6 +190,8 @@ def backend(
                 on_spawn=on_spawn,
             )
         )
+    if running := detached.find(model.digest, options):
+        return RunningEndpoints(running)
     return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
 
 

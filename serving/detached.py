@@ -200,7 +200,7 @@ def start(
         if process.stdout is not None:
             process.stdout.close()
     process.wait()
-    reason = last.get("error") or f"it ended at once; see {_log(home)}"
+    reason = last.get("error") or f"it ended at once; see {log_path(home)}"
     raise ServingError(reason)
 
 
@@ -249,8 +249,9 @@ def _folder(home: Path | None) -> Path:
     return (home or default_home()) / "servers"
 
 
-def _log(home: Path) -> Path:
-    return home / "logs" / "detached.log"
+def log_path(home: Path | None = None) -> Path:
+    """Where the processes that hold servers say what went wrong."""
+    return (home or default_home()) / "logs" / "detached.log"
 
 
 def _spawn(job: _Job) -> "subprocess.Popen[str]":
@@ -262,8 +263,8 @@ def _spawn(job: _Job) -> "subprocess.Popen[str]":
         folder = _folder(job.home)
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o700)
-        _log(job.home).parent.mkdir(parents=True, exist_ok=True)
-        with _log(job.home).open("ab") as log:
+        log_path(job.home).parent.mkdir(parents=True, exist_ok=True)
+        with log_path(job.home).open("ab") as log:
             return subprocess.Popen(  # noqa: S603 - our own module
                 [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
                 stdin=subprocess.DEVNULL,

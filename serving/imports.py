@@ -6,6 +6,7 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 PACKAGES = ("site-packages", "dist-packages")
+OURS = {"serving", "nli", "salience", "pipelines"}
 
 
 def explain_import(error: ImportError) -> str:
@@ -17,16 +18,20 @@ def explain_import(error: ImportError) -> str:
     first = _first(error)
     who = _who_imported(first)
     if isinstance(first, ModuleNotFoundError) and first.name:
-        missing = first.name.partition(".")[0]
         return (
             f"{who} needs the module {first.name}, which is not installed in {sys.prefix}; "
-            f"install it (pip install {missing}), or delete that folder and run "
-            "scripts/run_all.sh, which makes it anew"
+            "delete that folder and run scripts/run_all.sh, which makes it anew"
         )
     return (
         f"{who} cannot be imported: {' '.join(str(first).split())}; two packages in {sys.prefix} "
         "do not fit each other: delete that folder and run scripts/run_all.sh, which makes it anew"
     )
+
+
+def is_ours(error: ImportError) -> bool:
+    """Whether it is a module of this program that could not be imported: then the fault is ours."""
+    name = _first(error).name
+    return bool(name) and str(name).partition(".")[0] in OURS
 
 
 def owner(path: str) -> str | None:

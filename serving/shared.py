@@ -19,11 +19,20 @@ def wanted() -> bool:
 def servers() -> Iterator[None]:
     """Share servers among all clients within the block, and stop them at its end.
 
-    They end with this process too, however it ends: a killed job leaves no server behind.
+    They end with this process too, however it ends: a killed job leaves no server behind. The
+    block counts for the current context (`contextvars`); within another it changes nothing.
     """
+    if wanted():
+        yield
+        return
     before = _wanted.set(True)
     try:
         yield
     finally:
         _wanted.reset(before)
-        detached.stop(owner=os.getpid())
+        stop()
+
+
+def stop() -> None:
+    """Stop the servers that this process shares; who asks next starts another."""
+    detached.stop(owner=os.getpid())

@@ -172,7 +172,7 @@ def explain(path: Path, offset: int, code: int | None) -> str:
     if hint is None and code in _OUT_OF_MEMORY_CODES:
         hint = "it was killed, most likely for want of memory; close other programs"
     parts = [hint] if hint else []
-    if wanted := _missing_module(text):
+    if hint == HINTS[-1][1] and (wanted := _missing_module(text)):
         parts.append(wanted)
     if lines:
         parts.append("the log says: " + " | ".join(lines))
@@ -182,11 +182,12 @@ def explain(path: Path, offset: int, code: int | None) -> str:
 
 def _missing_module(text: str) -> str | None:
     """Which package wants which module, by the traceback of a failed import."""
-    missing = re.search(r"No module named '([\w.]+)'", text)
-    if missing is None:
+    found = list(re.finditer(r"ModuleNotFoundError: No module named '([\w.]+)'", text))
+    if not found:
         return None
+    missing = found[-1]  # earlier ones may be warnings about what is optional
     files = re.findall(r'File "([^"]+)", line \d+', text[: missing.start()])
-    owners = [found for path in files if (found := owner(path))]
+    owners = [name for path in files if (name := owner(path))]
     return f"{owners[-1]} needs the module {missing[1]}" if owners else None
 
 

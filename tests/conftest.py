@@ -137,6 +137,8 @@ def page_of(nodeid: str) -> str | None:
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """A file's tests run on one worker, one after the other; those of shown commands by page."""
+    if config.getvalue("dist") != "loadfile":
+        return None
     from xdist.scheduler import LoadFileScheduling
 
     scheduler = LoadFileScheduling(config, log)

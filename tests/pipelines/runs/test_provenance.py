@@ -24,4 +24,4 @@ def test_what_the_cpu_computes_in_and_why(
     monkeypatch.setattr(processor, "CPUINFO", cpuinfo)
     assert provenance()["hardware"]["cpu_precision"] == says
     found = {each.what: each.says for each in findings("cpu-small", tmp_path)}
-    assert found["CPU computes in"] == says
+    assert found["CPU is quick in"] == says
