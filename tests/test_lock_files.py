@@ -94,8 +94,11 @@ def require_vllm(lock: str) -> None:
 
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_holds_all_that_its_packages_require(lock: str) -> None:
-    require_vllm(lock)
-    assert [str(fault) for fault in left(lock, pins(*LOCKS[lock]))] == []
+    locked = pins(*LOCKS[lock])
+    assert [str(fault) for fault in left(lock, locked)] == []
+    unknown = [pin.name for pin in locked if (pin.name, pin.version) not in metadata(lock)]
+    if unknown:
+        pytest.skip(f"not installed, and the index cannot be reached: {', '.join(unknown)}")
 
 
 def test_every_exception_is_one_and_has_a_reason() -> None:

@@ -81,9 +81,12 @@ def test_options_say_the_same_as_a_file(contested: Contested, model: list[str]) 
     assert contested.done("check-npov", *options, "--json", *model).out == by_file
     checked = json.loads(by_file)
     assert [each["side"] for each in checked["arguments"]] == ["pro", "con"]
-    by_captum = ["--engine", "captum", "--json", *model]
-    other = json.loads(contested.done("check-npov", "example.json", *by_captum).out)
-    assert other["coverage_error"] == pytest.approx(checked["coverage_error"], rel=1e-4)
+    exact = ["check-npov", "example.json", "--json", "--precision", "fp32", *model]
+    ours, other = (
+        json.loads(contested.done(*exact, "--engine", engine).out)["coverage_error"]
+        for engine in ("batched", "captum")
+    )
+    assert other == pytest.approx(ours, rel=1e-4)
 
 
 def test_marks_are_of_the_papers_scores_alone(contested: Contested, model: list[str]) -> None:
