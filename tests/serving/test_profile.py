@@ -319,6 +319,7 @@ def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     assert own["VLLM_CPU_OMP_THREADS_BIND"] == "0,2,4,6"
     assert (own["OMP_NUM_THREADS"], own["OMP_PLACES"]) == ("4", "{0,2,4,6}")
     assert own["VLLM_ENABLE_V1_MULTIPROCESSING"] == "0", "one process on few cores"
+    assert int(own["GOMP_SPINCOUNT"]) <= 20_000, "other work goes on"
     assert cores.threads("0-1") == {"VLLM_CPU_OMP_THREADS_BIND": "0-1"}
     monkeypatch.setattr(cores, "physical_cores", lambda: list(range(64)))
     assert cores.binding("auto") == "auto"
