@@ -133,7 +133,7 @@ def fit_learned(windows: Sequence[ArrayLike], labels: Sequence[Label]) -> Coeffi
     Raises:
         TaggerError: There are not premises of several windows for all three labels.
     """
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - takes a second
+    from sklearn.linear_model import LogisticRegression
 
     several = [
         (features(each), LABELS.index(label))

@@ -18,46 +18,16 @@ from nli.aggregation import Aggregation, Coefficients
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION, weights_digest
 from nli.labels import LABELS, Label
+from nli.risk import RiskCurve, RiskPoint, Share
 
 Method = Literal["none", "temperature", "isotonic"]
 Floats = NDArray[np.float64]
-Share = Annotated[float, Field(ge=0, le=1)]
 Knots = tuple[tuple[Share, Share], ...]
 """A rising broken line from raw to calibrated probability, by its corners."""
 
 # A temperature outside says that the logits are broken or that every label was right.
 _TEMPERATURES = (0.05, 20.0)
 _MOST_POINTS = 500
-
-
-class RiskPoint(BaseModel):
-    """What happens when labels are kept from one confidence on.
-
-    Attributes:
-        threshold: A label is kept where its confidence is at least this.
-        kept: Calibration pairs whose label is kept.
-        wrong: Those of them whose label is wrong.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    threshold: Share
-    kept: Annotated[int, Field(ge=0)]
-    wrong: Annotated[int, Field(ge=0)]
-
-
-class RiskCurve(BaseModel):
-    """Kept and wrong labels at rising thresholds, on pairs that nothing was fitted on.
-
-    Attributes:
-        pairs: n, the number of these pairs.
-        points: By rising threshold, at most some hundred.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    pairs: Annotated[int, Field(ge=0)]
-    points: tuple[RiskPoint, ...]
 
 
 class Calibration(BaseModel):
@@ -138,7 +108,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
     Raises:
         TaggerError: There are no pairs.
     """
-    from scipy.optimize import minimize_scalar  # noqa: PLC0415 - takes half a second
+    from scipy.optimize import minimize_scalar
 
     _check(len(labels))
     low, high = np.log(_TEMPERATURES)
@@ -165,7 +135,7 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
     Raises:
         TaggerError: There are no pairs.
     """
-    from sklearn.isotonic import IsotonicRegression  # noqa: PLC0415 - takes a second
+    from sklearn.isotonic import IsotonicRegression
 
     _check(len(labels))
     rows = np.asarray(probabilities, dtype=np.float64)

@@ -48,7 +48,7 @@ def curve(out: Path) -> list[CurvePoint]:
             point = CurvePoint.model_validate_json(line)
         except ValidationError:  # a kill tore it
             continue
-        # A run that goes on from a checkpoint scores again what came after it.
+        # A run that is resumed at a checkpoint scores again what came after it.
         points[point.step] = point
     return [points[step] for step in sorted(points)]
 
@@ -79,7 +79,7 @@ def evaluation(
         pairs: Pairs it was trained on so far.
         batch_tokens: Most tokens of a batch here, padding included.
     """
-    import torch  # noqa: PLC0415  imported long before
+    import torch
 
     texts = [[pair.premise, pair.hypothesis] for pair in dev]
     logits = torch.empty(len(dev), len(LABELS))

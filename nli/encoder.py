@@ -32,8 +32,8 @@ def new_cross_encoder(
         TaggerError: The folder holds no encoder that can be used, or one whose dropout is not set
             in this way.
     """
-    import torch  # noqa: PLC0415  needed only where a model is trained
-    from sentence_transformers.cross_encoder import CrossEncoder  # noqa: PLC0415
+    import torch
+    from sentence_transformers.cross_encoder import CrossEncoder
 
     before = check_files(encoder)
     if dropout and "hidden_dropout_prob" not in before:
@@ -89,7 +89,7 @@ def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
         model: With three outputs.
         before: The `config.json` that it was loaded with.
     """
-    import torch  # noqa: PLC0415  imported long before
+    import torch
 
     architectures = before.get("architectures") or [""]
     if not str(architectures[0]).endswith("ForSequenceClassification"):

@@ -77,7 +77,7 @@ class Encoder:
                 read it; the device is not there or not fit for the precision.
         """
         config = check_folder(folder)
-        import torch  # noqa: PLC0415 - takes seconds, and most commands do without it
+        import torch
 
         place = device_of(device)
         chosen = _precision(precision, place)
@@ -168,7 +168,7 @@ class Encoder:
 
     def _forward(self, batch: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> NDArray[np.float32]:
         """Logits of one batch, (b, 3), in the model's own order."""
-        import torch  # noqa: PLC0415
+        import torch
 
         width = max(len(ids) for ids, _ in batch)
         tokens = np.full((len(batch), width), self._tokenizer.pad_token_id or 0, dtype=np.int64)
@@ -187,12 +187,12 @@ class Encoder:
 
 def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
     """Model and tokenizer of a checked folder, the model in fp32 on the CPU."""
-    import torch  # noqa: PLC0415
-    from transformers import (  # noqa: PLC0415
+    import torch
+    from transformers import (
         AutoModelForSequenceClassification,
         AutoTokenizer,
     )
-    from transformers.utils import logging  # noqa: PLC0415
+    from transformers.utils import logging
 
     logging.disable_progress_bar()  # the command has a bar of its own
     safe = {"local_files_only": True, "trust_remote_code": False}
@@ -230,8 +230,8 @@ def reason(error: Exception) -> str:
 
 def _quantised(model: Any) -> Any:
     """Linear layers with int8 weights, a scale per row; inputs are quantised as they come."""
-    import torch  # noqa: PLC0415
-    from torch.ao.quantization import (  # noqa: PLC0415
+    import torch
+    from torch.ao.quantization import (
         per_channel_dynamic_qconfig,
         quantize_dynamic,
     )
@@ -260,7 +260,7 @@ def device_of(name: str | None) -> "torch.device":
     Raises:
         TaggerError: The name is no device, or there is no such GPU.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     if name is None:
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -288,7 +288,7 @@ def _precision(asked: Precision, place: "torch.device") -> str:
 
 def native_precision(place: "torch.device") -> Literal["bf16", "fp16", "fp32"]:
     """The quickest number format that a device computes in natively."""
-    import torch  # noqa: PLC0415
+    import torch
 
     if place.type == "cpu":
         able = torch.cpu.get_capabilities()

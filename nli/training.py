@@ -2,24 +2,18 @@
 
 Batches are filled by a budget of tokens, not by a count of pairs: pairs are sorted by length
 within large shuffled chunks, so that little of a batch is padding. Training is checkpointed and
-goes on from the last checkpoint when it is killed.
+resumes at the last checkpoint when it was killed.
 """
 
 import hashlib
 import json
-import math
-import random
 import shutil
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-
-from nli.batching import token_budget_batches
 from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
@@ -27,52 +21,15 @@ from nli.folder import check_files
 from nli.labels import LABELS
 from nli.model import device_of, native_precision, reason
 from nli.pairs import LabelledPair
+from nli.passes import TrainingSettings, batches
 
 if TYPE_CHECKING:
     import torch
     from sentence_transformers.cross_encoder import CrossEncoder
     from transformers import TrainerState
 
-CHUNK = 4_000
-"""Pairs that are sorted by length together: much more than a batch, much less than the data."""
-
 CHECKPOINTS = "checkpoints"
 SETTINGS = "training.json"
-
-
-class TrainingSettings(BaseModel):
-    """How a tagger is trained.
-
-    Attributes:
-        encoder: Folder of the model to start from: an encoder, or an earlier tagger.
-        epochs: Passes over the pairs; a fraction is allowed.
-        learning_rate: Peak of the learning rate, reached after `warmup_steps`, falling linearly to
-            zero at the end.
-        batch_tokens: Most tokens of a batch, padding included.
-        max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
-            cut at its end.
-        repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
-            every pass takes half of them, drawn anew.
-        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
-            that are passed again are learned by heart without it.
-        teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
-        evaluations: How often the development pairs are scored on the way.
-        seed: For the order of pairs and the new classifier's weights.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    encoder: Path
-    epochs: Annotated[float, Field(gt=0)] = 2.0
-    learning_rate: Annotated[float, Field(gt=0)] = 1e-4
-    warmup_steps: Annotated[int, Field(ge=0)] = 100
-    batch_tokens: Annotated[int, Field(ge=64)] = 2048
-    max_tokens: Annotated[int, Field(ge=16)] = 320
-    repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
-    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
-    teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
-    evaluations: Annotated[int, Field(ge=1)] = 10
-    seed: int = 42
 
 
 @dataclass(frozen=True)
@@ -207,16 +164,16 @@ def _fit(
     on_evaluation: Callable[[CurvePoint], None],
 ) -> None:
     # Heavy, and needed only where a model is trained.
-    from datasets import Dataset, disable_progress_bars  # noqa: PLC0415
-    from sentence_transformers.base.evaluation import BaseEvaluator  # noqa: PLC0415
-    from sentence_transformers.base.sampler import DefaultBatchSampler  # noqa: PLC0415
-    from sentence_transformers.cross_encoder import (  # noqa: PLC0415
+    from datasets import Dataset, disable_progress_bars
+    from sentence_transformers.base.evaluation import BaseEvaluator
+    from sentence_transformers.base.sampler import DefaultBatchSampler
+    from sentence_transformers.cross_encoder import (
         CrossEncoderTrainer,
         CrossEncoderTrainingArguments,
     )
-    from transformers import TrainerCallback  # noqa: PLC0415
-    from transformers.trainer_callback import PrinterCallback  # noqa: PLC0415
-    from transformers.utils import logging  # noqa: PLC0415
+    from transformers import TrainerCallback
+    from transformers.trainer_callback import PrinterCallback
+    from transformers.utils import logging
 
     disable_progress_bars()
     logging.disable_progress_bar()
@@ -320,7 +277,7 @@ def _fit(
         if last is None or watch.begun:
             raise
         raise TaggerError(
-            f"{last} cannot be gone on from: {reason(error)}; remove it to go on from an earlier"
+            f"{last} cannot be resumed: {reason(error)}; remove it to resume at an earlier"
             " one or from the start"
         ) from error
     trainer.evaluate()
@@ -358,49 +315,6 @@ def _save(model: "CrossEncoder", out: Path) -> None:
     shutil.rmtree(out / CHECKPOINTS)
 
 
-def batches(
-    settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
-) -> list[list[int]]:
-    """All batches of a training run, in the order in which they are trained on.
-
-    Every pass shuffles anew. The pairs of one batch are of about one length, and the batches come
-    in random order.
-
-    Args:
-        settings: Epochs, budget, repeats and seed.
-        sources: Source of each pair.
-        lengths: Tokens of each pair.
-
-    Returns:
-        Batches of indices into the pairs.
-    """
-    rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
-    by_source: dict[str, list[int]] = defaultdict(list)
-    for index, source in enumerate(sources):
-        by_source[source].append(index)
-
-    def one_pass() -> list[int]:
-        drawn = []
-        for source, indices in by_source.items():
-            whole, part = divmod(settings.repeats.get(source, 1), 1)
-            drawn += indices * int(whole) + rng.sample(indices, round(part * len(indices)))
-        return rng.sample(drawn, len(drawn))
-
-    passes = [one_pass() for _ in range(math.ceil(settings.epochs))]
-    order = [index for drawn in passes for index in drawn]
-    order = order[: round(len(passes[0]) * settings.epochs)]
-
-    planned = []
-    for start in range(0, len(order), CHUNK):
-        chunk = order[start : start + CHUNK]
-        packed = token_budget_batches(
-            [lengths[index] for index in chunk], budget=settings.batch_tokens
-        )
-        rng.shuffle(packed)
-        planned += [[chunk[position] for position in batch] for batch in packed]
-    return planned
-
-
 def targets(
     pairs: Sequence[LabelledPair], teacher: Sequence[Sequence[float]] | None, weight: float
 ) -> list[int] | list[list[float]]:
@@ -429,8 +343,8 @@ def targets(
 
 def _target_loss(model: "CrossEncoder") -> "torch.nn.Module":
     """Cross-entropy against labels, or against probabilities where a teacher gave them."""
-    import torch  # noqa: PLC0415  imported long before
-    from sentence_transformers.cross_encoder.losses import CrossEntropyLoss  # noqa: PLC0415
+    import torch
+    from sentence_transformers.cross_encoder.losses import CrossEntropyLoss
 
     class TargetLoss(CrossEntropyLoss):  # type: ignore[misc]  # no type hints
         def forward(self, inputs: Any, labels: Any, **options: Any) -> "torch.Tensor":

@@ -1,9 +1,16 @@
 """The number format in which tagger and salience compute, found without importing torch."""
 
-from typing import Literal
+from typing import Literal, TypeVar
 
 from serving.gpus import any_gpu
 from serving.processor import cpu_precision
+
+FormatT = TypeVar("FormatT", bound=str)
+
+
+def format_of(precision: FormatT, device: str | None = None) -> FormatT | Literal["bf16", "fp32"]:
+    """The number format that a choice stands for: "auto" for `native_format`, others for theirs."""
+    return native_format(device) if precision == "auto" else precision
 
 
 def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:

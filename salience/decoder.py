@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from salience.errors import SalienceError
-from salience.gradients import Engine, Measure, Progress, Target, token_salience
+from salience.gradients import Progress, token_salience
 from salience.spans import span_salience
+from salience.variants import Engine, Measure, Target
 from salience.words import Offset
 
 Precision = Literal["auto", "fp32", "bf16"]
@@ -73,9 +74,9 @@ class Decoder:
             SalienceError: The folder is no model that transformers can read without running code
                 from it, or its tokenizer does not tell where tokens stand; the device is not there.
         """
-        import torch  # noqa: PLC0415 - takes seconds, and most commands do without it
-        from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415 - likewise
-        from transformers.utils import logging  # noqa: PLC0415 - likewise
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+        from transformers.utils import logging
 
         logging.disable_progress_bar()  # commands have bars of their own
         chosen, name = settled(precision, device)
@@ -252,7 +253,7 @@ class Decoder:
         return salience
 
     def _ids(self, encoded: Encoded) -> Any:
-        import torch  # noqa: PLC0415
+        import torch
 
         return torch.tensor(encoded.ids, device=self._model.device)
 
@@ -263,7 +264,7 @@ def settled(precision: Precision, device: str | None) -> tuple[str, str]:
     Returns:
         "fp32" or "bf16", and the device.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     name = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if precision != "auto":
@@ -284,7 +285,7 @@ def _told() -> Iterator[None]:
 
 def _is_causal(model: Any) -> bool:
     """Whether a token leaves what is predicted before it as it was, rounding aside."""
-    import torch  # noqa: PLC0415
+    import torch
 
     ids = torch.tensor([[1, 2, 3, 4], [1, 2, 3, 0]], device=model.device)
     with torch.no_grad():

@@ -15,17 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from salience.variants import Engine, Measure, Target
+
 if TYPE_CHECKING:
     import torch
-
-Engine = Literal["batched", "captum"]
-Target = Literal["logit", "log_probability"]
-"""What is differentiated. The paper takes the logit; Captum's class for language models takes the
-log-probability, which also moves where other tokens become likelier."""
-
-Measure = Literal["input_x_gradient", "gradient_norm"]
-"""The paper's dot product of embedding and gradient, signed; or the gradient's L2 norm, of which it
-says in a footnote that results are similar."""
 
 Progress = Callable[[int, int], None]
 """Told how much is done, of how much."""
@@ -128,7 +121,7 @@ def _captum(
     Captum's LLMGradientAttribution does the same for log-probabilities, and drops what falls on
     earlier tokens of the response.
     """
-    from captum.attr import LayerGradientXActivation  # noqa: PLC0415  (torch)
+    from captum.attr import LayerGradientXActivation
 
     def output(read: "torch.Tensor", token: "torch.Tensor") -> "torch.Tensor":
         return outputs(model(read, use_cache=False).logits[:, -1], token, target)
@@ -162,7 +155,7 @@ def _batched(
     Yields:
         (i, j): attributions of the tokens at the next j places to the i tokens before the last.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     tokens = len(ids)
     size = chunk or chunk_size(model, tokens)
@@ -208,7 +201,7 @@ def _gradients(
     Returns:
         (j, i, d).
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     read, count = embeddings.detach().requires_grad_(True), len(tokens)
     rows = torch.arange(max(count, HEAD_ROWS), device=read.device)
@@ -302,6 +295,6 @@ def memory_errors(tokens: int) -> Iterator[None]:
 
 def _out_of_memory(error: RuntimeError) -> bool:
     """Whether it is torch's: `OutOfMemoryError` of a GPU, or what its allocator says on a CPU."""
-    import torch  # noqa: PLC0415
+    import torch
 
     return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

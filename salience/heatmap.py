@@ -59,8 +59,8 @@ def png(
     if not values.size:
         raise ValueError("a map without rows or columns cannot be drawn")
     # The figure is made without pyplot, whose state is global and which looks for a display.
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415  (slow to import)
-    from matplotlib.figure import Figure  # noqa: PLC0415
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
 
     rows, columns = ([shorten(word, LONGEST) for word in words] for words in (rows, columns))
     size = (

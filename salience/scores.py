@@ -1,17 +1,12 @@
 """Scores of words and of whole responses (NPOV, section 3.2 and appendix C)."""
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-Aggregation = Literal["max", "sum", "negative_entropy"]
-"""How a word's row or column becomes one number (appendix C.1). The paper takes the maximum."""
-
-Average = Literal["geometric", "arithmetic"]
-"""How words' scores are averaged: appendix C has the geometric mean, section 3.2 says mean. The
-formulas decide here."""
+from salience.variants import Aggregation, Average
 
 
 def contributions(

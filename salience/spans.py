@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from salience.gradients import (
     Progress,
-    Target,
     check_prompt,
     memory_errors,
     outputs,
@@ -22,6 +21,7 @@ from salience.gradients import (
     wide,
     with_attention,
 )
+from salience.variants import Target
 
 if TYPE_CHECKING:
     import torch
@@ -111,7 +111,7 @@ def _forward(
     target: Target,
 ) -> Iterator[NDArray[np.floating]]:
     """Jacobian-vector products, some spans at a time."""
-    import torch  # noqa: PLC0415
+    import torch
 
     places = torch.arange(prompt_tokens - 1, len(ids) - 1, device=ids.device)
 

@@ -6,9 +6,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-import numpy as np
-from numpy.typing import NDArray
-
 Offset = tuple[int, int]
 """Characters [start, end) of a text."""
 
@@ -101,48 +98,3 @@ def content_words(
         if tokens and match[0].lower() not in stop_words:
             found.append(Word(match[0], start, end, tuple(tokens)))
     return found
-
-
-def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:
-    """The map squared, each column divided by its sum (NPOV, section 3.2).
-
-    Args:
-        salience: (n, l), signed or not.
-
-    Returns:
-        (n, l) in [0, 1]; a column sums to 1, or to 0 where it has nothing but zeros.
-    """
-    # Divided first, so that squares of a half-precision model's outliers do not overflow.
-    largest = np.abs(salience).max(axis=0, keepdims=True, initial=0)
-    squares = np.divide(salience, largest, out=np.zeros_like(salience), where=largest > 0) ** 2
-    sums = squares.sum(axis=0, keepdims=True)
-    return np.asarray(np.divide(squares, sums, out=np.zeros_like(squares), where=sums > 0))
-
-
-def word_salience(
-    normalised_map: NDArray[np.floating],
-    rows: Sequence[Word],
-    columns: Sequence[Word],
-    prompt_tokens: int,
-) -> NDArray[np.floating]:
-    """M_words: attribution from words to words (NPOV, section 3.2).
-
-    From an input word to an output word it is the largest attribution from any token of the one to
-    any token of the other.
-
-    Args:
-        normalised_map: (n, n - m), from `normalised`. It is over all tokens: normalising comes
-            before words are chosen.
-        rows: Words of the input.
-        columns: Words of the response.
-        prompt_tokens: m.
-
-    Returns:
-        (rows, columns), in [0, 1].
-    """
-    words = np.zeros((len(rows), len(columns)), normalised_map.dtype)
-    for i, row in enumerate(rows):
-        by_column = normalised_map[list(row.tokens)].max(axis=0)
-        for j, column in enumerate(columns):
-            words[i, j] = by_column[[token - prompt_tokens for token in column.tokens]].max()
-    return words

@@ -6,13 +6,14 @@ Every call looks in the cache first; only a miss reaches a server.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
+from serving.calls import Sampling, ServedIdentity, Usage
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
 from serving.replies import Choice, Completion, Fitted, Structured
@@ -23,58 +24,6 @@ if TYPE_CHECKING:
     from serving.embeddings import Vectors
 
 Schema = TypeVar("Schema", bound=BaseModel)
-
-
-@dataclass(frozen=True)
-class ServedIdentity:
-    """What decides a model's answers apart from the request.
-
-    Attributes:
-        name: For people: the model's name.
-        digest: Of the model folder; see `serving.models`.
-        engine: Engine, version and numeric type.
-        context: Context length in tokens, or None where it is not known.
-    """
-
-    name: str
-    digest: str
-    engine: str
-    context: int | None
-
-
-@dataclass(frozen=True)
-class Sampling:
-    """How a completion is drawn. The default is greedy.
-
-    Attributes:
-        max_tokens: Most tokens to write.
-        temperature: 0 is greedy.
-        seed: Of the draw; without effect at temperature 0.
-    """
-
-    max_tokens: int
-    temperature: float = 0.0
-    seed: int = 0
-
-
-@dataclass
-class Usage:
-    """What the calls of a client have cost so far.
-
-    Attributes:
-        calls: Requests that a server answered.
-        saved_calls: Requests answered from the cache, or by an equal request in flight.
-        retries: Requests sent again after a passing fault.
-        prompt_tokens, completion_tokens: Read and written by the server.
-        cached_prefix_tokens: Prompt tokens that the server took from its prefix cache.
-    """
-
-    calls: int = 0
-    saved_calls: int = 0
-    retries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_prefix_tokens: int = 0
 
 
 class Client:
@@ -188,7 +137,7 @@ class Client:
     async def complete_embeddings(
         self, vectors: "Vectors", sampling: Sampling, *, pattern: str | None = None
     ) -> Completion:
-        """Let the model go on from embeddings in place of a text; only vLLM can be asked so.
+        """Let the model continue embeddings in place of a text; only vLLM can be asked so.
 
         Args:
             vectors: (tokens, d), what the model's first layer reads: see `serving.embeddings`. The
@@ -202,7 +151,7 @@ class Client:
                 without `prompt_embeds`.
             ServingError: As `chat`.
         """
-        from serving.embeddings import digest_of  # noqa: PLC0415  (numpy)
+        from serving.embeddings import digest_of
 
         request = {"embeddings": digest_of(vectors), **asdict(sampling)}
         if pattern is not None:
@@ -424,6 +373,6 @@ class Client:
 def _body(request: dict[str, Any], vectors: "Vectors | None") -> dict[str, Any]:
     if vectors is None:
         return request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
-    from serving.embeddings import as_body  # noqa: PLC0415  (numpy)
+    from serving.embeddings import as_body
 
     return as_body(request, vectors)

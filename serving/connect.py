@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from serving import detached, models, shared
 from serving.backend import Backend, LocalServers, RunningEndpoints, SharedServers
 from serving.cache import CompletionCache
-from serving.client import Client, ServedIdentity
+from serving.calls import ServedIdentity
+from serving.client import Client
 from serving.command import engine_version
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError

@@ -91,7 +91,7 @@ def digest_of(vectors: Vectors) -> str:
 
 def as_body(request: Mapping[str, Any], vectors: Vectors) -> dict[str, Any]:
     """The body of vLLM's request: base64 of a tensor as torch saves it, in place of its digest."""
-    import torch  # noqa: PLC0415 - takes seconds, not needed for a run that is cached
+    import torch
 
     saved = io.BytesIO()
     torch.save(torch.from_numpy(np.array(vectors, dtype=np.float32)), saved)

@@ -97,7 +97,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServingError(
             f"no server answers at {url} ({error or type(error).__name__}); "
-            "start it, or leave --endpoint away to have one started"
+            "start it, or leave --endpoint out to have one started"
         ) from error
     if answer.status_code in {401, 403}:
         raise ServingError(

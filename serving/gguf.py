@@ -181,10 +181,10 @@ def _joined(package: str, files: list[Path], folder: Path) -> Path:
 
 
 def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
-    import torch  # noqa: PLC0415
-    from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415
-    from transformers.integrations.gguf.reader import read_gguf_metadata  # noqa: PLC0415
-    from transformers.utils.quantization_config import GgufConfig  # noqa: PLC0415
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers.integrations.gguf.reader import read_gguf_metadata
+    from transformers.utils.quantization_config import GgufConfig
 
     where = {
         "pretrained_model_name_or_path": str(file.parent),
@@ -237,7 +237,7 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
 
 def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     """Put back what transformers leaves out of a tokenizer that it reads from a GGUF."""
-    from tokenizers import pre_tokenizers, processors  # noqa: PLC0415
+    from tokenizers import pre_tokenizers, processors
 
     notes = []
     kind, split = (
@@ -280,7 +280,7 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
 @contextmanager
 def _quiet() -> Iterator[None]:
     """Keep transformers' progress bars and warnings off the terminal."""
-    from transformers.utils import logging  # noqa: PLC0415
+    from transformers.utils import logging
 
     reader = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
     verbosity, bars, tqdm = (

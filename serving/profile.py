@@ -256,7 +256,7 @@ def load(name_or_path: str) -> Profile:
 
 def default_name() -> str:
     """The profile for this machine: `cpu-small` where no GPU is found, else `one-gpu-7b`."""
-    from serving.gpus import any_gpu  # noqa: PLC0415 - asks the driver; most callers need not
+    from serving.gpus import any_gpu
 
     return "one-gpu-7b" if any_gpu() else "cpu-small"
 

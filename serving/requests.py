@@ -64,7 +64,7 @@ class Line:
 
     @cached_property
     def _openai(self) -> "AsyncOpenAI":
-        import openai  # noqa: PLC0415 - half a second, not needed for a run that is cached
+        import openai
 
         return openai.AsyncOpenAI(
             base_url=self.endpoint.url,
@@ -146,8 +146,8 @@ async def ask(
         RequestError: The server refuses this request (400, 413, 422).
         ServingError: It refuses the key or knows no such model, or stays away for `PATIENCE_S`.
     """
-    import openai  # noqa: PLC0415 - half a second, not needed for a run that is cached
-    from tenacity import (  # noqa: PLC0415
+    import openai
+    from tenacity import (
         AsyncRetrying,
         retry_if_exception_type,
         stop_after_delay,
@@ -184,7 +184,7 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
     Raises:
         ServingError: The server has no such service.
     """
-    import httpx  # noqa: PLC0415
+    import httpx
 
     url = endpoint.url.removesuffix("/v1") + "/tokenize"
     body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
@@ -212,7 +212,7 @@ def _foreign(endpoint: Endpoint) -> ServingError:
 
 def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
     """What a fault that stayed means for the user."""
-    import openai  # noqa: PLC0415
+    import openai
 
     reason, url = _reason(error), endpoint.url
     match error:
@@ -240,7 +240,7 @@ def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
 
 
 def _read(completion: "Completion | ChatCompletion") -> Answer:
-    import openai  # noqa: PLC0415 - is loaded by now
+    import openai
 
     choice = completion.choices[0]
     logprobs = None

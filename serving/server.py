@@ -354,7 +354,7 @@ async def start_all(
 def _shares(options: EngineOptions) -> list[dict[str, str]]:
     """The part of the machine that each replica gets, as variables of its environment."""
     if options.on_gpus:
-        from serving.gpus import assign  # noqa: PLC0415 - needed on GPU machines only
+        from serving.gpus import assign
 
         return [
             {"CUDA_VISIBLE_DEVICES": ids}

@@ -16,6 +16,7 @@ class Read(HTMLParser):
         super().__init__()
         self.elements: list[tuple[str, dict[str, str | None]]] = []
         self.data: dict[str, Any] = {}
+        self.packed: dict[str, str] = {}
         self.text = ""
         self.within: tuple[str, dict[str, str | None]] = ("", {})
         self.feed(text)
@@ -31,5 +32,7 @@ class Read(HTMLParser):
         tag, attrs = self.within
         if tag == "script" and attrs.get("type") == "application/json":
             self.data[attrs.get("id") or ""] = json.loads(data)
+        elif tag == "script" and attrs.get("type") == "text/plain":
+            self.packed[attrs.get("id") or ""] = data
         elif tag not in ("script", "style"):
             self.text += data

@@ -104,83 +104,37 @@ def example_line() -> str:
     return block.text.strip() + "\n"
 
 
+def examples(page: str, language: str) -> list[str]:
+    """The blocks of a language on a page of docs/."""
+    return [one.text + "\n" for one in blocks(ROOT / "docs" / page) if one.language == language]
+
+
 def only(page: str, language: str) -> str:
     """The one block of a language on a page of docs/."""
-    (block,) = (one for one in blocks(ROOT / "docs" / page) if one.language == language)
-    return block.text + "\n"
+    (block,) = examples(page, language)
+    return block
 
 
-RELEASES = {
-    "climate-fever.jsonl": {
-        "claim_id": "0",
-        "claim": "The ice of the Aldham glacier grows.",
-        "claim_label": "DISPUTED",
-        "evidences": [
-            {"evidence_id": f"Aldham:{n}", "evidence_label": label, "article": "Aldham",
-             "evidence": text, "entropy": 0.0, "votes": []}
-            for n, (label, text) in enumerate(
-                [("SUPPORTS", "In 1936 the glacier's ice grew."),
-                 ("REFUTES", "The glacier has lost a third of its ice.")]
-            )
-        ],
-    },
-    "fool-me-twice.jsonl": {
-        "id": "f1",
-        "text": "The watermill was built in 1902.",
-        "label": "SUPPORTS",
-        "wikipedia_page": "Mill",
-        "gold_evidence": [{"text": "The watermill dates from 1902.", "section_header": ""}],
-        "retrieved_evidence": [{"text": "It is of stone.", "section_header": ""}],
-    },
-    "wice.jsonl": {
-        "label": "supported",
-        "supporting_sentences": [[1]],
-        "claim": "The watermill was built in 1902.",
-        "evidence": ["Mill", "The watermill dates from 1902.", "It is of stone."],
-        "meta": {"id": "dev1", "claim_title": "Mill"},
-    },
+CLIMATE_FEVER = {
+    "claim_id": "0",
+    "claim": "The ice of the Aldham glacier grows.",
+    "claim_label": "DISPUTED",
+    "evidences": [
+        {"evidence_id": f"Aldham:{n}", "evidence_label": label, "article": "Aldham",
+         "evidence": text, "entropy": 0.0, "votes": []}
+        for n, (label, text) in enumerate(
+            [("SUPPORTS", "In 1936 the glacier's ice grew."),
+             ("REFUTES", "The glacier has lost a third of its ice.")]
+        )
+    ],
 }  # fmt: skip
-"""A claim in the format of each release; all are in the test half."""
-
-
-QUESTION = {
-    "sample_id": "q1",
-    "question": "When was the watermill built?",
-    "qa_pairs": [{"short_answers": ["1902"]}],
-    "docs": [
-        {"title": "Mill", "text": "The watermill dates from 1902."},
-        {"title": "Survey", "text": "Its walls were raised in 1936."},
-    ],
-}
-"""A question in ALCE's format."""
-
-
-AMBIGUOUS = {
-    "question": "When was Aldham Mill built?",
-    "ambiguous_entity": "Aldham Mill",
-    "qid": 1,
-    "documents": [
-        {"title": f"Aldham Mill ({county})", "text": f"It was built in {year}.", "answer": year}
-        for county, year in [("Essex", "1902"), ("Kent", "1936")]
-    ],
-}
-"""A question in AmbigDocs' format."""
-
-
-INCONSISTENT = {
-    "qid": "q1",
-    "question": "When was the watermill built?",
-    "context": "Document: The watermill dates from 1902. Document: It was built in 1936.",
-    "answers": ["1902"],
-}
-"""A question in FaithEval's format."""
+"""A claim in CLIMATE-FEVER's format, of the test half."""
 
 
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
         "answers.jsonl": example_line(),
-        "mixed.jsonl": example_line() + '{"id": "bad"}\n',
         "answer.txt": "The bridge was opened in 1932.\n",
         "guide.txt": "The bridge was opened by the mayor in 1932.\n",
         "study.txt": "Traffic first crossed the bridge in May 1936.\n",
@@ -206,19 +160,9 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
-    texts |= {name: json.dumps(line) + "\n" for name, line in RELEASES.items()}
-    texts["asqa_eval_gtr_top100.json"] = json.dumps([QUESTION])
-    texts["test.json"] = json.dumps([AMBIGUOUS])
-    texts["faitheval.jsonl"] = json.dumps(INCONSISTENT) + "\n"
-    texts["example.json"] = only("salience.md", "json")
-    topic, texts["annotated.jsonl"] = (
-        block.text + "\n" for block in blocks(ROOT / "docs" / "npov.md") if block.language == "json"
-    )
-    query, texts["judged.jsonl"] = (
-        block.text + "\n"
-        for block in blocks(ROOT / "docs" / "input.md")
-        if block.language == "jsonl"
-    )
+    texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
+    texts["example.json"], topic, _ = examples("npov.md", "json")
+    query, _ = examples("input.md", "jsonl")
     texts["conflicts.jsonl"] = query + conflicts_queries(like=query)
     texts["topics.jsonl"] = SAMPLE_TOPICS.read_text("utf-8") + topic
     for name, text in texts.items():

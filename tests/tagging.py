@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nli.calibration import RiskCurve
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair
+from nli.risk import RiskCurve
 from nli.tagger import Tag
 from nli.windows import Span
 from pipelines.evidence.nli import TaggerFolder

@@ -13,7 +13,7 @@ def entry() -> None:
             # What a terminal's encoding lacks is shown as "?", and is no error.
             stream.reconfigure(errors="replace")
     try:
-        from pipelines.cli.app import main  # noqa: PLC0415 - it imports most of what may be missing
+        from pipelines.cli.app import main
 
         sys.exit(main())
     except ImportError as error:

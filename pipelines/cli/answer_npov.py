@@ -4,22 +4,27 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 
-from pipelines.cli import options
 from pipelines.cli.ask import one_line_of
-from pipelines.cli.progress import STDERR, cost_line
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain
 from pipelines.data import procon
 from pipelines.errors import InputError
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.files import replace_text
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS, Perspectives, retrieve
+from pipelines.option import Option, refuse_given
 from serving.connect import Source, connect, resolve
 
 if TYPE_CHECKING:
@@ -30,45 +35,40 @@ SHOWN = 200
 """Characters of an unreadable reply that the error shows."""
 
 
-def answer_npov(
-    query: Annotated[str, typer.Argument(help="A question on a topic of the knowledge base.")],
+class AnswerOptions(LlmOptions):
+    """Which arguments are given, who writes, and where the answer goes."""
+
     data: Annotated[
         Path,
-        typer.Option(
-            help="Topics with arguments: a scrape of procon.org, or lines with topic, question, "
-            "pro and con.",
-            show_default="some that come with the program",
+        Option(
+            "Topics with arguments: a scrape of procon.org, or lines with topic, question, pro "
+            "and con.",
+            shown="some that come with the program",
         ),
-    ] = SAMPLE_TOPICS,
+    ] = SAMPLE_TOPICS
     arguments: Annotated[
-        int, typer.Option(min=1, help="How many arguments of each side are given to the model.")
-    ] = 2,
+        int, Field(ge=1), Option("How many arguments of each side are given to the model.")
+    ] = 2
     seed: Annotated[
-        int | None,
-        typer.Option(help="Draw the arguments with this seed.", show_default="take the first"),
-    ] = None,
+        int | None, Option("Draw the arguments with this seed.", shown="take the first")
+    ] = None
     soft_prompt: Annotated[
         Path | None,
-        typer.Option(
-            help="Answer by a soft prompt, from `contested tune-npov`, of the same model.",
-            show_default=False,
-        ),
-    ] = None,
-    prompts: options.Prompts = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the example as JSON.")] = False,
+        Option("Answer by a soft prompt, from `contested tune-npov`, of the same model."),
+    ] = None
+    as_json: Annotated[bool, Option("Print the example as JSON.", name="--json")] = False
     out: Annotated[
-        Path | None,
-        typer.Option(help="Write the example to a JSON file, for `contested check-npov`."),
-    ] = None,
+        Path | None, Option("Write the example to a JSON file, for `contested check-npov`.")
+    ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what the model would be asked, and stop.")
-    ] = False,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
+        bool, Option("Print what the model would be asked, and stop.", name="--dry-run")
+    ] = False
+
+
+@flat
+def answer_npov(
+    query: Annotated[str, typer.Argument(help="A question on a topic of the knowledge base.")],
+    options: AnswerOptions,
 ) -> None:
     """Answer a controversial question neutrally: some arguments of both sides, and no others.
 
@@ -80,59 +80,56 @@ def answer_npov(
 
         contested check-npov dams.json --html dams.html
     """
-    from pipelines.npov.generation import respond, respond_prompt  # noqa: PLC0415  (numpy)
+    from pipelines.npov.generation import respond, respond_prompt
 
-    asked = one_line_of(query)
-    if soft_prompt is not None and prompts is not None:
-        raise InputError("--prompts has no effect beside --soft-prompt; leave one of them away")
+    asked, out = one_line_of(query), options.out
+    if options.soft_prompt is not None:
+        refuse_given(options, ("prompts",), "--soft-prompt")
     if out is not None and out.is_dir():
         raise InputError(f"--out {out} is a folder; name a file for the example")
-    given = retrieve(procon.read(data), asked, per_side=arguments, seed=seed)
+    given = retrieve(
+        procon.read(options.data), asked, per_side=options.arguments, seed=options.seed
+    )
     if given.question != asked:
         STDERR.print(f"[yellow]taken as: {plain(given.question)}[/yellow]", soft_wrap=True)
-    source = options.source(
-        "generator",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
-    )
-    tuned = _tuned_by(soft_prompt)
-    if dry_run:
-        _show_request(given, soft_prompt, tuned, prompts)
+    source = source_of(options, "generator")
+    tuned = _tuned_by(options.soft_prompt)
+    if options.dry_run:
+        _show_request(given, options, tuned)
         return
     if tuned is None:
-        respond_prompt(prompts)  # what is wrong with it is said before a server is started
+        respond_prompt(options.prompts)  # what is wrong with it is said before a server is started
 
     async def answered() -> "tuple[Written, str]":
         with STDERR.status("") as status:
-            async with _writer(
-                source, tuned, prompts=prompts, cache=cache, on_status=status.update
-            ) as writer:
+            async with _writer(source, tuned, options, status.update) as writer:
                 status.update("writing")
                 return await respond(given, writer), cost_line(writer.client)
 
     written, cost = asyncio.run(answered())
     if written.example is None:
-        began = " ".join((written.raw or "").split())
-        shown = f"{began[:SHOWN]}…" if len(began) > SHOWN else began
-        remedy = "tune the soft prompt longer" if tuned else "name a larger one with --model"
-        raise InputError(
-            f"the model wrote no response ({written.problem}): “{shown}”; {remedy}, or take fewer "
-            "--arguments"
-        )
+        raise _unreadable(written, tuned=tuned is not None)
     try:
         if out is not None:
             replace_text(out, written.example.model_dump_json(indent=2) + "\n")
     finally:  # what was written is shown though the file cannot be
-        if as_json:
+        if options.as_json:
             print(written.example.model_dump_json(indent=2))
         else:
             show(written.example, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
     if out is not None:
         STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)
+
+
+def _unreadable(written: "Written", *, tuned: bool) -> InputError:
+    began = " ".join((written.raw or "").split())
+    shown = f"{began[:SHOWN]}…" if len(began) > SHOWN else began
+    remedy = "tune the soft prompt longer" if tuned else "name a larger one with --model"
+    return InputError(
+        f"the model wrote no response ({written.problem}): “{shown}”; {remedy}, or take fewer "
+        "--arguments"
+    )
 
 
 def show(example: NpovExample, console: Console) -> None:
@@ -147,22 +144,20 @@ def show(example: NpovExample, console: Console) -> None:
 def _tuned_by(path: Path | None) -> "SoftPrompt | None":
     if path is None:
         return None
-    from pipelines.npov.soft_prompt import SoftPrompt  # noqa: PLC0415  (numpy)
+    from pipelines.npov.soft_prompt import SoftPrompt
 
     return SoftPrompt.load(path)
 
 
-def _show_request(
-    given: Perspectives, path: Path | None, tuned: "SoftPrompt | None", prompts: Path | None
-) -> None:
+def _show_request(given: Perspectives, options: AnswerOptions, tuned: "SoftPrompt | None") -> None:
     """What the model would be asked."""
-    from pipelines.npov.generation import input_text, respond_prompt, told  # noqa: PLC0415
+    from pipelines.npov.generation import input_text, respond_prompt, told
 
     if tuned is not None:
-        print(f"[{len(tuned.vectors)} vectors of {path}]")
+        print(f"[{len(tuned.vectors)} vectors of {options.soft_prompt}]")
         print(input_text(given))
         return
-    for message in told(given, respond_prompt(prompts)):
+    for message in told(given, respond_prompt(options.prompts)):
         print(message["content"])
 
 
@@ -170,17 +165,18 @@ def _show_request(
 async def _writer(
     source: Source,
     soft: "SoftPrompt | None",
-    *,
-    prompts: Path | None,
-    cache: Path | None,
+    options: LlmOptions,
     on_status: Callable[[str], None],
 ) -> "AsyncIterator[Instructed | Tuned]":
     """Whoever writes the response; what is started for it is stopped at the end."""
-    from pipelines.npov.generation import Tuned, instructed  # noqa: PLC0415  (numpy)
+    from pipelines.npov.generation import Tuned, instructed
 
+    connected = partial(
+        connect, cache=options.cache, concurrency=options.concurrency, on_status=on_status
+    )
     if soft is None:
-        async with connect(source, cache=cache, on_status=on_status) as client:
-            yield instructed(client, prompts)
+        async with connected(source) as client:
+            yield instructed(client, options.prompts)
         return
     source = replace(source, embeddings=True)
     folder = (await resolve(source)).folder
@@ -190,5 +186,5 @@ async def _writer(
             "its input; the server at --endpoint serves one from elsewhere"
         )
     soft.check(task="response", width=soft.vectors.shape[1], model=folder.digest)
-    async with connect(source, cache=cache, on_status=on_status) as client:
+    async with connected(source) as client:
         yield Tuned(client, soft.vectors, folder.path, source.options(folder.name).dtype)

@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except TyperException as error:
         return _tell(f"{error.format_message().replace('Value error, ', '')} (see --help)")
     except (KeyboardInterrupt, Abort):
-        _tell("stopped; what was answered is kept, the same command goes on from there")
+        _tell("stopped; what was answered is kept, the same command resumes it")
         return INTERRUPTED
     except BrokenPipeError:
         return 0  # whoever read our output has seen enough

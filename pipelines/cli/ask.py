@@ -9,25 +9,42 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import conrag_options, options
-from pipelines.cli.conrag_options import DEFAULTS
-from pipelines.cli.index import Embedder
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.score import MARKS, client_of, spent
+from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
-from pipelines.conflictscore import run as conflictscore
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator
-from pipelines.conrag.generator import generator as written_by
+from pipelines.conrag.generator import generator as generator_of
+from pipelines.conrag.options import AnswerOptions
 from pipelines.conrag.pipeline import conrag
-from pipelines.data.declarative import affirmed
 from pipelines.errors import InputError
-from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.evidence.judge import Judge
+from pipelines.experiment.cost import spent
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.needs import refuse_unneeded
+from pipelines.experiment.options import judging
 from pipelines.files import check_writable
-from pipelines.report.page import ModelUsed, write
+from pipelines.option import Option
+from pipelines.report.explorer import write
+from pipelines.report.glance import ModelUsed
+from pipelines.retrieval.dense import Embedder
+from pipelines.retrieval.index import Index
 from pipelines.runs.provenance import provenance
+from pipelines.text.declarative import affirmed
 
 
+class AskOptions(AnswerOptions):
+    """What a user may choose about one query."""
+
+    index: Annotated[Path, Option("The index, from `contested index build`.")] = Path("index")
+    html: Annotated[
+        Path | None, Option("Write the answer as a page that opens without a network.")
+    ] = None
+    as_json: Annotated[bool, Option("Print the answer as JSON.", name="--json")] = False
+
+
+@flat
 def ask(
     query: Annotated[
         str,
@@ -36,39 +53,7 @@ def ask(
             "--generator llm."
         ),
     ],
-    index: Annotated[Path, typer.Option(help="The index, from `contested index build`.")] = Path(
-        "index"
-    ),
-    method: conrag_options.Method = None,
-    depth: conrag_options.Depth = DEFAULTS.depth,
-    embedder: Embedder = None,
-    size: conrag_options.Size = DEFAULTS.packet.size,
-    tau: conrag_options.Tau = DEFAULTS.packet.tau,
-    per_cluster: conrag_options.PerCluster = DEFAULTS.packet.per_cluster,
-    delta: conrag_options.Delta = DEFAULTS.delta,
-    generator: Annotated[
-        conrag_options.Writer,
-        typer.Option(help="Who writes the answer: a template that quotes, or a language model."),
-    ] = "template",
-    margin: conrag_options.MarginOf = DEFAULTS.margin,
-    weights: conrag_options.WeightsBy = DEFAULTS.weights,
-    sources: conrag_options.Sources = DEFAULTS.policy.sources,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the answer as a page that opens without a network.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the answer as JSON.")] = False,
-    labeller: conrag_options.Labeller = None,
-    tagger: options.Tagger = None,
-    risk: options.Risk = None,
-    evidence: conrag_options.Evidence = None,
-    on_overflow: options.OnOverflow = "error",
-    prompts: options.Prompts = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
+    options: AskOptions,
 ) -> None:
     """Say what documents hold for a claim and against it, with every sentence cited.
 
@@ -83,99 +68,59 @@ def ask(
 
         contested ask "When did the last mammoths die?" --generator llm --packet 4
     """
-    from pipelines.retrieval.dense import Embedder as Model  # noqa: PLC0415  (numpy)
-    from pipelines.retrieval.index import Index  # noqa: PLC0415
-
     text = one_line_of(query)
-    claim = as_claim(text)
-    if claim is None and generator != "llm":
+    if as_claim(text) is None and not options.writes:
         raise InputError(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
             "--generator llm, or write the claim that passages are to support or refute"
         )
-    if html is not None:
-        check_writable(html)
-    chosen = options.settings(
-        claims="whole",
-        labeller=labeller or "nli",
-        risk=risk,
-        evidence=evidence,
-        default_evidence="json",
-        unevidenced="zero",
-        on_overflow=on_overflow,
-    )
-    writes = generator == "llm"
-    conrag_options.refuse_idle(
-        chosen,
-        writes=writes,
-        tagging={
-            "--evidence": evidence,
-            "--on-overflow": on_overflow == "cut",
-            "--tagger": tagger,
-            "--risk": risk,
-        },
-        model={
-            "--endpoint": endpoint,
-            "--model": model,
-            "--strict": strict,
-            "--prompts": prompts,
-        },
-    )
-    settings = conrag_options.settings(
-        depth=depth,
-        size=size,
-        tau=tau,
-        per_cluster=per_cluster,
-        delta=delta,
-        margin=margin,
-        weights=weights,
-        sources=sources,
-    )
-    found = Index(index, Model(embedder) if embedder else None)
-    by = method or ("hybrid" if found.about.model else "bm25")
-    retrieved = found.search(claim or text, k=depth, method=by)
-    source = options.source(
-        "judge" if chosen.asks_model else "generator",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
-    )
-    judge = options.tagger(tagger, chosen, source)
-    asked = source if chosen.asks_model or writes else None
-
-    async def answered() -> tuple[Answer, list[ModelUsed], str]:
-        with STDERR.status("") as status:
-            async with client_of(asked, cache=cache, on_status=status.update) as client:
-                with JudgementStore(default_store(cache)) as store:
-                    scorer = conflictscore.prepare(
-                        chosen, client, prompts, tagger=judge, store=store
-                    )
-                    writer = written_by(client, prompts) if writes and client else None
-                    status.update("reading the passages")
-                    answer = await conrag(
-                        claim or text,
-                        retrieved,
-                        labeller=scorer.labeller,
-                        settings=settings,
-                        generator=writer,
-                        question=claim is None,
-                    )
-                    return answer, models_used(scorer, writer), spent(scorer)
-
-    answer, by_whom, cost = asyncio.run(answered())
+    if options.html is not None:
+        check_writable(options.html)
+    answer, models, cost = asyncio.run(answered(text, options))
     try:
-        if html is not None:
-            write_page(html, answer, by_whom, index)
+        if options.html is not None:
+            write_page(options.html, answer, models, options.index)
     finally:  # what was found is shown though the page cannot be written
-        if as_json:
+        if options.as_json:
             print(answer.model_dump_json(indent=2))
         else:
             show(answer, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
-    if html is not None:
-        STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
+    if options.html is not None:
+        STDERR.print(f"page: {escape(str(options.html))}", soft_wrap=True)
+
+
+async def answered(text: str, options: AskOptions) -> tuple[Answer, list[ModelUsed], str]:
+    """The answer to a query, who gave it, and what that cost, in a line.
+
+    Raises:
+        InputError: An option has no effect, or the index cannot be used.
+        RequestError, PairError: The query or a passage cannot be judged.
+        ServingError: There is no such model, or no server can be had.
+    """
+    needs = options.needs()
+    refuse_unneeded(options, needs)
+    claim = as_claim(text)
+    index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
+    retrieved = index.search(
+        claim or text,
+        k=options.settings.depth,
+        method=options.method or ("hybrid" if index.about.model else "bm25"),
+    )
+    with STDERR.status("") as status:
+        async with models_for(options, needs, status.update) as models:
+            judge = models.judge(judging(options.judge, options.on_overflow))
+            writer = generator_of(models.asked, models.prompts) if options.writes else None
+            status.update("reading the passages")
+            answer = await conrag(
+                claim or text,
+                retrieved,
+                labeller=judge.labeller,
+                settings=options.settings,
+                generator=writer,
+                question=claim is None,
+            )
+            return answer, models_used(judge, writer), spent(models.client, judge)
 
 
 def one_line_of(query: str) -> str:
@@ -201,13 +146,13 @@ def as_claim(text: str) -> str | None:
     return affirmed(text) if text.endswith("?") else text
 
 
-def models_used(scorer: conflictscore.Scorer, writer: Generator | None) -> list[ModelUsed]:
+def models_used(judge: Judge, writer: Generator | None) -> list[ModelUsed]:
     """Who tagged the passages, and who wrote the answer."""
     used = []
-    if scorer.tagger is not None:
-        used.append(ModelUsed("tagger", scorer.tagger.name, scorer.tagger.digest))
-    if scorer.llm is not None:
-        model = scorer.llm.client.model
+    if judge.tagger is not None:
+        used.append(ModelUsed("tagger", judge.tagger.name, judge.tagger.digest))
+    if judge.llm is not None:
+        model = judge.llm.client.model
         used.append(ModelUsed("judge", model.name, model.digest))
     if writer is not None:
         used.append(ModelUsed("writer", writer.client.model.name, writer.client.model.digest))
@@ -220,10 +165,10 @@ def write_page(path: Path, answer: Answer, models: list[ModelUsed], index: Path)
     Raises:
         InputError: The file cannot be written.
     """
-    from pipelines.conrag.page import section  # noqa: PLC0415  (only for a page)
+    from pipelines.conrag.view import answer_view
 
     made_with = {"query": answer.query, "index": str(index)} | provenance()
-    write(path, "What the documents say", [section(answer)], made_with, models=models)
+    write(path, "What the documents say", [answer_view(answer, models)], made_with)
 
 
 def show(answer: Answer, console: Console) -> None:

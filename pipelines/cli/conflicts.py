@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 
-from pipelines.cli import options
-from pipelines.cli.conflicts_options import one_of
-from pipelines.cli.progress import STDERR, Shown, cost_line, progress
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR, Shown, progress
 from pipelines.cli.tagging import LARGEST_SEED, show
 from pipelines.conflicts.classifier import digest_of
-from pipelines.conflicts.evaluation.datasets import read
+from pipelines.conflicts.datasets import read
 from pipelines.conflicts.features import GROUPS, LEARNT, features
 from pipelines.conflicts.judges import validation
 from pipelines.conflicts.judges.behaviour import behaviour_judge
@@ -22,14 +22,24 @@ from pipelines.conflicts.question import Query
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.training import FOLDS, Labelled, train
-from pipelines.conflictscore.settings import Settings
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.needs import Needs, refuse_missing
+from pipelines.experiment.options import (
+    Cache,
+    LlmOptions,
+    ProfileOptions,
+    TaggerOptions,
+    source_of,
+    tagger_named,
+)
 from pipelines.files import check_writable, replace_text
+from pipelines.option import Option, one_of
 from pipelines.report.table import write
 from pipelines.runs.runner import IN_FLIGHT_UNSERVED, run_examples
-from serving.connect import connect
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,37 +47,37 @@ app = typer.Typer(
 )
 
 
+class TrainingOptions(TaggerOptions, ProfileOptions):
+    """What the classifier learns from, and which tagger reads that."""
+
+    out: Annotated[Path, Option("The file to write, JSON.")] = Path("types.json")
+    features: Annotated[
+        list[str] | None,
+        Option(
+            f"Features to learn from: {', '.join(GROUPS)}. Repeatable.",
+            metavar="GROUP",
+            shown="all but collection",
+        ),
+    ] = None
+    folds: Annotated[int, Field(ge=2), Option("Folds of the cross-validation.")] = FOLDS
+    seed: Annotated[
+        int, Field(ge=0, le=LARGEST_SEED), Option("Decides which query is in which fold.")
+    ] = 0
+    tables: Annotated[Path | None, Option("Folder to write the table to as well.")] = None
+    limit: Annotated[int | None, Field(ge=1), Option("Take only the first N queries.")] = None
+    dry_run: Annotated[
+        bool, Option("Say what there is to learn from; train nothing.", name="--dry-run")
+    ] = False
+    cache: Cache = None
+
+
 @app.command("train")
+@flat
 def train_classifier(
     data: Annotated[
         Path, typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False)
     ],
-    out: Annotated[Path, typer.Option(help="The file to write, JSON.")] = Path("types.json"),
-    features_of: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--features",
-            metavar="GROUP",
-            help=f"Features to learn from: {', '.join(GROUPS)}. Repeatable.",
-            show_default="all but collection",
-        ),
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = FOLDS,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, max=LARGEST_SEED, help="Decides which query is in which fold."),
-    ] = 0,
-    tables: Annotated[
-        Path | None, typer.Option(help="Folder to write the table to as well.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first N queries.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what there is to learn from; train nothing.")
-    ] = False,
-    tagger: options.Tagger = None,
-    profile: options.Profile = None,
-    models_dir: options.ModelsDir = None,
-    cache: options.Cache = None,
+    options: TrainingOptions,
 ) -> None:
     """Train the classifier of conflict types on labelled queries, and say what it is worth.
 
@@ -81,24 +91,21 @@ def train_classifier(
         contested conflicts train --data conflicts.jsonl --out types.json
     """
     dataset = read(data)
-    queries = [each for each in dataset.queries if each.conflict_type is not None][:limit]
-    groups = one_of(features_of, GROUPS, "--features") if features_of else LEARNT
+    queries = [each for each in dataset.queries if each.conflict_type is not None][: options.limit]
+    groups = one_of(options.features, GROUPS, "--features") if options.features else LEARNT
+    folds, seed, tables = options.folds, options.seed, options.tables
     _check(data, queries, folds)
-    check_writable(out)
+    check_writable(options.out)
     if tables is not None:
         check_writable(tables / "conflicts_features.json")
-    if dry_run:
+    if options.dry_run:
         sources = sum(len(each.sources) for each in queries)
         print(f"{len(queries):,} queries with {sources:,} sources from {dataset.file}")
         return
-    source = options.source(
-        "generator", profile=profile, model=None, models_dir=models_dir, endpoint=None, strict=False
-    )
-    judge = options.tagger(tagger, Settings(labeller="nli"), source)
-    assert judge is not None  # noqa: S101  asked for by name
-    rows = labelled(queries, judge, cache)
+    tagger = tagger_named(options.tagger, source_of(options, "judge"))
+    rows = labelled(queries, tagger, options.cache)
 
-    from pipelines.conflicts.evaluation import feature_table  # noqa: PLC0415  (report)
+    from pipelines.conflicts.tables import features as feature_table
 
     wanted = feature_table.ablations(groups)
     with progress("cross-validations", len(wanted)) as shown:
@@ -114,39 +121,34 @@ def train_classifier(
         "fewest_sources": min(len(each.sources) for each in queries),
     }
     whole = next(each for each in found if each.name == feature_table.ALL)
-    made = train(rows, about, judge.digest, whole.folds, groups=groups, seed=seed)
-    replace_text(out, made.model_dump_json(indent=1) + "\n")
+    made = train(rows, about, tagger.digest, whole.folds, groups=groups, seed=seed)
+    replace_text(options.out, made.model_dump_json(indent=1) + "\n")
     if tables is not None:
         write(table, tables)
-    STDERR.print(f"classifier: {escape(str(out))}", soft_wrap=True)
+    STDERR.print(f"classifier: {escape(str(options.out))}", soft_wrap=True)
+
+
+class ValidationOptions(LlmOptions):
+    """What is judged, and by which model."""
+
+    data: Annotated[
+        Path,
+        Option("Answers that people have judged; see docs/input.md.", shown="bundled samples"),
+    ] = validation.SAMPLES
+    behaviour: Annotated[
+        Literal["json", "choice"],
+        Option("Whether it judges with a reason, or with a probability in one token."),
+    ] = "json"
+    tables: Annotated[Path | None, Option("Folder to write the tables to.")] = None
+    limit: Annotated[int | None, Field(ge=1), Option("Take only the first N answers.")] = None
+    dry_run: Annotated[
+        bool, Option("Say how much is to be asked; ask no model.", name="--dry-run")
+    ] = False
 
 
 @app.command("validate")
-def validate_judge(
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Answers that people have judged; see docs/input.md.",
-            show_default="bundled samples",
-        ),
-    ] = None,
-    behaviour: Annotated[
-        Literal["json", "choice"],
-        typer.Option(help="Whether it judges with a reason, or with a probability in one token."),
-    ] = "json",
-    tables: Annotated[Path | None, typer.Option(help="Folder to write the tables to.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Take only the first N answers.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say how much is to be asked; ask no model.")
-    ] = False,
-    prompts: options.Prompts = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
-) -> None:
+@flat
+def validate_judge(options: ValidationOptions) -> None:
     """Let the judge of expected behaviour judge answers that people have judged.
 
     What a judge says of other answers is worth no more than this: its accuracy and Cohen's kappa,
@@ -158,25 +160,20 @@ def validate_judge(
 
         contested conflicts validate --data judged.jsonl --dry-run
     """
-    path = data or validation.SAMPLES
-    answers = validation.read(path)[:limit]
-    source = options.source(
-        "judge",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
-    )
-    if tables is not None:
-        check_writable(tables / "conflicts_judge.json")
-    if dry_run:
-        print(f"{len(answers):,} answers from {path.name}: {len(answers):,} calls to the model")
+    file = options.data.name
+    answers = validation.read(options.data)[: options.limit]
+    needs = Needs(role="judge")
+    refuse_missing(options, needs)
+    if options.tables is not None:
+        check_writable(options.tables / "conflicts_judge.json")
+    if options.dry_run:
+        print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
         return
 
     async def rated(shown: Shown) -> tuple[list[validation.Rated], str, str]:
-        async with connect(source, cache=cache, on_status=shown.status) as client:
-            by = behaviour_judge(client, behaviour, prompts)
+        async with models_for(options, needs, shown.status) as models:
+            client = models.asked
+            by = behaviour_judge(client, options.behaviour, models.prompts)
             found = await validation.validate(answers, by, lambda _: shown.advance(client.usage))
             shown.status("")
             return found, client.model.name, cost_line(client)
@@ -184,18 +181,15 @@ def validate_judge(
     with progress("answers", len(answers)) as shown:
         found, name, cost = asyncio.run(rated(shown))
 
-    from pipelines.conflicts.evaluation.judge_tables import (  # noqa: PLC0415  (report)
-        agreement_table,
-        verdict_table,
-    )
+    from pipelines.conflicts.tables import judges as judge_tables
 
-    table = agreement_table(validation.agreement(found), name, path.name)
+    table = judge_tables.agreement_table(validation.agreement(found), name, file)
     show(table, Console())
     for note in table.notes:
         print(note)
-    if tables is not None:
-        for each in (table, verdict_table(found)):
-            write(each, tables)
+    if options.tables is not None:
+        for each in (table, judge_tables.verdict_table(found)):
+            write(each, options.tables)
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
 

@@ -9,28 +9,48 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import debate_options, options
 from pipelines.cli.ask import one_line_of
-from pipelines.cli.debate_options import DEFAULTS
-from pipelines.cli.progress import STDERR, cost_line
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR
 from pipelines.cli.score import read_documents
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import JudgementStore, default_store, stored
+from pipelines.evidence.store import stored
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.needs import Needs, refuse_unneeded
+from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.files import check_writable
 from pipelines.madam_rag.debate import debate as hold
 from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.evaluation.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.evaluation.opened import changed, end_of
-from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
+from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
+from pipelines.madam_rag.opened import changed, end_of
 from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.settings import PANEL, UNTOLD, DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability
-from pipelines.report.page import ModelUsed, write
+from pipelines.option import Option
+from pipelines.report.explorer import write
+from pipelines.report.glance import ModelUsed
 from pipelines.runs.provenance import provenance
-from serving.connect import connect
 
 
+class PanelOptions(DebateOptions, ServerOptions):
+    """How a question is debated, and by which model."""
+
+    aggregator: Annotated[
+        bool,
+        Option(
+            "Without one the answer is what the agents answer between them, and they hear each "
+            "other.",
+            name="--aggregator/--no-aggregator",
+            panel=PANEL,
+        ),
+    ] = True
+
+
+@flat
 def debate(
     question: Annotated[str, typer.Argument(help="What is asked.")],
     documents: Annotated[
@@ -40,34 +60,12 @@ def debate(
             "--documents a.txt b.txt c.txt"
         ),
     ],
+    options: PanelOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the debate as a page that opens without a network.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the debate as JSON.")] = False,
-    rounds: debate_options.Rounds = DEFAULTS.rounds,
-    history: debate_options.Told = None,
-    agreement: debate_options.AgreeBy = None,
-    closing: debate_options.CloseBy = None,
-    replies: debate_options.ReplyIn = None,
-    as_released: debate_options.AsReleased = False,
-    aggregator: Annotated[
-        bool,
-        typer.Option(
-            help="Without one the answer is what the agents answer between them, and they hear "
-            "each other.",
-            rich_help_panel=debate_options.DEBATE_PANEL,
-        ),
-    ] = True,
-    reliability: debate_options.Reliable = False,
-    tagger: options.Tagger = None,
-    prompts: options.Prompts = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
 ) -> None:
     """Let agents debate a question, one for each document, until nobody changes their answer.
 
@@ -84,51 +82,21 @@ def debate(
             GivenDocument(document=each) for each in read_documents([*documents, *(more or [])])
         ),
     )
-    settings = debate_options.settings(
-        rounds=rounds,
-        history=history,
-        agreement=agreement,
-        closing=closing,
-        replies=replies,
-        as_released=as_released,
-    )
-    if not aggregator:
-        if history == "aggregate" or reliability:
-            idle = "--reliability" if reliability else "--history aggregate"
-            raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator away")
-        settings = settings.without_aggregator()
+    settings = options.settings() if options.aggregator else _without_aggregator(options)
     if html is not None:
         check_writable(html)
-    debate_options.refuse_idle_tagger(tagger, reliability=reliability)
-    source = options.source(
-        "generator",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
+    needs = Needs(
+        role="generator",
+        tagger=tagger_named(options.tagger, source_of(options, "generator"))
+        if options.reliability
+        else None,
+        untagged=UNTOLD,
     )
-    judge = debate_options.reliability_tagger(tagger, source) if reliability else None
-
-    async def held() -> tuple[Debate, list[ModelUsed], str]:
-        with STDERR.status("") as status, JudgementStore(default_store(cache)) as store:
-            labeller = None if judge is None else stored(nli_labeller(judge), store)
-            async with connect(source, cache=cache, on_status=status.update) as client:
-                status.update("debating")
-                by = panel(client, prompts, labeller=labeller)
-                found = await hold(
-                    asked.question, [each.document for each in asked.documents], by, settings
-                )
-                used = [ModelUsed("agents", client.model.name, client.model.digest)]
-                if judge is not None:
-                    used.append(ModelUsed("reliability", judge.name, judge.digest))
-                return found, used, cost_line(client)
-
-    found, used, cost = asyncio.run(held())
-    method = WITH_RELIABILITY if reliability else MADAM if aggregator else WITHOUT_AGGREGATOR
+    refuse_unneeded(options, needs)
+    found, used, cost = asyncio.run(_held(asked, settings, options, needs))
     try:
         if html is not None:
-            write_page(html, asked, method, found, used)
+            write_page(html, asked, _method(options), found, used)
     finally:  # what was said is shown though the page cannot be written
         if as_json:
             print(found.model_dump_json(indent=2))
@@ -139,6 +107,46 @@ def debate(
         STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
 
 
+def _method(options: PanelOptions) -> str:
+    if options.reliability:
+        return WITH_RELIABILITY
+    return MADAM if options.aggregator else WITHOUT_AGGREGATOR
+
+
+def _without_aggregator(options: DebateOptions) -> DebateSettings:
+    """The debate without an aggregator.
+
+    Raises:
+        InputError: An option needs one.
+    """
+    told = options.debate.history == "aggregate" and "history" in options.debate.model_fields_set
+    if told or options.reliability:
+        idle = "--reliability" if options.reliability else "--history aggregate"
+        raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator out")
+    return options.settings().without_aggregator()
+
+
+async def _held(
+    asked: Question, settings: DebateSettings, options: ServerOptions, needs: Needs
+) -> tuple[Debate, list[ModelUsed], str]:
+    """The debate, who took part in it, and what that cost."""
+    with STDERR.status("") as status:
+        async with models_for(options, needs, status.update) as models:
+            client, tagger = models.asked, models.tagger
+            labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
+            status.update("debating")
+            found = await hold(
+                asked.question,
+                [each.document for each in asked.documents],
+                panel(client, models.prompts, labeller=labeller),
+                settings,
+            )
+            used = [ModelUsed("agents", client.model.name, client.model.digest)]
+            if tagger is not None:
+                used.append(ModelUsed("reliability", tagger.name, tagger.digest))
+            return found, used, cost_line(client)
+
+
 def write_page(
     path: Path, asked: Question, method: str, found: Debate, models: list[ModelUsed]
 ) -> None:
@@ -147,12 +155,12 @@ def write_page(
     Raises:
         InputError: The file cannot be written.
     """
-    from pipelines.madam_rag.evaluation.page import one_debate  # noqa: PLC0415  (only for a page)
+    from pipelines.madam_rag.view import question_view
 
     outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
     result = QuestionResult(id=asked.id, asked=asked, status="answered", outcomes={method: outcome})
     made_with = {"question": asked.question} | provenance()
-    write(path, asked.question, [one_debate(result)], made_with, models=models)
+    write(path, asked.question, [question_view(result, models)], made_with)
 
 
 def show(asked: Question, found: Debate, console: Console) -> None:

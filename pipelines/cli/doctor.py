@@ -10,7 +10,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import options
+from pipelines.cli.flat import flat
+from pipelines.experiment.options import ProfileOptions
 from pipelines.runs.provenance import hardware
 from serving import models
 from serving import profile as profiles
@@ -43,7 +44,8 @@ class Finding:
     says: str
 
 
-def doctor(profile: options.Profile = None, models_dir: options.ModelsDir = None) -> None:
+@flat
+def doctor(options: ProfileOptions) -> None:
     """Say what this machine has and what is missing for a profile. Loads and starts nothing.
 
     Exit code 0 if everything needed is there, 2 if not.
@@ -51,7 +53,11 @@ def doctor(profile: options.Profile = None, models_dir: options.ModelsDir = None
     Example:
         contested doctor --profile one-gpu-7b
     """
-    found = list(findings(profile or profiles.default_name(), models_dir or default_models_dir()))
+    found = list(
+        findings(
+            options.profile or profiles.default_name(), options.models_dir or default_models_dir()
+        )
+    )
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for finding in found:
         table.add_row(escape(finding.what), MARKS[finding.state], escape(finding.says))

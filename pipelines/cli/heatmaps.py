@@ -1,12 +1,17 @@
 """The files that `contested salience` and `contested check-npov` write: a page and a picture."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict
 
 from pipelines.errors import InputError
 from pipelines.files import check_writable, replace_bytes
-from pipelines.report.page import ModelUsed, Section, write
+from pipelines.option import Option
+from pipelines.report.explorer import ExperimentView, write
+from pipelines.report.glance import ModelUsed
 from pipelines.runs.provenance import provenance
 from serving.models import Model
 
@@ -14,26 +19,41 @@ if TYPE_CHECKING:
     from salience.maps import WordMap
 
 
-def refuse(*, html: Path | None, png: Path | None, level: Literal["words", "tokens"]) -> None:
-    """Refuse files that cannot be written, and a level of nothing, before anything is computed.
+class HeatMapOptions(BaseModel):
+    """The files that show a map, and what is printed."""
 
-    Raises:
-        InputError: A path cannot be written, or no file would show the tokens.
-    """
-    for path in (html, png):
-        if path is not None:
-            check_writable(path)
-    if level == "tokens" and html is None and png is None:
-        raise InputError("--level tokens has no effect without --html or --png; give one of them")
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    html: Annotated[
+        Path | None, Option("Write the heat map as a page that opens without a network.")
+    ] = None
+    png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
+    level: Annotated[
+        Literal["words", "tokens"],
+        Option("What page and picture show: content words, or the tokens that the model reads."),
+    ] = "words"
+    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
+
+    def refuse_unwritable(self) -> None:
+        """Refuse files that cannot be written, and a level of none, before anything is computed.
+
+        Raises:
+            InputError: A path cannot be written, or no file would show the tokens.
+        """
+        for path in (self.html, self.png):
+            if path is not None:
+                check_writable(path)
+        if self.level == "tokens" and self.html is None and self.png is None:
+            raise InputError(
+                "--level tokens has no effect without --html or --png; give one of them"
+            )
 
 
 def save(
     shown: "WordMap",
-    section: Callable[[bytes | None], Section],
+    view: Callable[[bytes | None], ExperimentView],
+    files: HeatMapOptions,
     *,
-    html: Path | None,
-    png: Path | None,
-    title: str,
     question: str = "",
     settings: Mapping[str, Any],
     model: Model,
@@ -42,10 +62,8 @@ def save(
 
     Args:
         shown: The map.
-        section: Makes it a section of a page, from its picture; without words there is none.
-        html: The page.
-        png: The picture.
-        title: Of the page.
+        view: Puts it on a page, from its picture; without words there is none.
+        files: Which of them.
         question: Above the picture.
         settings: What the page says of how the map was made.
         model: Whose gradients these are.
@@ -53,11 +71,13 @@ def save(
     Raises:
         InputError: There are no words to draw, or a file cannot be written.
     """
+    html, png = files.html, files.png
     drawn = shown.picture(question) if (png or html) and shown.values.size else None
     if png is not None:
         if drawn is None:
             raise InputError(f"--png {png}: there are no words to draw")
         replace_bytes(png, drawn)
     if html is not None:
-        used = [ModelUsed("gradients", model.name, model.digest)]
-        write(html, title, [section(drawn)], {**settings, **provenance()}, models=used)
+        used = (ModelUsed("gradients", model.name, model.digest),)
+        made = replace(view(drawn), models=used)
+        write(html, made.title, [made], {**settings, **provenance()})

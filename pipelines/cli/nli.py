@@ -1,9 +1,10 @@
 """`contested nli`: the relation tagger, from released data to calibrated weights."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Printed
@@ -11,11 +12,13 @@ from rich.table import Table as Printed
 from nli.labels import LABELS, Label
 from nli.pairs import Pair, write_pairs
 from pipelines.cli import nli_measure, nli_train
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import Model, PrecisionOption, Seed, load
+from pipelines.cli.tagging import Seed, TagOptions, load
 from pipelines.data.released import Split
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
+from pipelines.option import Option
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -37,70 +40,86 @@ MARKS = {
 }
 
 
-def _release(help_: str) -> Any:
-    return typer.Option(help=help_, rich_help_panel=RELEASES, show_default=False)
+def _release(help_: str) -> Option:
+    return Option(help_, panel=RELEASES)
 
 
-@app.command()
-def pairs(
-    out: Annotated[Path, typer.Option(help="File of pairs to write: .jsonl or .jsonl.gz.")],
+class PairReleases(BaseModel):
+    """Released data sets, by where they are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fever: Annotated[
+        Path | None, _release("Folder with train.jsonl, shared_task_dev.jsonl and wiki-pages/.")
+    ] = None
+    scifact: Annotated[
+        Path | None, _release("Folder with claims_train.jsonl, claims_dev.jsonl and corpus.jsonl.")
+    ] = None
+    ragtruth: Annotated[
+        Path | None, _release("Folder with response.jsonl and source_info.jsonl.")
+    ] = None
+    ramdocs: Annotated[Path | None, _release("RAMDocs_test.jsonl.")] = None
+    conflictqa: Annotated[Path | None, _release("A conflictQA-*.json.")] = None
+    fool_me_twice: Annotated[Path | None, _release("A .jsonl of FoolMeTwice.")] = None
+    wice: Annotated[Path | None, _release("A .jsonl of WiCE's entailment_retrieval.")] = None
+    climate_fever: Annotated[Path | None, _release("climate-fever.jsonl.")] = None
+
+    def named(self) -> dict[str, Path]:
+        """Name of a release -> where it is, of those that are given."""
+        return {name.replace("_", "-"): path for name, path in self if path is not None}
+
+
+class PairOptions(BaseModel):
+    """Which pairs are made, of what."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    out: Annotated[Path, Option("File of pairs to write: .jsonl or .jsonl.gz.")]
     nli: Annotated[
         list[Path] | None,
         _release("A file of labelled pairs that is taken as it is. Repeatable."),
-    ] = None,
-    fever: Annotated[
-        Path | None,
-        _release("Folder with train.jsonl, shared_task_dev.jsonl and wiki-pages/."),
-    ] = None,
-    scifact: Annotated[
-        Path | None,
-        _release("Folder with claims_train.jsonl, claims_dev.jsonl and corpus.jsonl."),
-    ] = None,
-    ragtruth: Annotated[
-        Path | None, _release("Folder with response.jsonl and source_info.jsonl.")
-    ] = None,
-    ramdocs: Annotated[Path | None, _release("RAMDocs_test.jsonl.")] = None,
-    conflictqa: Annotated[Path | None, _release("A conflictQA-*.json.")] = None,
-    fool_me_twice: Annotated[Path | None, _release("A .jsonl of FoolMeTwice.")] = None,
-    wice: Annotated[Path | None, _release("A .jsonl of WiCE's entailment_retrieval.")] = None,
-    climate_fever: Annotated[Path | None, _release("climate-fever.jsonl.")] = None,
+    ] = None
+    releases: PairReleases = PairReleases()
     leave_out: Annotated[
-        list[str] | None,
-        typer.Option(help="A source to leave out, as the table names it. Repeatable."),
-    ] = None,
+        list[str] | None, Option("A source to leave out, as the table names it. Repeatable.")
+    ] = None
     only_given: Annotated[
         bool,
-        typer.Option(
-            "--only-given",
-            help="Write the pairs of --nli only; the other releases are read for what their test "
+        Option(
+            "Write the pairs of --nli only; the other releases are read for what their test "
             "halves show, which is left out.",
+            name="--only-given",
         ),
-    ] = False,
+    ] = False
     keep_from: Annotated[
         list[Path] | None,
-        typer.Option(
-            help="A file of labelled pairs to measure with: its premises are left out of "
-            "everything, its hypotheses of what is made of the releases. Repeatable."
+        Option(
+            "A file of labelled pairs to measure with: its premises are left out of everything, "
+            "its hypotheses of what is made of the releases. Repeatable."
         ),
-    ] = None,
+    ] = None
     half: Annotated[
         Split,
-        typer.Option(
-            help="Which half of each release; `dev` is the eighth that `train` keeps back. FEVER, "
+        Option(
+            "Which half of each release; `dev` is the eighth that `train` keeps back. FEVER, "
             "SciFact and RAGTruth have a split of their own. For `train` and `dev`, whatever the "
             "test halves show is left out of everything."
         ),
-    ] = "train",
+    ] = "train"
     own_sentences: Annotated[
         bool,
-        typer.Option(
-            "--own-sentences",
-            help="Make pairs of the documents alone as well: a sentence and its passage, and the "
-            "same with a number, date or name exchanged.",
+        Option(
+            "Make pairs of the documents alone as well: a sentence and its passage, and the same "
+            "with a number, date or name exchanged.",
+            name="--own-sentences",
         ),
-    ] = False,
-    seed: Seed = 42,
-) -> None:
+    ] = False
+    seed: Seed = 42
+
+
+@app.command()
+@flat
+def pairs(options: PairOptions) -> None:
     """Make a file of labelled pairs from released data sets, to train or to calibrate with.
 
     Example:
@@ -109,36 +128,27 @@ def pairs(
     Files may be gzipped. Prints how many pairs of each label every source gives.
     """
     # The loaders of eight releases, which no other command needs.
-    from pipelines.supervision import recipes  # noqa: PLC0415
+    from pipelines.supervision import recipes
 
-    named = {
-        "fever": fever,
-        "scifact": scifact,
-        "ragtruth": ragtruth,
-        "ramdocs": ramdocs,
-        "conflictqa": conflictqa,
-        "fool-me-twice": fool_me_twice,
-        "wice": wice,
-        "climate-fever": climate_fever,
-    }
-    releases = {name: path for name, path in named.items() if path is not None}
-    if not releases and not nli:
+    releases = options.releases.named()
+    if not releases and not options.nli:
         raise InputError("no release is named; give one: --scifact FOLDER, or --nli FILE")
     with STDERR.status("") as status:
         built = recipes.build(
             releases,
-            nli or (),
-            part=half,
-            leave_out=leave_out or (),
-            only_given=only_given,
-            keep_from=keep_from or (),
-            own_sentences=own_sentences,
-            seed=seed,
+            options.nli or (),
+            part=options.half,
+            leave_out=options.leave_out or (),
+            only_given=options.only_given,
+            keep_from=options.keep_from or (),
+            own_sentences=options.own_sentences,
+            seed=options.seed,
             on_release=lambda name: status.update(f"reading {escape(name)}"),
         )
         status.update("writing")
-        write_pairs(out, built.pairs)
-    shown = Printed(title=escape(f"{len(built.pairs):,} pairs in {out}"), title_justify="left")
+        write_pairs(options.out, built.pairs)
+    title = escape(f"{len(built.pairs):,} pairs in {options.out}")
+    shown = Printed(title=title, title_justify="left")
     for heading in ("source", *LABELS, "all"):
         shown.add_column(heading, justify="left" if heading == "source" else "right")
     for source, count in recipes.counts(built.pairs).items():
@@ -155,6 +165,7 @@ app.command()(nli_measure.evaluate)
 
 
 @app.command()
+@flat
 def tag(
     claim: Annotated[str, typer.Option(help="The statement to judge.")],
     document: Annotated[
@@ -163,9 +174,8 @@ def tag(
             help="Text files to judge it by; all that follow are taken: --document a.txt b.txt"
         ),
     ],
+    options: TagOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-    model: Model = None,
-    precision: PrecisionOption = "auto",
 ) -> None:
     """Look at what the tagger says of one claim and some documents.
 
@@ -176,7 +186,8 @@ def tag(
     """
     documents = [*document, *(more or [])]
     texts = [read_text(path) for path in documents]
-    tags = load(model, precision).tag([Pair(text, claim) for text in texts], rationale=True)
+    tagger = load(options.model, options.precision)
+    tags = tagger.tag([Pair(text, claim) for text in texts], rationale=True)
     table = Printed(show_lines=True)
     for heading in ("document", "label", *LABELS, "sentence that decided"):
         table.add_column(heading, justify="right" if heading in LABELS else "left")

@@ -1,21 +1,23 @@
 """`contested nli calibrate` and `contested nli evaluate`."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.markup import escape
 
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION, folder_digest
-from nli.pairs import read_pairs
+from nli.pairs import LabelledPair, read_pairs
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import (
-    Limit,
-    Model,
-    PrecisionOption,
+    MeasureOptions,
+    PairFile,
+    Precision,
     Seed,
     counted,
     drawn,
@@ -26,28 +28,40 @@ from pipelines.cli.tagging import (
     show,
     write_page,
 )
+from pipelines.option import Option
+
+if TYPE_CHECKING:
+    from nli.calibration import Calibration
+    from pipelines.report.table import Table
+    from pipelines.report.tagger import Scored
+    from pipelines.supervision.calibrating import Readings
 
 
-def calibrate(
-    model: Annotated[
-        Path, typer.Option(help="Folder of the tagger; calibration.json is written into it.")
-    ],
-    pairs: Annotated[Path, typer.Option(help="File of labelled pairs it was not trained on.")],
+class CalibrateOptions(BaseModel):
+    """What is fitted to which pairs, and what is kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: Annotated[Path, Option("Folder of the tagger; calibration.json is written into it.")]
+    pairs: PairFile
     method: Annotated[
         Literal["best", "temperature", "isotonic"],
-        typer.Option(help="What to keep; `best` is what suits unseen pairs best."),
-    ] = "best",
+        Option("What to keep; `best` is what suits unseen pairs best."),
+    ] = "best"
     aggregation: Annotated[
         Literal["best", "maximum", "noisy-or", "learned"],
-        typer.Option(help="How the windows of a long premise are joined."),
-    ] = "best",
-    report: Annotated[
-        Path | None, typer.Option(help="Folder for tables and a page with the diagram.")
-    ] = None,
-    limit: Limit = None,
-    seed: Seed = 42,
-    precision: PrecisionOption = "auto",
-) -> None:
+        Option("How the windows of a long premise are joined."),
+    ] = "best"
+    report: Annotated[Path | None, Option("Folder for tables and a page with the diagram.")] = None
+    limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
+        None
+    )
+    seed: Seed = 42
+    precision: Annotated[Precision, Option("Number format of the computation.")] = "auto"
+
+
+@flat
+def calibrate(options: CalibrateOptions) -> None:
     """Make a tagger's probabilities mean what they say, by pairs with known labels.
 
     Example:
@@ -57,40 +71,28 @@ def calibrate(
     regression are fitted on one part; the other shows ECE, Brier score and accuracy before and
     after, and gives the points from which a cascade takes its threshold.
     """
-    from nli import calibration as calibrations  # noqa: PLC0415  (numpy)
-    from nli.tagger import Tagger  # noqa: PLC0415  (numpy)
-    from pipelines.report import tagger as tables  # noqa: PLC0415  (with the page's templates)
-    from pipelines.report.table import write  # noqa: PLC0415  (likewise)
-    from pipelines.supervision import calibrating  # noqa: PLC0415  (numpy)
+    from nli import calibration as calibrations
+    from pipelines.report.tagger import Scored, calibration_table
+    from pipelines.supervision import calibrating
 
-    rows = drawn(read_pairs(pairs), limit, seed)
+    model, rows = options.model, drawn(read_pairs(options.pairs), options.limit, options.seed)
     base = calibrations.Calibration()
     if (model / CALIBRATION).exists():
         with suppress(TaggerError):  # damaged, or of other weights: it is about to be replaced
             base = calibrations.read(model) or base
-    tagger = Tagger(encoder_of(model, precision), base)
-    with counted("pairs") as moved:
-        done = 0.0
-
-        def on_progress(share: float) -> None:
-            nonlocal done
-            done += share
-            moved(round(done * len(rows)), len(rows), "")
-
-        readings = tagger.read([row.pair for row in rows], on_progress)
+    method, joined = options.method, options.aggregation
     made = calibrating.calibrate(
-        calibrating.Readings(tuple(rows), tuple(readings)),
+        _readings(options, rows, base),
         base,
         methods=calibrating.METHODS[1:] if method == "best" else (method,),
-        aggregations=calibrating.AGGREGATIONS if aggregation == "best" else (aggregation,),
-        data=pairs.name,
+        aggregations=calibrating.AGGREGATIONS if joined == "best" else (joined,),
+        data=options.pairs.name,
     )
     kept = made.calibration
     scored = {
-        name: tables.Scored(made.check, shares.tolist())
-        for name, shares in made.probabilities.items()
+        name: Scored(made.check, shares.tolist()) for name, shares in made.probabilities.items()
     }
-    table = tables.calibration_table(list(scored.items()), pairs.name)
+    table = calibration_table(list(scored.items()), options.pairs.name)
     show(table, Console())
     calibrations.write(model, kept)
     said = (
@@ -99,36 +101,70 @@ def calibrate(
     )
     Console().print(said, soft_wrap=True)
     STDERR.print(f"calibration: {escape(str(model / CALIBRATION))}", soft_wrap=True)
-    if report is not None:
+    if options.report is not None:
         series = [("before", scored["none"]), (kept.method, scored[kept.method])]
-        shown = [table, tables.reliability_table(series)]
-        for one in shown:
-            write(one, report / "tables")
-        name = name_of(model)
         about = {
             "command": "nli calibrate",
-            "pairs": str(pairs),
+            "pairs": str(options.pairs),
             "fitted": made.fitted,
             "checked": len(made.check),
-            "model": name,
-            "precision": precision,
+            "model": name_of(model),
+            "precision": options.precision,
             "calibration": kept.model_dump(mode="json", exclude={"risk"}),
         }
-        section = tables.section(series, shown, [f"{said[0].upper()}{said[1:]}."])
-        write_page(report, f"Calibration of {name}", section, about, (name, folder_digest(model)))
-        STDERR.print(f"report: {escape(str(report / 'report.html'))}", soft_wrap=True)
+        title = f"Calibration of {name_of(model)}"
+        known = (name_of(model), folder_digest(model))
+        _write_report(options.report, title, series, [table], said, about, known)
 
 
-def evaluate(
-    pairs: Annotated[Path, typer.Option(help="File of labelled pairs it was not trained on.")],
-    model: Model = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for tables and a page with the diagram.")
-    ] = None,
-    limit: Limit = None,
-    seed: Seed = 42,
-    precision: PrecisionOption = "auto",
+def _readings(
+    options: CalibrateOptions, rows: Sequence[LabelledPair], base: "Calibration"
+) -> "Readings":
+    """What the tagger's model reads in the windows of each pair."""
+    from nli.tagger import Tagger
+    from pipelines.supervision.calibrating import Readings
+
+    tagger = Tagger(encoder_of(options.model, options.precision), base)
+    with counted("pairs") as moved:
+        done = 0.0
+
+        def on_progress(share: float) -> None:
+            nonlocal done
+            done += share
+            moved(round(done * len(rows)), len(rows), "")
+
+        return Readings(tuple(rows), tuple(tagger.read([row.pair for row in rows], on_progress)))
+
+
+def _write_report(
+    folder: Path,
+    title: str,
+    series: "Sequence[tuple[str, Scored]]",
+    tables: "Sequence[Table]",
+    said: str,
+    about: dict[str, Any],
+    model: tuple[str, str],
 ) -> None:
+    """Tables, with the reliability diagrams among them, and a page."""
+    from pipelines.report.table import write
+    from pipelines.report.tagger import reliability_table, view
+
+    shown = [*tables, reliability_table(series)]
+    for one in shown:
+        write(one, folder / "tables")
+    write_page(folder, title, view(series, shown, f"{said[0].upper()}{said[1:]}."), about, model)
+    STDERR.print(f"report: {escape(str(folder / 'report.html'))}", soft_wrap=True)
+
+
+class EvaluateOptions(MeasureOptions):
+    """Which tagger is measured, with which pairs."""
+
+    pairs: PairFile
+    out: Annotated[Path | None, Option("Folder for tables and a page with the diagram.")] = None
+
+
+@flat
+def evaluate(options: EvaluateOptions) -> None:
     """Measure a tagger: accuracy, macro-F1, confusion, calibration, each source by itself.
 
     Examples:
@@ -136,14 +172,14 @@ def evaluate(
 
         contested nli evaluate --pairs dev.jsonl --model tagger --out results
     """
-    from pipelines.report import tagger as report  # noqa: PLC0415  (with the page's templates)
-    from pipelines.report.table import write  # noqa: PLC0415
+    from pipelines.report import tagger as report
 
-    rows = drawn(read_pairs(pairs), limit, seed)
-    tagger = load(model, precision)
+    pairs, out = options.pairs, options.out
+    rows = drawn(read_pairs(pairs), options.limit, options.seed)
+    tagger = load(options.model, options.precision)
     probabilities, seconds = probabilities_of(tagger, rows, "pairs")
     scored = report.Scored(rows, probabilities)
-    name = name_of(model)
+    name = name_of(options.model)
     tables = [
         report.scores_table(scored, name, pairs.name),
         report.labels_table(scored),
@@ -157,19 +193,14 @@ def evaluate(
     )
     console.print(speed)
     if out is not None:
-        series = [(name, scored)]
-        tables.append(report.reliability_table(series))
-        for table in tables:
-            write(table, out / "tables")
-        described = {
+        about = {
             "command": "nli evaluate",
             "pairs": str(pairs),
             "n": len(rows),
             "model": name,
             "digest": tagger.digest,
-            "precision": precision,
+            "precision": options.precision,
             "seconds": round(seconds, 2),
         }
-        section = report.section(series, tables, [f"{speed}."])
-        write_page(out, f"{name} on {pairs.name}", section, described, (name, tagger.digest))
-        STDERR.print(f"report: {escape(str(out / 'report.html'))}", soft_wrap=True)
+        title, known = f"{name} on {pairs.name}", (name, tagger.digest)
+        _write_report(out, title, [(name, scored)], tables, speed, about, known)

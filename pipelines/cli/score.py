@@ -1,33 +1,32 @@
 """`contested score`: look at one answer in depth."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from pydantic import ValidationError
+from pydantic import ValidationError, model_validator
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from pipelines.cli import options
-from pipelines.cli.progress import STDERR, cost_line
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain
-from pipelines.conflictscore import run as conflictscore
-from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.pipeline import conflict_score, prepare, relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradiction_ratio, determined
+from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation, conflicting
-from pipelines.evidence.llm import Mode
-from pipelines.evidence.risk import ChosenThreshold
-from pipelines.evidence.store import JudgementStore, default_store
-from serving.client import Client
-from serving.connect import Source, connect
+from pipelines.evidence.settings import Evidence
+from pipelines.experiment.cost import spent
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.needs import Needs, judge_needs, refuse_unneeded
+from pipelines.experiment.options import Overflow, ServerOptions, judging
+from pipelines.option import Option
 
 MARKS = {
     Relation.SUPPORTS: "[green]+ supports[/green]",
@@ -37,6 +36,47 @@ MARKS = {
 }
 
 
+FAST = {"labeller": "nli", "claims": "sentences"}
+
+
+class ExplainedSettings(Settings):
+    """The metric of one answer, with judgements that explain themselves.
+
+    Attributes:
+        fast: Whether the tagger judges sentences, so that no language model is asked.
+    """
+
+    fast: Annotated[
+        bool,
+        Option(
+            "An answer within seconds, without any server: `--labeller nli --claims sentences`.",
+            name="--fast",
+        ),
+    ] = False
+    evidence: Evidence = "json"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fast(cls, given: dict[str, Any]) -> dict[str, Any]:
+        if not given.get("fast"):
+            return given
+        for name, value in FAST.items():
+            if given.get(name, value) != value:
+                raise ValueError(
+                    f"--fast is --labeller nli --claims sentences; leave --{name} out, or --fast"
+                )
+        return given | FAST
+
+
+class ScoreOptions(ServerOptions):
+    """How one answer is scored."""
+
+    metric: ExplainedSettings = ExplainedSettings()
+    on_overflow: Overflow = "error"
+    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
+
+
+@flat
 def score(
     response: Annotated[Path, typer.Option(help="Text file with the answer to look at.")],
     documents: Annotated[
@@ -46,43 +86,8 @@ def score(
             "all that follow are taken: --documents a.txt b.txt c.txt"
         ),
     ],
+    options: ScoreOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-    fast: Annotated[
-        bool,
-        typer.Option(
-            "--fast",
-            help="An answer within seconds, without any server: `--labeller nli --claims "
-            "sentences`.",
-        ),
-    ] = False,
-    claims: options.Claims = None,
-    k: options.SalientClaims = None,
-    labeller: options.Labeller = None,
-    tagger: options.Tagger = None,
-    risk: options.Risk = None,
-    evidence: Annotated[
-        Mode | None,
-        typer.Option(
-            help="How a language model is asked. `json` explains each label with a snippet; "
-            "`choice` costs one token and gives probabilities; `together` reads all documents in "
-            "one call.",
-            show_default="json",
-            rich_help_panel=options.METRIC_PANEL,
-        ),
-    ] = None,
-    on_overflow: Annotated[
-        options.Overflow,
-        typer.Option(help="What to do with a text too long for the context; cuts are shown."),
-    ] = "error",
-    unevidenced: options.UnevidencedClaims = "zero",
-    prompts: options.Prompts = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
-    strict: options.Strict = False,
-    cache: options.Cache = None,
 ) -> None:
     """Score one answer: its claims, what each document says of them, CS-C and CS-R.
 
@@ -96,104 +101,33 @@ def score(
     its sources disagree is supported by all of them.
     """
     example = read_example(response, [*documents, *(more or [])])
-    if fast:
-        if (claims or "sentences", labeller or "nli") != ("sentences", "nli"):
-            wrong = "--claims" if claims not in (None, "sentences") else "--labeller"
-            raise InputError(
-                f"--fast is --labeller nli --claims sentences; leave {wrong} away, or --fast"
-            )
-        claims, labeller = "sentences", "nli"
-    settings = options.settings(
-        claims=claims,
-        k=k,
-        labeller=labeller,
-        risk=risk,
-        evidence=evidence,
-        default_evidence="json",
-        unevidenced=unevidenced,
-        on_overflow=on_overflow,
-    )
-    options.refuse_idle(
+    settings = judging(options.metric, options.on_overflow)
+    variant = f"--labeller {settings.labeller} --claims {settings.claims}"
+    needs = judge_needs(
+        options,
         settings,
-        {
-            "--endpoint": endpoint,
-            "--model": model,
-            "--evidence": evidence,
-            "--strict": strict,
-            "--prompts": prompts,
-            "--on-overflow": on_overflow == "cut",
-            "--tagger": tagger,
-            "--risk": risk,
-            "--k": k,
-        },
-        called="--fast" if fast else None,
+        asks=settings.needs_model(claims_given=False),
+        unasked=f"{'--fast' if settings.fast else variant}, which asks no language model",
     )
-    source = options.source(
-        "judge",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=strict,
-    )
-    folder = options.tagger(tagger, settings, source)
-
-    async def scored() -> tuple[Result, str]:
-        asked = source if conflictscore.asks_model(settings, [example]) else None
-        with STDERR.status("") as status:
-            async with client_of(asked, cache=cache, on_status=status.update) as client:
-                with JudgementStore(default_store(cache)) as store:
-                    scorer = conflictscore.prepare(
-                        settings, client, prompts, tagger=folder, store=store
-                    )
-                    status.update("judging")
-                    result = await conflictscore.score(example, scorer)
-                    return result, spent(scorer)
-
-    result, cost = asyncio.run(scored())
-    if as_json:
+    refuse_unneeded(options, needs)
+    result, cost = asyncio.run(_scored(example, settings, options, needs))
+    if options.as_json:
         print(result.model_dump_json(indent=2))
         return
     show(result, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
 
-def threshold(chosen: ChosenThreshold) -> str:
-    """The threshold of a cascade and what it keeps, in one line."""
-    if chosen.reason:
-        return f"no label of the tagger is kept: {chosen.reason}"
-    return (
-        f"threshold {chosen.threshold:.3f} for a risk of {chosen.risk:g}; it keeps the tagger's "
-        f"label of {chosen.point.kept / chosen.curve.pairs:.0%} of the calibration pairs"
-    )
-
-
-@asynccontextmanager
-async def client_of(source: Source | None, **how: Any) -> AsyncIterator[Client | None]:
-    """A client of a source, as `serving.connect.connect` gives it; none where there is no source.
-
-    Args:
-        source: The model that is asked, or None where none is.
-        how: As for `connect`.
-    """
-    if source is None:
-        yield None
-        return
-    async with connect(source, **how) as client:
-        yield client
-
-
-def spent(scorer: conflictscore.Scorer) -> str:
-    """What was asked of whom, in one line."""
-    parts = [cost_line(scorer.client)] if scorer.client else ["no language model was needed"]
-    if scorer.chosen and scorer.chosen.reason:
-        parts.append(f"the cascade asked for every pair: {scorer.chosen.reason}")
-    kept = scorer.from_store()
-    if scorer.tagger:
-        parts.append(f"{scorer.pairs_tagged:,} pairs tagged by {scorer.tagger.name}")
-    if kept["found"]:
-        parts.append(f"{kept['found']:,} of {kept['pairs']:,} judgements from the store")
-    return "; ".join(parts)
+async def _scored(
+    example: Example, settings: Settings, options: ServerOptions, needs: Needs
+) -> tuple[Result, str]:
+    with STDERR.status("") as status:
+        async with models_for(options, needs, status.update) as models:
+            scorer = prepare(
+                settings, models.client, models.prompts, tagger=models.tagger, store=models.store
+            )
+            status.update("judging")
+            return await conflict_score(example, scorer), spent(models.client, scorer.judge)
 
 
 def read_example(response: Path, documents: list[Path]) -> Example:

@@ -3,58 +3,49 @@
 import asyncio
 import shlex
 import signal
-from pathlib import Path
-from typing import Annotated, Literal
+from dataclasses import replace
+from typing import Annotated
 
 import typer
+from pydantic import Field
 
+from pipelines.cli.flat import flat
 from pipelines.errors import InputError
+from pipelines.experiment.options import ModelOptions, source_of
+from pipelines.option import Option
 from serving import detached, models
-from serving.connect import KEY_VARIABLE, Source
+from serving.connect import KEY_VARIABLE, Role
 from serving.endpoint import answers
 from serving.home import default_models_dir
 from serving.offline import go_offline
-from serving.profile import EngineOptions, default_name, load
+from serving.profile import EngineOptions
 from serving.server import LocalServer, start_all
 
 
-def serve(
-    *,
-    profile: Annotated[
-        str | None,
-        typer.Option(help="Profile name or .toml file; by default the one for this machine."),
-    ] = None,
-    role: Annotated[
-        Literal["judge", "generator"], typer.Option(help="Serve the model of this role.")
-    ] = "judge",
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="Serve this model (a registered name or a folder) in place of the role's."
-        ),
-    ] = None,
-    models_dir: Annotated[
-        Path | None, typer.Option(help="Folder of the registered models.")
-    ] = None,
+class ServeOptions(ModelOptions):
+    """Which model is served, and how; or what becomes of servers that run."""
+
+    role: Annotated[Role, Option("Serve the model of this role.")] = "judge"
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="Port on 127.0.0.1; a free one by default."),
-    ] = None,
-    detach: Annotated[
-        bool, typer.Option("--detach", help="Leave the server running and return.")
-    ] = False,
+        Field(ge=1, le=65535),
+        Option("Port on 127.0.0.1; a free one by default."),
+    ] = None
+    detach: Annotated[bool, Option("Leave the server running and return.", name="--detach")] = False
     stop: Annotated[
-        bool,
-        typer.Option("--stop", help="Stop detached servers: all, or those of --model."),
-    ] = False,
-    status: Annotated[bool, typer.Option("--status", help="List detached servers.")] = False,
+        bool, Option("Stop detached servers: all, or those of --model.", name="--stop")
+    ] = False
+    status: Annotated[bool, Option("List detached servers.", name="--status")] = False
     strict: Annotated[
         bool,
-        typer.Option(
-            "--strict", help="32-bit floats, one request at a time, no prefix cache: repeatable."
+        Option(
+            "32-bit floats, one request at a time, no prefix cache: repeatable.", name="--strict"
         ),
-    ] = False,
-) -> None:
+    ] = False
+
+
+@flat
+def serve(options: ServeOptions) -> None:
     """Serve a model with vLLM on this machine.
 
     Without --detach the server runs until Ctrl-C and its address and key are printed, for other
@@ -68,23 +59,22 @@ def serve(
 
     * `contested serve --status` lists what runs; `contested serve --stop` ends it.
     """
-    if detach + stop + status > 1:
+    if options.detach + options.stop + options.status > 1:
         raise InputError("--detach, --stop and --status exclude each other; give one of them")
-    if status:
+    if options.status:
         _show()
         return
-    if stop:
-        _stop(model)
+    if options.stop:
+        _stop(options.model)
         return
     go_offline()
-    models_dir = models_dir or default_models_dir()
-    source = Source(load(profile or default_name()), role, models_dir, model, strict=strict)
-    found = models.find(model or source.profiled, models_dir)
-    options = source.options(found.name)
-    if detach:
-        _detach(found, options, port)
+    source = replace(source_of(options, options.role), strict=options.strict)
+    found = models.find(options.model or source.profiled, source.models_dir)
+    engine = source.options(found.name)
+    if options.detach:
+        _detach(found, engine, options.port)
     else:
-        asyncio.run(_foreground(found, options, port))
+        asyncio.run(_foreground(found, engine, options.port))
 
 
 def _say(text: str) -> None:

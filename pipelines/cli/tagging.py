@@ -4,11 +4,12 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
+from pydantic import BaseModel, ConfigDict, Field
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -23,29 +24,42 @@ from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair
 from pipelines.cli.progress import LINE_EVERY_S, STDERR
+from pipelines.option import Option
 
 if TYPE_CHECKING:
     from nli.model import Encoder
     from nli.tagger import Tagger
-    from pipelines.report.page import Section
+    from pipelines.report.explorer import ExperimentView
     from pipelines.report.table import Table
 
 Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 
-Model = Annotated[
-    Path | None,
-    typer.Option(help="Folder of the tagger.", show_default="the one that comes with contested"),
-]
-PrecisionOption = Annotated[
-    Precision, typer.Option("--precision", help="Number format of the computation.")
-]
 LARGEST_SEED = 2**32 - 1
 """What numpy, and with it scikit-learn, takes; torch takes more."""
 
-Seed = Annotated[
-    int, typer.Option(min=0, max=LARGEST_SEED, help="Decides everything that is drawn.")
-]
-Limit = Annotated[int | None, typer.Option(min=1, help="Take N of the pairs, drawn at random.")]
+PairFile = Annotated[Path, Option("File of labelled pairs it was not trained on.")]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
+
+
+class TagOptions(BaseModel):
+    """Which tagger, and how it computes."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    model: Annotated[
+        Path | None,
+        Option("Folder of the tagger.", shown="the one that comes with contested"),
+    ] = None
+    precision: Annotated[Precision, Option("Number format of the computation.")] = "auto"
+
+
+class MeasureOptions(TagOptions):
+    """Which pairs a tagger is measured with."""
+
+    limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
+        None
+    )
+    seed: Seed = 42
 
 
 def load(model: Path | None, precision: Precision) -> "Tagger":
@@ -54,7 +68,7 @@ def load(model: Path | None, precision: Precision) -> "Tagger":
     Raises:
         TaggerError: It cannot be used.
     """
-    from nli.tagger import Tagger, shipped  # noqa: PLC0415  (torch, and only where it tags)
+    from nli.tagger import Tagger, shipped
 
     return Tagger.load(model or shipped(), precision=precision, device=None)
 
@@ -65,7 +79,7 @@ def encoder_of(model: Path, precision: Precision) -> "Encoder":
     Raises:
         TaggerError: It cannot be used.
     """
-    from nli.model import Encoder  # noqa: PLC0415  (torch, and only where it tags)
+    from nli.model import Encoder
 
     return Encoder.load(model, precision=precision, device=None)
 
@@ -102,13 +116,13 @@ def drawn(rows: list[LabelledPair], limit: int | None, seed: int) -> list[Labell
 
 def show(table: "Table", console: Console) -> None:
     """Print a table of results."""
-    from pipelines.report.table import shown  # noqa: PLC0415
+    from pipelines.report.table import shown
 
     printed = Printed(title=escape(table.title), title_justify="left")
     for index, column in enumerate(table.columns):
         text = any(isinstance(row[index], str) for row in table.rows)
         printed.add_column(escape(column.title), justify="left" if text else "right")
-    for row in table.rows:
+    for row in (*table.rows, *table.quoted):
         printed.add_row(*(escape(shown(cell)) for cell in row))
     console.print(printed)
 
@@ -116,7 +130,7 @@ def show(table: "Table", console: Console) -> None:
 def write_page(
     folder: Path,
     title: str,
-    section: "Section",
+    view: "ExperimentView",
     described: dict[str, Any],
     model: tuple[str, str] | None,
 ) -> None:
@@ -125,23 +139,23 @@ def write_page(
     Args:
         folder: Made where it is missing.
         title: Heading of the page.
-        section: Its content.
+        view: Its content.
         described: What was done, folded at the page's end.
         model: Name and digest of the tagger, where there is one.
 
     Raises:
         InputError: It cannot be written.
     """
-    from pipelines.report import page  # noqa: PLC0415
+    from pipelines.report.explorer import write
+    from pipelines.report.glance import ModelUsed
 
-    page.write(
-        folder / "report.html",
-        title,
-        [section],
-        described,
-        models=[page.ModelUsed("tagger", *model)] if model else [],
-        facts=[("Made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC")],
+    shown = replace(
+        view,
+        title=title,
+        models=(ModelUsed("tagger", *model),) if model else (),
+        facts=(("Made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),),
     )
+    write(folder / "report.html", title, [shown], described)
 
 
 @contextmanager

@@ -5,29 +5,68 @@ from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from pydantic import ValidationError
+from pydantic import Field, model_validator
 from rich.markup import escape
 
-from pipelines.cli import options, salience_options
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import Seed, counted
-from pipelines.errors import InputError
+from pipelines.cli.tagging import counted
+from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.settings import TuningSettings
+from pipelines.option import Option
 
 if TYPE_CHECKING:
     from pipelines.npov.likelihood import Pair
-    from pipelines.npov.soft_prompt import TuningSettings
-
-TUNING_PANEL = "Tuning"
-WARMUP, EVALUATE_EVERY = 500, 250
+    from pipelines.npov.soft_prompt import Task
 
 
+class BriefTuning(TuningSettings):
+    """How a soft prompt is tuned: of few steps a tenth warm up, and after each tenth it looks."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _scaled(cls, given: dict[str, Any]) -> dict[str, Any]:
+        fields = TuningSettings.model_fields
+        tenth = given.get("steps", fields["steps"].default) // 10
+        return {
+            "warmup": min(fields["warmup"].default, tenth),
+            "evaluate_every": min(fields["evaluate_every"].default, max(1, tenth)),
+            **given,
+        }
+
+
+class TuneOptions(DecoderOptions):
+    """What a soft prompt learns from, and how."""
+
+    split: Annotated[
+        Literal["train", "train+dev", "all"],
+        Option(
+            "Topics to learn from: the paper's `train`, watched by its development topics; "
+            "`train+dev`, or `all` whatever their names, a fifth of them held back to watch by."
+        ),
+    ] = "train"
+    paraphrases: Annotated[
+        Path | None, Option("Arguments in other words; as many examples use them as do not.")
+    ] = None
+    per_topic: Annotated[int, Field(ge=1), Option("Examples without error of each topic.")] = 8
+    limit: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Learn from N of the examples, drawn at random; watch by N.", metavar="N"),
+    ] = None
+    dry_run: Annotated[
+        bool, Option("Say what there is to learn from; tune nothing.", name="--dry-run")
+    ] = False
+    tuning: BriefTuning = BriefTuning()
+
+
+@flat
 def tune_npov(
     task: Annotated[
         Literal["response", "hallucination", "coverage"],
         typer.Option(
             help="What is learned: to write neutral responses, or to tell whether a response "
             "adds an argument (`hallucination`) or leaves one out (`coverage`).",
-            show_default=False,
         ),
     ],
     data: Annotated[
@@ -35,76 +74,12 @@ def tune_npov(
         typer.Option(
             help="Topics with arguments for and against, as ProCon.org has them, or lines with "
             "topic, question, pro and con.",
-            show_default=False,
         ),
     ],
-    out: Annotated[
-        Path, typer.Option(help="File of the soft prompt (safetensors).", show_default=False)
-    ],
-    split: Annotated[
-        Literal["train", "train+dev", "all"],
-        typer.Option(
-            help="Topics to learn from: the paper's `train`, watched by its development topics; "
-            "`train+dev`, or `all` whatever their names, a fifth of them held back to watch by."
-        ),
-    ] = "train",
-    paraphrases: Annotated[
-        Path | None,
-        typer.Option(help="Arguments in other words; as many examples use them as do not."),
-    ] = None,
-    per_topic: Annotated[
-        int, typer.Option(min=1, help="Examples without error of each topic.")
-    ] = 8,
-    limit: Annotated[
-        int | None,
-        typer.Option(min=1, help="Learn from N of the examples, drawn at random; watch by N."),
-    ] = None,
-    steps: Annotated[
-        int, typer.Option(min=1, help="Most updates.", rich_help_panel=TUNING_PANEL)
-    ] = 20_000,
-    warmup: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Updates in which the learning rate rises.",
-            show_default="500, or a tenth of fewer steps",
-            rich_help_panel=TUNING_PANEL,
-        ),
-    ] = None,
-    batch: Annotated[
-        int, typer.Option(min=1, help="Examples of an update.", rich_help_panel=TUNING_PANEL)
-    ] = 16,
-    learning_rate: Annotated[
-        float, typer.Option(min=1e-9, help="Its peak.", rich_help_panel=TUNING_PANEL)
-    ] = 0.1,
-    evaluate_every: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="Updates between two looks at the dev loss.",
-            show_default="250, or a tenth of fewer steps",
-            rich_help_panel=TUNING_PANEL,
-        ),
-    ] = None,
-    patience: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Looks without a lower dev loss, after which it ends.",
-            rich_help_panel=TUNING_PANEL,
-        ),
-    ] = 8,
-    seed: Seed = 0,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what there is to learn from; tune nothing.")
-    ] = False,
-    precision: salience_options.PrecisionOf = "auto",
-    device: salience_options.DeviceOf = None,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
+    out: Annotated[Path, typer.Option(help="File of the soft prompt (safetensors).")],
+    options: TuneOptions,
 ) -> None:
-    """Tune a soft prompt. Killed anywhere, the same command goes on from the last look.
+    """Tune a soft prompt. Killed anywhere, the same command resumes at the last look.
 
     A few vectors before the input are learned, on examples that are made from the topics; the model
     stays as it is. The prompt of the lowest dev loss is kept.
@@ -112,36 +87,17 @@ def tune_npov(
     Example:
         contested tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
     """
-    from pipelines.data.procon import read  # noqa: PLC0415  (only here)
-    from pipelines.npov import paraphrases as reworded  # noqa: PLC0415  (likewise)
-    from pipelines.npov.synthesis import Reword, verbatim  # noqa: PLC0415  (likewise)
-    from pipelines.npov.tuning import tune  # noqa: PLC0415  (numpy)
-    from pipelines.npov.tuning_data import divided, pairs_of  # noqa: PLC0415  (likewise)
-    from pipelines.npov.tuning_state import refuse_finished  # noqa: PLC0415  (likewise)
+    from pipelines.npov.tuning import tune
+    from pipelines.npov.tuning_state import refuse_finished
 
-    settings = _settings(
-        learning_rate=learning_rate,
-        warmup=min(WARMUP, steps // 10) if warmup is None else warmup,
-        steps=steps,
-        batch=batch,
-        evaluate_every=evaluate_every or min(EVALUATE_EVERY, max(1, steps // 10)),
-        patience=patience,
-        seed=seed,
-    )
-    rewords: list[Reword] = [verbatim]
-    if paraphrases is not None:
-        rewords.append(reworded.rewording(reworded.read(paraphrases)))
-    learned, watched = (
-        _drawn(pairs_of(topics, task, per_topic=per_topic, seed=seed, rewords=rewords), limit, seed)
-        for topics in divided(read(data), split, seed)
-    )
-    if dry_run:
+    settings = TuningSettings(**options.tuning.model_dump())
+    learned, watched = _examples(task, data, options)
+    if options.dry_run:
         _announce(learned, watched, settings)
         return
     refuse_finished(out)  # said before a model is loaded
-    decoder, known = salience_options.decoder(
-        profile=profile, model=model, models_dir=models_dir, precision=precision, device=device
-    )
+    folder = decoder_folder(options)
+    decoder, known = folder.load(), folder.model
     with counted("updates") as moved:
         prompt = tune(
             decoder,
@@ -166,16 +122,26 @@ def tune_npov(
     )
 
 
-def _settings(**given: Any) -> "TuningSettings":
-    from pipelines.npov.soft_prompt import TuningSettings  # noqa: PLC0415  (numpy)
+def _examples(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Pair], list[Pair]]":
+    """What is learned, and what it is watched by."""
+    from pipelines.data.procon import read
+    from pipelines.npov import paraphrases
+    from pipelines.npov.synthesis import Reword, verbatim
+    from pipelines.npov.tuning_data import divided, pairs_of
 
-    try:
-        return TuningSettings(**given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        option = f"--{str(first['loc'][0]).replace('_', '-')}: " if first["loc"] else ""
-        message = first["msg"].removeprefix("Value error, ")
-        raise InputError(f"{option}{message}; choose other numbers") from error
+    seed, per_topic = options.tuning.seed, options.per_topic
+    rewords: list[Reword] = [verbatim]
+    if options.paraphrases is not None:
+        rewords.append(paraphrases.rewording(paraphrases.read(options.paraphrases)))
+    learned, watched = (
+        _drawn(
+            pairs_of(topics, task, per_topic=per_topic, seed=seed, rewords=rewords),
+            options.limit,
+            seed,
+        )
+        for topics in divided(read(data), options.split, seed)
+    )
+    return learned, watched
 
 
 def _drawn(pairs: "list[Pair]", limit: int | None, seed: int) -> "list[Pair]":
@@ -184,7 +150,7 @@ def _drawn(pairs: "list[Pair]", limit: int | None, seed: int) -> "list[Pair]":
     return Random(seed).sample(pairs, limit)  # noqa: S311  (a sample, not a secret)
 
 
-def _announce(learned: "list[Pair]", watched: "list[Pair]", settings: "TuningSettings") -> None:
+def _announce(learned: "list[Pair]", watched: "list[Pair]", settings: TuningSettings) -> None:
     words = sum(len((given + target).split()) for given, target in learned)
     wrong = sum(target == "NO}" for _, target in learned)
     print(

@@ -9,7 +9,7 @@ from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, of_number
 from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
-from serving.client import Sampling
+from serving.calls import Sampling
 
 NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
 """What the model chooses from: "1" to "5"."""

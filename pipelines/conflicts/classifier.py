@@ -22,6 +22,7 @@ from pipelines.conflicts.structure import Structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
+from pipelines.evidence.nli import TaggerFolder
 
 SHIPPED: Final = Path(__file__).parent / "shipped" / "types.json"
 """The classifier that comes with the program."""
@@ -197,6 +198,19 @@ class TypeClassifier(BaseModel):
             explanation=_explained(linear.contributions(values, likely), likely)
             + self._caution(query),
             abstained=chosen is None,
+        )
+
+    def doubts(self, tagger: TaggerFolder | None) -> tuple[str, ...]:
+        """What is to be said where it reads what another tagger says than the one of training.
+
+        Args:
+            tagger: The one in use.
+        """
+        if tagger is None or tagger.digest == self.tagger:
+            return ()
+        return (
+            f"the classifier was trained on judgements of another tagger than {tagger.name}; its "
+            "types may be worth less: train one with `contested conflicts train`",
         )
 
     def _caution(self, query: Query) -> str:

@@ -200,7 +200,7 @@ _NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
 
 
 def _absolute(text: str) -> Written | None:
-    from dateutil import parser  # noqa: PLC0415  slow to import
+    from dateutil import parser
 
     if _NUMBER.fullmatch(text):
         return None

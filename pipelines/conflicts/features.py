@@ -9,10 +9,10 @@ from typing import Final, Literal
 
 from pipelines.conflicts.dates import dates_in, spread_years, written
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.question_form import question_form
 from pipelines.conflicts.structure import Structure, mean_probability
-from pipelines.data.words import content_words
 from pipelines.evidence.judgement import Relation
+from pipelines.text.question_form import question_form
+from pipelines.text.words import content_words
 
 Group = Literal["question", "stances", "relations", "answers", "dates", "wording", "collection"]
 

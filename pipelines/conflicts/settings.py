@@ -1,17 +1,63 @@
-"""The variants of answering and judging."""
+"""The variants of predicting types, answering and judging, and how each is given."""
 
-from typing import Annotated, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.option import Option
+
+TYPES_PANEL = "Conflict types (CONFLICTS, Task 1)"
+ANSWERS_PANEL = "Answers (CONFLICTS, Task 2)"
+JUDGES_PANEL = "Judges (CONFLICTS, section 4)"
 
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-class ConflictsSettings(BaseModel):
-    """How conflict types are predicted, and how answers are written and judged.
+def read_thresholds(given: Sequence[str]) -> dict[ConflictType, float]:
+    """The thresholds that `--threshold` names; one without a type holds for all others.
+
+    Args:
+        given: "0.4" or "outdated=0.4" each.
+
+    Raises:
+        ValueError: One is no probability, or of no type, or a type is named twice.
+    """
+    found: dict[ConflictType, float] = {}
+    rest: float | None = None
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            number = -1.0
+        if not 0 <= number <= 1:
+            raise ValueError(
+                f"'{value}' is no probability from 0 to 1; write TYPE=0.4, or 0.4 for all types"
+            )
+        if not name:
+            if rest is not None:
+                raise ValueError("given twice for all types; leave one out")
+            rest = number
+            continue
+        if name not in list(ConflictType):
+            raise ValueError(f"TYPE is '{name}'; it can be {', '.join(ConflictType)}")
+        if name in found:
+            raise ValueError(f"given twice for {name}; leave one out")
+        found[ConflictType(name)] = number
+    if rest is None:
+        return found
+    return {each: found.get(each, rest) for each in ConflictType}
+
+
+def _thresholds(value: Any) -> Any:
+    return read_thresholds(value) if isinstance(value, list) else value
+
+
+class AnswerSettings(BaseModel):
+    """How conflict types are predicted, and how answers are written.
 
     Attributes:
         types: Whose prediction the Pipeline strategy is told.
@@ -20,6 +66,50 @@ class ConflictsSettings(BaseModel):
         answer_tokens: Most tokens of an answer.
         dates: Whether a writer that is told of outdated information is also told the order of the
             sources by their dates; the paper's is not.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    types: Annotated[
+        Classifier,
+        Option(
+            "Who predicts the type that Pipeline is told: a classifier of question and evidence "
+            "(`nli`), or the language model, with an explanation (`json`) or with probabilities "
+            "(`choice`).",
+            panel=TYPES_PANEL,
+        ),
+    ] = "nli"
+    thresholds: Annotated[
+        dict[ConflictType, Probability],
+        BeforeValidator(_thresholds),
+        Option(
+            "Predict a type only where its probability is at least P, else none: abstain. With "
+            "TYPE (no-conflict, complementary, opinions, outdated, misinformation) of that type "
+            "alone. Repeatable.",
+            name="--threshold",
+            metavar="[TYPE=]P",
+            panel=TYPES_PANEL,
+            typed=list[str] | None,
+        ),
+    ] = {}
+    answer_tokens: Annotated[
+        int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
+    ] = 256
+    dates: Annotated[
+        bool,
+        Option(
+            "Where the type is outdated information, tell the model the order of the sources by "
+            "their dates.",
+            name="--dates",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = False
+
+
+class ConflictsSettings(AnswerSettings):
+    """How answers are written and judged.
+
+    Attributes:
         judge: Who judges answer recall and factual grounding: the language model, as in the paper,
             or the NLI tagger.
         behaviour: How the expected behaviour is judged: with a reason, or with a probability.
@@ -27,13 +117,26 @@ class ConflictsSettings(BaseModel):
         cut: Whether long sources may be cut where all do not fit the model's context.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    types: Classifier = "nli"
-    thresholds: dict[ConflictType, Probability] = {}
-    answer_tokens: int = Field(256, ge=1)
-    dates: bool = False
-    judge: Literal["llm", "nli"] = "llm"
-    behaviour: Literal["json", "choice"] = "json"
-    against: Literal["cited", "all"] = "cited"
+    judge: Annotated[
+        Literal["llm", "nli"],
+        Option(
+            "Who judges answer recall and grounding; behaviour is always judged by a language "
+            "model.",
+            panel=JUDGES_PANEL,
+        ),
+    ] = "llm"
+    behaviour: Annotated[
+        Literal["json", "choice"],
+        Option(
+            "Whether behaviour is judged with a reason, or with a probability in one token.",
+            panel=JUDGES_PANEL,
+        ),
+    ] = "json"
+    against: Annotated[
+        Literal["cited", "all"],
+        Option(
+            "What a sentence must be grounded in: sources that it cites, or any.",
+            panel=JUDGES_PANEL,
+        ),
+    ] = "cited"
     cut: bool = False

@@ -13,7 +13,7 @@ from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.writer import Writer
-from serving.client import Sampling
+from serving.calls import Sampling
 
 CHARACTERS: Final = 4
 """Per token of an answer within JSON, as English has on average."""

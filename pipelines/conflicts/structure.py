@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from nli.windows import sentences
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.question_form import QuestionForm, question_form
-from pipelines.conrag.conflict import kappa
-from pipelines.data.declarative import affirmed
 from pipelines.data.records import Document
-from pipelines.data.words import content_words
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
 from pipelines.evidence.labeller import Labeller, label_pairs
+from pipelines.metrics.kappa import kappa
+from pipelines.text.declarative import affirmed
+from pipelines.text.question_form import QuestionForm, question_form
+from pipelines.text.words import content_words
 
 ANSWER_CHARACTERS = 400
 """Characters of an answer, at most: what has no full stop may be a menu, or a table."""

@@ -63,8 +63,8 @@ def fit(rows: Sequence[Labelled], names: Sequence[str], *, seed: int = 0) -> Lin
     Raises:
         ValueError: There is one type only.
     """
-    import numpy as np  # noqa: PLC0415  slow to import
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  likewise
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
 
     values = _matrix(rows, names)
     # What the rounding below makes 0 does not vary.
@@ -175,7 +175,7 @@ def _by_frequency(rows: Sequence[Labelled]) -> Linear:
 
 def _matrix(rows: Sequence[Labelled], names: Sequence[str]) -> "NDArray[np.float64]":
     """The features, (n, f), with the column's mean for what is not known."""
-    import numpy as np  # noqa: PLC0415  slow to import
+    import numpy as np
 
     values = np.array([[row.features[name] for name in names] for row in rows], dtype=np.float64)
     known = np.isfinite(values)
@@ -185,8 +185,8 @@ def _matrix(rows: Sequence[Labelled], names: Sequence[str]) -> "NDArray[np.float
 
 def _strength(standard: "NDArray[np.float64]", types: "NDArray[np.str_]", seed: int) -> float:
     """The strength whose log loss on held-out rows is least; the least where none can be tried."""
-    import numpy as np  # noqa: PLC0415  slow to import
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  likewise
+    import numpy as np
+    from sklearn.linear_model import LogisticRegression
 
     folds = min(INNER_FOLDS, max(Counter(types).values()))
     splits = [
@@ -213,7 +213,7 @@ def _strength(standard: "NDArray[np.float64]", types: "NDArray[np.str_]", seed: 
 def _folds(
     types: Sequence[str], folds: int, seed: int
 ) -> list[tuple["NDArray[np.intp]", "NDArray[np.intp]"]]:
-    from sklearn.model_selection import StratifiedKFold  # noqa: PLC0415  slow to import
+    from sklearn.model_selection import StratifiedKFold
 
     splitter = StratifiedKFold(folds, shuffle=True, random_state=seed)
     with warnings.catch_warnings():
@@ -224,7 +224,7 @@ def _folds(
 
 def _of_each_type(model: Any) -> tuple["NDArray[np.float64]", "NDArray[np.float64]"]:
     """Weights (t, f) and intercepts (t,); of two types scikit-learn keeps the second's alone."""
-    import numpy as np  # noqa: PLC0415  slow to import
+    import numpy as np
 
     weights, intercepts = model.coef_, model.intercept_
     if len(model.classes_) == 2:

@@ -13,7 +13,8 @@ from pipelines.conflictscore.settings import ClaimSource
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 
 CHARACTERS_PER_CLAIM = 10
 """A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.conflictscore.decomposition import reply_tokens, sentence_claims
-from pipelines.conflictscore.run import Scorer
+from pipelines.conflictscore.pipeline import Scorer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.llm import LlmLabeller
@@ -52,22 +52,57 @@ def estimate(examples: Sequence[Example], scorer: Scorer) -> Estimate:
     splits, judged = _Count(), _Count()
     if scorer.decomposition is not None and scorer.client is not None:
         splits = _splitting(examples, scorer.client, scorer.decomposition, scorer.settings)
-    if scorer.llm is not None:
-        judged = _judging(examples, scorer.llm, scorer.settings)
+    judge = scorer.judge
+    if judge.llm is not None:
+        judged = _judging(examples, judge.llm, scorer.settings)
     pairs = sum(
         len(_expected_claims(example, scorer.settings)) * len(example.documents)
         for example in examples
     )
-    nothing_kept = scorer.chosen is not None and scorer.chosen.reason is not None
+    nothing_kept = judge.threshold is not None and judge.threshold.reason is not None
     return Estimate(
         responses=len(examples),
         decomposition_calls=splits.calls,
         evidence_calls=judged.calls,
-        tagged_pairs=pairs if scorer.tagger is not None and not nothing_kept else 0,
+        tagged_pairs=pairs if judge.tagger is not None and not nothing_kept else 0,
         prompt_tokens=splits.prompts + judged.prompts,
         distinct_tokens=splits.distinct + judged.distinct,
         written_tokens=splits.written + judged.written,
     )
+
+
+def announced(data: str, examples: Sequence[Example], scorer: Scorer, repeat: int = 1) -> str:
+    """What a run will cost, in lines for a person.
+
+    Args:
+        data: Name of the file.
+        examples: Its responses.
+        scorer: The metric.
+        repeat: How often all of it is done.
+    """
+    cost, judge = estimate(examples, scorer), scorer.judge
+    tagged = judge.tagger is not None
+    guess = " (one claim per sentence assumed)"
+    lines = [f"{cost.responses:,} responses from {data}, judged by {judge.name}"]
+    if tagged:
+        pairs = f"about {cost.tagged_pairs:,} pairs to tag"
+        lines.append(pairs + (guess if cost.decomposition_calls else ""))
+    if judge.threshold is not None:
+        lines.append(judge.threshold.in_words())
+    if scorer.client is None:
+        lines.append("no language model is asked")
+    else:
+        lines += [
+            f"{cost.decomposition_calls:,} decomposition calls, "
+            f"{'at most' if tagged else 'about'} {cost.evidence_calls:,} evidence calls"
+            f"{'' if tagged else guess}",
+            f"about {cost.prompt_tokens:,} prompt tokens, "
+            f"{cost.distinct_tokens:,} once shared prefixes are read only once",
+            f"at most {cost.written_tokens:,} tokens written",
+        ]
+    if repeat > 1:
+        lines.append(f"all of it {repeat} times over{' but the tagging' if tagged else ''}")
+    return "\n".join(lines)
 
 
 def _splitting(

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from markupsafe import Markup
 
-from nli.calibration import RiskPoint
+from nli.risk import RiskPoint
 from pipelines.conflictscore.result import Result
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.risk import (

@@ -1,10 +1,13 @@
 """ConflictScore of one response: decompose, judge every claim by every document, aggregate."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
 from pipelines.conflictscore.decomposition import (
     Decomposition,
     decompose,
+    decomposition_prompt,
     distinct,
     sentence_claims,
 )
@@ -16,40 +19,83 @@ from pipelines.conflictscore.scores import (
 )
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
+from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.labeller import Labeller
+from pipelines.evidence.nli import TaggerFolder
+from pipelines.evidence.store import JudgementStore
 from pipelines.prompts import Prompt
 from serving.client import Client
 
 
-async def conflict_score(
-    example: Example,
-    *,
-    client: Client | None,
-    labeller: Labeller,
-    decomposition: Prompt | None,
+@dataclass(frozen=True)
+class Scorer:
+    """The metric made ready: who is asked, and with which prompts.
+
+    Attributes:
+        settings: The metric's variant.
+        judge: Judges claims by documents.
+        client: The language model that splits responses; None where none is asked.
+        decomposition: The prompt for it; None where no model is asked for claims.
+    """
+
+    settings: Settings
+    judge: Judge
+    client: Client | None = None
+    decomposition: Prompt | None = None
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Those in use."""
+        return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
+
+
+def prepare(
     settings: Settings,
-) -> Result:
+    client: Client | None = None,
+    overrides: Path | None = None,
+    *,
+    tagger: TaggerFolder | None = None,
+    store: JudgementStore | None = None,
+    fresh: bool = False,
+) -> Scorer:
+    """Make the metric ready; the library's entrance.
+
+    Args:
+        settings: The metric's variant.
+        client: The language model; may be missing where the settings ask none.
+        overrides: Folder with prompts of the user's own.
+        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
+        store: Where judgements are kept and looked up; None keeps none.
+        fresh: Whether the language model's judgements are neither looked up nor kept.
+
+    Raises:
+        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
+            cannot be used, or has no calibration points for a cascade.
+    """
+    judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
+    return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
+
+
+async def conflict_score(example: Example, scorer: Scorer) -> Result:
     """Score one response against its documents (ConflictScore, section 3).
 
     Args:
         example: The response and its documents. Claims that it brings along are judged in place of
             a decomposition.
-        client: The model that decomposes; may be missing where none is asked.
-        labeller: Judges claims by documents.
-        decomposition: The prompt for it; None where no model is asked for claims.
-        settings: The metric's variant.
+        scorer: From `prepare`.
 
     Raises:
-        InputError: The labeller cannot judge a pair, or a model is needed and there is none.
+        PairError: A claim does not fit the tagger.
+        InputError: A model is needed and there is none, or the tagger cannot be loaded.
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
     """
-    parts = await claims_of(example, client, decomposition, settings)
+    settings = scorer.settings
+    parts = await claims_of(example, scorer.client, scorer.decomposition, settings)
     if not parts.claims:
         return result(example, status="invalid", error=parts.problem, raw=parts.raw)
 
-    labelled = await labeller(parts.claims, example.documents)
+    labelled = await scorer.judge.labeller(parts.claims, example.documents)
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
     readable = sum(determined(row) for row in rows)

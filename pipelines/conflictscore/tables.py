@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
+from typing import Final, NamedTuple
 
 from pipelines.conflictscore.labelling import cascade, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
@@ -16,7 +18,9 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.proportion import proportion
-from pipelines.report.table import Cell, Column, Row, Table
+from pipelines.report.failures import Failure
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import Column, Measure, Table, quote
 from pipelines.report.text import one_line
 
 UNNAMED = "response"
@@ -24,17 +28,31 @@ UNNAMED = "response"
 
 ALL = "all"
 
-_PAPER_DATA = "ConflictingQA (100 items)"
-_PAPER = (  # Table 3 of the paper: setting, model, CS-C, CS-R
+TABLE_3: Final = quote(
+    "variant model cs_c cs_r",
     ("RAG", "GPT-4.1", 0.5238, 0.1517),
     ("RAG (Balanced)", "GPT-4.1", 0.5230, 0.1516),
     ("RAG (Super-Balanced)", "GPT-4.1", 0.5430, 0.1715),
     ("RAG", "GPT-4.1-Nano", 0.5654, 0.1656),
     ("RAG (Balanced)", "GPT-4.1-Nano", 0.5315, 0.1530),
     ("RAG (Super-Balanced)", "GPT-4.1-Nano", 0.5673, 0.1715),
+    data="ConflictingQA (100 items)",
+    source="paper, Table 3",
+    responses=100,
 )
+"""Figures of the paper."""
 
 _EXCERPT = 300
+
+
+class Group(NamedTuple):
+    """The responses of a variant, or all of them."""
+
+    name: str
+    results: Sequence[Result]
+
+
+VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 
 
 def scores(results: Sequence[Result], model: str, data: str) -> Table:
@@ -48,76 +66,81 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
         model: Name of the judging model, shown in each row.
         data: Name of the data set, shown in each row.
     """
-    groups = [(name, _of(results, name)) for name in variants(results)]
-    if len(groups) > 1:
-        groups.append((ALL, list(results)))
-    rows = tuple(_score_row(name, members, model, data) for name, members in groups)
-    notes = [
-        "CS-C and CS-R are means over scored responses, lower is better; in brackets the 95 % t "
-        "interval, clustered by record.",
-        "Conflicting claims: the share among all determined claims, with the 95 % Wilson interval, "
-        "which takes claims as independent and is too narrow where claims of one response go "
-        "together.",
-        "Invalid responses and failed ones have no score and are in no mean. A claim with an "
-        "unreadable judgement is undetermined and is in neither score.",
-        "The rows of the paper were measured with other models on other data. They stand here for "
-        "orientation; rows of this run are no reproduction of them.",
-    ]
-    if _without_width(rows):
-        notes.append(
-            "An interval without width says that all values were equal, not that the value is "
-            "certain."
-        )
-    if _without_interval(rows):
-        notes.append("A value without brackets rests on a single record and has no interval.")
-    return Table(
+    made = Table.of(
+        _groups(results),
         name="scores",
         title="Scores",
         caption=f"ConflictScore of {data}, judged by {model}.",
-        columns=(
-            Column("variant", "Variant"),
-            Column("model", "Model"),
-            Column("data", "Data"),
-            Column("source", "Source"),
-            Column("cs_c", "CS-C", interval=True),
-            Column("cs_r", "CS-R", interval=True),
-            Column("conflicting_claims", "Conflicting claims", interval=True),
-            Column("responses", "Responses"),
-            Column("claims", "Claims"),
-            Column("invalid_judgements", "Invalid judgements"),
-            Column("undetermined_claims", "Undetermined claims"),
-            Column("invalid_responses", "Invalid responses"),
-            Column("failed_responses", "Failed responses"),
-            Column("truncated_texts", "Truncated texts"),
+        columns=[
+            VARIANT,
+            Column("model", "Model", lambda _: model),
+            Column("data", "Data", lambda _: data),
+            Column("source", "Source", lambda _: "this run"),
+            Measure("cs_c", "CS-C", lambda own: mean_score(own.results, "cs_c")),
+            Measure("cs_r", "CS-R", lambda own: mean_score(own.results, "cs_r")),
+            Measure(
+                "conflicting_claims",
+                "Conflicting claims",
+                lambda own: conflicting_share(own.results),
+            ),
+            Column("responses", "Responses", lambda own: len(own.results)),
+            Column("claims", "Claims", lambda own: sum(len(each.claims) for each in own.results)),
+            Column(
+                "invalid_judgements",
+                "Invalid judgements",
+                lambda own: label_counts(own.results)[Relation.INVALID],
+            ),
+            Column(
+                "undetermined_claims",
+                "Undetermined claims",
+                lambda own: sum(each.undetermined_claims for each in own.results),
+            ),
+            Column("invalid_responses", "Invalid responses", lambda own: _count(own, "invalid")),
+            Column("failed_responses", "Failed responses", lambda own: _count(own, "failed")),
+            Column(
+                "truncated_texts",
+                "Truncated texts",
+                lambda own: sum(len(each.truncations) for each in own.results),
+            ),
+        ],
+        quoted=TABLE_3,
+        notes=(
+            "CS-C and CS-R are means over scored responses, lower is better; in brackets the 95 % "
+            "t interval, clustered by record.",
+            "Conflicting claims: the share among all determined claims, with the 95 % Wilson "
+            "interval, which takes claims as independent and is too narrow where claims of one "
+            "response go together.",
+            "Invalid responses and failed ones have no score and are in no mean. A claim with an "
+            "unreadable judgement is undetermined and is in neither score.",
+            "The rows of the paper were measured with other models on other data. They stand here "
+            "for orientation; rows of this run are no reproduction of them.",
         ),
-        rows=rows,
-        quoted=tuple(_paper_row(*figures) for figures in _PAPER),
-        notes=tuple(notes),
+    )
+    return replace(
+        made,
+        notes=(*made.notes, *_about_intervals(made, "values were equal, not that the value is")),
     )
 
 
 def labels(results: Sequence[Result]) -> Table:
     """How often each label was given, per variant and over all responses."""
-    groups = [(name, _of(results, name)) for name in variants(results)]
-    if len(groups) > 1:
-        groups.append((ALL, list(results)))
-    rows: list[Row] = []
-    for name, members in groups:
-        counts = label_counts(members)
-        total = sum(counts.values())
-        shares = (counts[relation] for relation in Relation)
-        rows.append((name, *shares, total, mean_label_mass(members)))
-    return Table(
+
+    def count(label: Relation) -> Column[Group]:
+        return Column(
+            label.lower(), label.capitalize(), lambda own: label_counts(own.results)[label]
+        )
+
+    return Table.of(
+        _groups(results),
         name="labels",
         title="Labels",
         caption="Judgements of (claim, document) pairs by label.",
-        columns=(
-            Column("variant", "Variant"),
-            *(Column(relation.lower(), relation.capitalize()) for relation in Relation),
-            Column("judgements", "Judgements"),
-            Column("label_mass", "Probability on labels"),
-        ),
-        rows=tuple(rows),
+        columns=[
+            VARIANT,
+            *map(count, Relation),
+            Column("judgements", "Judgements", lambda own: label_counts(own.results).total()),
+            Column("label_mass", "Probability on labels", lambda own: mean_label_mass(own.results)),
+        ],
         notes=(
             "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
             "Probability on labels: the share of the judge's probability that fell on the labels "
@@ -129,65 +152,56 @@ def labels(results: Sequence[Result]) -> Table:
 
 def differences(results: Sequence[Result]) -> Table:
     """Paired differences of CS-C and CS-R between every two variants, over their common records."""
-    rows: list[Row] = []
-    for first, second in combinations(variants(results), 2):
-        pairs = [
-            paired_difference(
-                _by_group(results, first, measure),
-                _by_group(results, second, measure),
-                bounds=(-1, 1),
-            )
-            for measure in ("cs_c", "cs_r")
-        ]
-        records = max((pair.n for pair in pairs if pair is not None), default=0)
-        rows.append((f"{first} minus {second}", first, second, records, *pairs))
-    notes = [
-        "Each record with a score for both variants gives one difference; in brackets the 95 % t "
-        "interval of their mean. A positive difference says that the first variant scores higher, "
-        "that is worse."
-    ]
-    if len(rows) > 1:
-        notes.append("The intervals are not adjusted for the number of comparisons.")
-    if _without_interval(rows):
-        notes.append("A value without brackets rests on a single record and has no interval.")
-    if _without_width(rows):
-        notes.append(
-            "An interval without width says that all differences were equal, not that they are "
-            "certain."
-        )
-    return Table(
+
+    def difference(pair: tuple[str, str], measure: str) -> Estimate | None:
+        first, second = (_by_group(results, name, measure) for name in pair)
+        return paired_difference(first, second, bounds=(-1, 1))
+
+    def records(pair: tuple[str, str]) -> int:
+        found = (difference(pair, measure) for measure in ("cs_c", "cs_r"))
+        return max((each.n for each in found if each is not None), default=0)
+
+    pairs = list(combinations(variants(results), 2))
+    made = Table.of(
+        pairs,
         name="differences",
         title="Differences between variants",
         caption="Mean difference of two variants on the same records.",
-        columns=(
-            Column("difference", "Difference"),
-            Column("first", "First"),
-            Column("second", "Second"),
-            Column("records", "Records"),
-            Column("cs_c", "CS-C", interval=True),
-            Column("cs_r", "CS-R", interval=True),
+        columns=[
+            Column("difference", "Difference", " minus ".join),
+            Column("first", "First", lambda pair: pair[0]),
+            Column("second", "Second", lambda pair: pair[1]),
+            Column("records", "Records", records),
+            Measure("cs_c", "CS-C", lambda pair: difference(pair, "cs_c")),
+            Measure("cs_r", "CS-R", lambda pair: difference(pair, "cs_r")),
+        ],
+        notes=(
+            "Each record with a score for both variants gives one difference; in brackets the 95 % "
+            "t interval of their mean. A positive difference says that the first variant scores "
+            "higher, that is worse.",
+            *(["The intervals are not adjusted for the number of comparisons."] * (len(pairs) > 1)),
         ),
-        rows=tuple(rows),
-        notes=tuple(notes),
     )
+    said = reversed(_about_intervals(made, "differences were equal, not that they are"))
+    return replace(made, notes=(*made.notes, *said))
 
 
 def failures(results: Sequence[Result], skipped: Sequence[Skipped] = ()) -> Table:
     """Everything that was not scored, not read or not seen whole, one row each."""
-    lines = [
-        (None, "bad record", f"line {bad.line}", one_line(bad.error, _EXCERPT)) for bad in skipped
-    ]
-    return Table(
+    unread = (
+        Failure((None, f"line {bad.line}"), "bad record", one_line(bad.error, _EXCERPT))
+        for bad in skipped
+    )
+    return failure_table(
+        [*unread, *(fault for result in results for fault in _faults(result))],
         name="failures",
-        title="Failures and truncations",
         caption="What was not scored, could not be read, or was not seen whole.",
-        columns=(
-            Column("response", "Response"),
-            Column("kind", "Kind"),
-            Column("where", "Where"),
-            Column("what", "What"),
-        ),
-        rows=(*lines, *(row for result in results for row in _faults(result))),
+        places=[Column("response", "Response", lambda at: at[0])],
+        said=[
+            Column("kind", "Kind", lambda fault: fault.what),
+            Column("where", "Where", lambda fault: fault.at[1]),
+            Column("what", "What", lambda fault: fault.reason),
+        ],
         notes=(f"Replies are cut to {_EXCERPT} characters here.",),
     )
 
@@ -263,6 +277,12 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
     return proportion(sum(conflicting(relations) for relations in claims), len(claims))
 
 
+def _groups(results: Sequence[Result]) -> list[Group]:
+    """The variants; where there are several, all responses after them."""
+    groups = [Group(name, _of(results, name)) for name in variants(results)]
+    return [*groups, Group(ALL, results)] if len(groups) > 1 else groups
+
+
 def _of(results: Sequence[Result], name: str) -> list[Result]:
     return [result for result in results if variant(result) == name]
 
@@ -275,61 +295,44 @@ def _by_group(results: Sequence[Result], name: str, measure: str) -> dict[str, f
     }
 
 
-def _score_row(name: str, results: Sequence[Result], model: str, data: str) -> Row:
-    return (
-        name,
-        model,
-        data,
-        "this run",
-        mean_score(results, "cs_c"),
-        mean_score(results, "cs_r"),
-        conflicting_share(results),
-        len(results),
-        sum(len(result.claims) for result in results),
-        label_counts(results)[Relation.INVALID],
-        sum(result.undetermined_claims for result in results),
-        sum(result.status == "invalid" for result in results),
-        sum(result.status == "failed" for result in results),
-        sum(len(result.truncations) for result in results),
-    )
+def _about_intervals(table: Table, equal: str) -> list[str]:
+    """Notes on intervals that say little: those without width, and values without one."""
+    cells = [cell for row in table.rows for cell in row if isinstance(cell, Estimate)]
+    said = []
+    if any(cell.low is not None and cell.low == cell.high for cell in cells):
+        said.append(f"An interval without width says that all {equal} certain.")
+    if any(cell.low is None for cell in cells):
+        said.append("A value without brackets rests on a single record and has no interval.")
+    return said
 
 
-def _paper_row(setting: str, model: str, cs_c: float, cs_r: float) -> Row:
-    unknown: tuple[Cell, ...] = (None,) * 6
-    return (setting, model, _PAPER_DATA, "paper, Table 3", cs_c, cs_r, None, 100, *unknown)
+def _count(own: Group, status: str) -> int:
+    return sum(result.status == status for result in own.results)
 
 
-def _without_interval(rows: Sequence[Row]) -> bool:
-    return any(isinstance(cell, Estimate) and cell.low is None for row in rows for cell in row)
+def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
+    def fault(what: str, where: str, reason: str) -> Failure[tuple[str | None, str]]:
+        return Failure((result.id, where), what, reason)
 
-
-def _without_width(rows: Sequence[Row]) -> bool:
-    return any(
-        isinstance(cell, Estimate) and cell.low is not None and cell.low == cell.high
-        for row in rows
-        for cell in row
-    )
-
-
-def _faults(result: Result) -> Iterator[Row]:
     if result.status != "scored":
-        what = result.error or "no reason was recorded"
+        reason = result.error or "no reason was recorded"
         if result.raw:
-            what = f"{what}; the reply: {result.raw}"
-        yield (result.id, f"{result.status} response", "", one_line(what, _EXCERPT))
+            reason = f"{reason}; the reply: {result.raw}"
+        yield fault(f"{result.status} response", "", one_line(reason, _EXCERPT))
     numbers = {claim: number for number, claim in enumerate(result.claims, 1)}
     for judgement in result.judgements:
         if judgement.relation is Relation.INVALID:
             where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
-            what = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
-            yield (result.id, "invalid judgement", where, what)
+            reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+            yield fault("invalid judgement", where, reply)
     if result.claims_capped:
         kept = len(result.claims)
-        what = (
+        reason = (
             f"the list ended at {kept:,} claim{'s' if kept != 1 else ''}, repetitions aside, "
             "because it was as long as it may be; claims may be missing"
         )
-        yield (result.id, "capped claims", "response", what)
+        yield fault("capped claims", "response", reason)
     for cut in result.truncations:
-        what = f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
-        yield (result.id, "truncation", cut.text, what)
+        yield fault(
+            "truncation", cut.text, f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
+        )

@@ -10,8 +10,8 @@ from pipelines.conrag.conflict import conflict_score
 from pipelines.conrag.graph import Similarity, similarity_graph, word_cosine
 from pipelines.conrag.packet import Packet, select
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Adjudicated, adjudicate
-from pipelines.conrag.tagged import Tagged
+from pipelines.conrag.stance import Adjudication, adjudicate
+from pipelines.conrag.tagged import TaggedPassage
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -38,11 +38,11 @@ class Analysis:
     kappa: float
     packet: Packet
     table: tuple[Evidence, ...]
-    decided: Adjudicated
+    decided: Adjudication
 
 
 def analyse(
-    tagged: Sequence[Tagged],
+    tagged: Sequence[TaggedPassage],
     settings: ConragSettings,
     *,
     topical: Similarity = word_cosine,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.conrag.tagged import TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import RELATIONS, Relation
 
 if TYPE_CHECKING:
@@ -37,19 +37,19 @@ def communities(graph: "nx.Graph") -> list[frozenset[str]]:
 
     Passages without an edge are communities of their own.
     """
-    import networkx as nx  # noqa: PLC0415  only where a graph is wanted
+    import networkx as nx
 
     if not graph.number_of_edges():
         return [frozenset({node}) for node in graph]
     return list(nx.community.greedy_modularity_communities(graph, weight="weight"))
 
 
-def dominant_tag(members: Sequence[Tagged]) -> Relation:
+def dominant_tag(members: Sequence[TaggedPassage]) -> Relation:
     """The tag with the largest sum of confidences; of equals the first of `RELATIONS`."""
     return max(RELATIONS, key=lambda relation: evidence_mass(members, relation))
 
 
-def clusters(tagged: Sequence[Tagged], groups: Sequence[frozenset[str]]) -> list[Cluster]:
+def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) -> list[Cluster]:
     """The clusters of a partition, supporting ones first, the most confident first.
 
     Args:

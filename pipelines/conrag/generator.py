@@ -17,7 +17,8 @@ from pipelines.conrag.answer import AnswerSentence, Evidence
 from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.stance import Stance
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 from serving.replies import Structured
 
 REPLY_TOKENS = 768
@@ -68,7 +69,7 @@ class Generator:
 
 
 @dataclass(frozen=True)
-class Written:
+class GeneratedAnswer:
     """What a generator wrote.
 
     Attributes:
@@ -109,7 +110,7 @@ async def write(
     by: Generator,
     *,
     first_answer: Sequence[str] | None = None,
-) -> Written:
+) -> GeneratedAnswer:
     """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
 
     Args:
@@ -142,7 +143,7 @@ async def write(
         messages = by.answer.messages(query=query, evidence=shown)
         reply = await by.client.structured(messages, AnswerReply, sampling)
     if reply.value is None:
-        return Written((), problem=f"answer: {reply.problem}", raw=reply.raw)
+        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
 
     async def bound(written: SentenceReply) -> AnswerSentence:
         first = _checked(written, table, policy)
@@ -166,7 +167,7 @@ async def write(
 
     sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
     stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
-    return Written(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
+    return GeneratedAnswer(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
 
 
 def _checked(

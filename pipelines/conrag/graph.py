@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipelines.conrag.tagged import Tagged
-from pipelines.data.words import FUNCTION_WORDS, words
+from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Relation
+from pipelines.text.words import FUNCTION_WORDS, words
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -58,7 +58,7 @@ def edge_weight(topical: float, entities: float, agreement: float, weights: Edge
     return alike * (1 + weights.agreement * agreement)
 
 
-def semantic_agreement(one: Tagged, other: Tagged) -> float:
+def semantic_agreement(one: TaggedPassage, other: TaggedPassage) -> float:
     """How far two passages take the same side, in [-1, 1] (ConRAG, section 2).
 
     The product of their confidences where both support or both refute, its negative where one
@@ -102,7 +102,7 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 def word_cosine(texts: Sequence[str]) -> list[list[float]]:
     """Cosine similarity of tf-idf vectors, in [0, 1], for each pair of texts."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415  slow to import
+    from sklearn.feature_extraction.text import TfidfVectorizer
 
     if not any(words(text) for text in texts):
         return [[float(one == other) for other in texts] for one in texts]
@@ -112,7 +112,7 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
 
 
 def similarity_graph(
-    tagged: Sequence[Tagged], weights: EdgeWeights, topical: Similarity = word_cosine
+    tagged: Sequence[TaggedPassage], weights: EdgeWeights, topical: Similarity = word_cosine
 ) -> "nx.Graph":
     """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
 
@@ -124,7 +124,7 @@ def similarity_graph(
     Returns:
         Nodes are passage ids in order; edges have a `weight` and its parts.
     """
-    import networkx as nx  # noqa: PLC0415  only where a graph is wanted
+    import networkx as nx
 
     ordered = sorted(tagged, key=lambda each: each.id)
     texts = [each.passage.as_read() for each in ordered]

@@ -3,14 +3,18 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.graph import jaccard
-from pipelines.conrag.tagged import Tagged
-from pipelines.data.words import content_words
+from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Relation
+from pipelines.option import Option
+from pipelines.text.words import content_words
+
+PANEL = "Evidence and stance (ConRAG, Table III)"
 
 
 class PacketSettings(BaseModel):
@@ -28,9 +32,19 @@ class PacketSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    size: int = Field(8, ge=2)
-    tau: float = Field(0.50, ge=0, le=1)
-    per_cluster: int = Field(2, ge=2)
+    size: Annotated[
+        int,
+        Field(ge=2),
+        Option("k', passages of the evidence.", name="--packet", panel=PANEL),
+    ] = 8
+    tau: Annotated[
+        float,
+        Field(ge=0, le=1),
+        Option("Conflict score from which both sides are shown in equal parts.", panel=PANEL),
+    ] = 0.50
+    per_cluster: Annotated[
+        int, Field(ge=2), Option("m, most passages of a cluster.", panel=PANEL)
+    ] = 2
     irrelevant: int = Field(2, ge=0)
     near_duplicate: float = Field(0.9, gt=0, le=1)
 
@@ -44,16 +58,16 @@ class Packet:
         balanced: Whether both sides were given budgets, because of a conflict.
     """
 
-    passages: tuple[Tagged, ...]
+    passages: tuple[TaggedPassage, ...]
     balanced: bool
 
 
-def relevance(each: Tagged) -> float:
+def relevance(each: TaggedPassage) -> float:
     """rel_i, the order where there is no conflict (ConRAG, section 2, packet construction)."""
     return each.relevance
 
 
-def relevance_confidence(each: Tagged) -> float:
+def relevance_confidence(each: TaggedPassage) -> float:
     """rel_i * conf_i, the order within a side (ConRAG, section 2, packet construction)."""
     return each.relevance * each.confidence
 
@@ -64,7 +78,10 @@ def side_budget(settings: PacketSettings) -> int:
 
 
 def select(
-    tagged: Sequence[Tagged], clusters: Sequence[Cluster], kappa: float, settings: PacketSettings
+    tagged: Sequence[TaggedPassage],
+    clusters: Sequence[Cluster],
+    kappa: float,
+    settings: PacketSettings,
 ) -> Packet:
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
@@ -85,10 +102,10 @@ def select(
     """
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     words = {each.id: content_words(each.passage.text) for each in tagged}
-    chosen: list[Tagged] = []
+    chosen: list[TaggedPassage] = []
     taken: Counter[str] = Counter()
 
-    def take(each: Tagged) -> bool:
+    def take(each: TaggedPassage) -> bool:
         """Choose a passage if it may still be chosen; what may not now may not later."""
         repeated = any(
             each.id == other.id
@@ -118,5 +135,7 @@ def select(
     return Packet(tuple(chosen), balanced)
 
 
-def _ordered(tagged: Iterable[Tagged], score: Callable[[Tagged], float]) -> list[Tagged]:
+def _ordered(
+    tagged: Iterable[TaggedPassage], score: Callable[[TaggedPassage], float]
+) -> list[TaggedPassage]:
     return sorted(tagged, key=lambda each: (-score(each), each.id))

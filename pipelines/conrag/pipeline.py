@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from pipelines.conrag import template
 from pipelines.conrag.analysis import analyse
 from pipelines.conrag.answer import Answer, AnswerSentence
-from pipelines.conrag.generator import Generator, Written, write
+from pipelines.conrag.generator import GeneratedAnswer, Generator, write
 from pipelines.conrag.graph import Similarity, word_cosine
 from pipelines.conrag.policies import SIDE, problems
 from pipelines.conrag.question import FirstAnswer, first_answer
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tagged import Tagged
+from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
 from pipelines.retrieval.index import Retrieved
@@ -58,9 +58,9 @@ async def conrag(
     disagreement = template.conflict_statement(table)
     statements = first.claims if question else None
     if first.problem:
-        written = Written((), problem=first.problem, raw=first.raw)
+        written = GeneratedAnswer((), problem=first.problem, raw=first.raw)
     elif generator is None:
-        written = Written(
+        written = GeneratedAnswer(
             tuple(
                 sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
                 for sentence in template.write(decided, table)
@@ -70,7 +70,7 @@ async def conrag(
         written = await write(query, table, settings.policy, generator, first_answer=statements)
     else:
         nothing = template.NO_ANSWER if question else template.NOTHING_FOUND
-        written = Written((AnswerSentence(text=nothing, about="none"),))
+        written = GeneratedAnswer((AnswerSentence(text=nothing, about="none"),))
     return Answer(
         query=query,
         first_answer=statements or (),
@@ -98,7 +98,7 @@ async def conrag(
 
 async def tag(
     claims: Sequence[str], retrieved: Sequence[Retrieved], labeller: Labeller
-) -> tuple[list[Tagged], tuple[Truncation, ...]]:
+) -> tuple[list[TaggedPassage], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
     Args:
@@ -112,18 +112,19 @@ async def tag(
     """
     if not retrieved or not claims:
         return [
-            Tagged(each.passage, each.relevance, Relation.IRRELEVANT, 0) for each in retrieved
+            TaggedPassage(each.passage, each.relevance, Relation.IRRELEVANT, 0)
+            for each in retrieved
         ], ()
     labelled = await labeller(claims, [each.passage for each in retrieved])
     tagged = []
     for place, each in enumerate(retrieved):
         judgement = deciding(labelled.judgements[place :: len(retrieved)])
         tagged.append(
-            Tagged(
+            TaggedPassage(
                 each.passage,
                 each.relevance,
                 judgement.relation,
-                confidence(judgement),
+                tag_confidence(judgement),
                 rationale=judgement.snippet if judgement.snippet_found else None,
                 probabilities=judgement.probabilities,
             )
@@ -141,10 +142,10 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
         judgements: At least one, of one passage by different claims.
     """
     order = (Relation.INVALID, Relation.IRRELEVANT, Relation.CONTRADICTS, Relation.SUPPORTS)
-    return max(judgements, key=lambda each: (order.index(each.relation), confidence(each)))
+    return max(judgements, key=lambda each: (order.index(each.relation), tag_confidence(each)))
 
 
-def confidence(judgement: Judgement) -> float:
+def tag_confidence(judgement: Judgement) -> float:
     """u_i, the probability of the label; 1 where the labeller gives none, 0 of no label."""
     if judgement.relation is Relation.INVALID:
         return 0.0

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Sequence
+from typing import Annotated
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag.answer import About, AnswerSentence, Evidence
+from pipelines.conrag.packet import PANEL
 from pipelines.evidence.judgement import Relation
+from pipelines.option import Option
 from pipelines.retrieval.chunks import document_of
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
@@ -27,7 +30,15 @@ class CitationPolicy(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     numbers: bool = True
-    sources: int = Field(1, ge=1)
+    sources: Annotated[
+        int,
+        Field(ge=1),
+        Option(
+            "Independent sources (sites, or documents) that a sentence must cite to count as "
+            "cited.",
+            panel=PANEL,
+        ),
+    ] = 1
 
 
 def problems(

@@ -14,15 +14,12 @@ from pydantic import BaseModel, Field
 
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import unmarked
-from pipelines.data.declarative import declarative
 from pipelines.data.records import Document
-from serving.client import Sampling
+from pipelines.text.as_claim import as_claim
+from serving.calls import Sampling
 
 MOST = 5
 REPLY_TOKENS = 256
-
-SENTENCE_WORDS = 5
-"""Words from which an answer with a full stop is a sentence; "Washington, D.C." is none."""
 
 
 class FirstAnswerReply(BaseModel):
@@ -74,17 +71,3 @@ async def first_answer(question: str, passages: Sequence[Document], by: Generato
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
     given = [unmarked(each) for each in reply.value.answers]
     return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))
-
-
-def as_claim(question: str, answer: str) -> str:
-    """Question and answer as one statement; an answer that is a sentence stands by itself.
-
-    "When was the dam built?" with "1902" is "The dam was built in 1902."; with "It was built in
-    1902." it is just that.
-
-    Args:
-        question: What is asked.
-        answer: Not empty.
-    """
-    sentence = answer.endswith(".") and len(answer.split()) >= SENTENCE_WORDS
-    return answer if sentence else declarative(question, answer)

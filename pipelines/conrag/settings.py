@@ -1,17 +1,20 @@
 """The parameters of ConRAG."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag.graph import EdgeWeights
-from pipelines.conrag.packet import PacketSettings
+from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.stance import DELTA
+from pipelines.option import Option
 from pipelines.retrieval.index import DEPTH
 
 Margin = Literal["sum", "share"]
 Weights = Literal["equal", "relevance"]
+
+SEARCH_PANEL = "Search"
 
 
 class ConragSettings(BaseModel):
@@ -30,10 +33,28 @@ class ConragSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    depth: int = Field(DEPTH, ge=1)
+    depth: Annotated[
+        int, Field(ge=1), Option("Passages that are found.", name="--k", panel=SEARCH_PANEL)
+    ] = DEPTH
     packet: PacketSettings = PacketSettings()
     edges: EdgeWeights = EdgeWeights()
-    delta: float = Field(DELTA, ge=0)
-    margin: Margin = "sum"
-    weights: Weights = "equal"
+    delta: Annotated[
+        float,
+        Field(ge=0),
+        Option("By how much one side must outweigh the other.", panel=PANEL),
+    ] = DELTA
+    margin: Annotated[
+        Margin,
+        Option(
+            "Whether --delta is of summed confidences, as in the paper, or of each side's share "
+            "of them.",
+            panel=PANEL,
+        ),
+    ] = "sum"
+    weights: Annotated[
+        Weights,
+        Option(
+            "Whether passages count alike, as in the paper, or by their relevance.", panel=PANEL
+        ),
+    ] = "equal"
     policy: CitationPolicy = CitationPolicy()

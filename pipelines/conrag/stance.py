@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.conrag.tagged import TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import Relation
 
 DELTA = 0.10
@@ -25,11 +25,11 @@ STATUS = {
     Stance.REFUTE: "refuted by evidence",
     Stance.NOT_ENOUGH_INFO: "insufficient evidence",
 }
-"""What is said of a question's answer in place of a stance; see `Adjudicated.status`."""
+"""What is said of a question's answer in place of a stance; see `Adjudication.status`."""
 
 
 @dataclass(frozen=True)
-class Adjudicated:
+class Adjudication:
     """A stance, and what it rests on.
 
     Attributes:
@@ -70,13 +70,13 @@ def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance
 
 
 def adjudicate(
-    tagged: Sequence[Tagged],
+    tagged: Sequence[TaggedPassage],
     kappa: float,
     *,
     delta: float = DELTA,
     tau: float = 0.50,
     margin: Literal["sum", "share"] = "sum",
-) -> Adjudicated:
+) -> Adjudication:
     """The stance that passages give by the delta rule.
 
     The paper sums confidences, so that of twenty passages two sums are seldom within 0.10 of each
@@ -94,4 +94,4 @@ def adjudicate(
     refute = evidence_mass(tagged, Relation.CONTRADICTS)
     whole = support + refute if margin == "share" and support + refute > 0 else 1.0
     stance = delta_rule(support / whole, refute / whole, delta=delta)
-    return Adjudicated(stance, support, refute, kappa, kappa >= tau)
+    return Adjudication(stance, support, refute, kappa, kappa >= tau)

@@ -9,7 +9,7 @@ from pipelines.evidence.judgement import Relation
 
 
 @dataclass(frozen=True)
-class Tagged:
+class TaggedPassage:
     """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
 
     Attributes:
@@ -36,7 +36,7 @@ class Tagged:
         return self.passage.id
 
 
-def evidence_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
+def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     """U_sup or U_ref: the confidences of the passages with a relation, summed (ConRAG, section 2).
 
     Each is weighted by its passage's quality, which is 1 unless sources are weighted.
@@ -44,7 +44,7 @@ def evidence_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
     return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)
 
 
-def expected_mass(tagged: Sequence[Tagged], relation: Relation) -> float:
+def expected_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     """The expected number of passages with a relation: their probabilities of it, summed.
 
     Where `evidence_mass` counts a passage for its label alone, here a passage that is refuting with

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from pipelines.conrag.answer import About, AnswerSentence, Evidence, by_relation
 from pipelines.conrag.policies import unmarked
-from pipelines.conrag.stance import Adjudicated, Stance
+from pipelines.conrag.stance import Adjudication, Stance
 from pipelines.evidence.judgement import Relation
 
 QUOTED = 2
@@ -29,7 +29,7 @@ DISAGREE = "The passages disagree: some support it, others contradict it."
 WANTED = "A source that is independent of these would be needed to settle it."
 
 
-def write(adjudicated: Adjudicated, table: Sequence[Evidence]) -> tuple[AnswerSentence, ...]:
+def write(adjudicated: Adjudication, table: Sequence[Evidence]) -> tuple[AnswerSentence, ...]:
     """The sentences of the answer (ConRAG, section 2, cite; the case study of section 3).
 
     First the verdict, where there is one; then each side in the words of its passages; then what

@@ -90,8 +90,8 @@ def read(path: Path) -> list[FaithQuestion]:
 
 
 def _rows(raw: bytes, path: Path) -> list[dict[str, Any]]:
-    import pyarrow as arrow  # noqa: PLC0415  (only Parquet needs it)
-    from pyarrow import parquet  # noqa: PLC0415  (as above)
+    import pyarrow as arrow
+    from pyarrow import parquet
 
     try:
         table = parquet.read_table(arrow.BufferReader(raw))

@@ -152,7 +152,7 @@ def _record(raw: bytes) -> Record:
 
 
 def _refuse_constant(name: str) -> Any:
-    raise InputError(f"{name} is not JSON; leave the field away or write null")
+    raise InputError(f"{name} is not JSON; leave the field out or write null")
 
 
 def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def _refuse_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"the field '{twice}' is given twice; leave one of them away")
+        raise InputError(f"the field '{twice}' is given twice; leave one of them out")
     return value
 
 

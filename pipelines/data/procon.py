@@ -17,8 +17,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from pipelines.data.records import Text
 from pipelines.data.released import Entry, cleaned, entries, record
-from pipelines.data.words import FUNCTION_WORDS
 from pipelines.errors import InputError
+from pipelines.text.words import FUNCTION_WORDS
 
 NAME = "ProCon"
 

@@ -11,7 +11,7 @@ def read_text(path: Path, *, strip: bool = True) -> str:
 
     Args:
         path: The file.
-        strip: Whether white space around it is left away.
+        strip: Whether white space around it is left out.
 
     Raises:
         InputError: The file is missing, empty, not UTF-8, or holds NUL characters, as binary files

@@ -48,7 +48,7 @@ class CascadeLabeller:
             quick = {
                 (judgement.claim, judgement.document): judgement
                 for judgement in await self._tagged(claims, documents)
-                if confidence(judgement) >= self.threshold
+                if label_probability(judgement) >= self.threshold
             }
         unsure = [pair for pair in wanted if (pair[0], pair[1].id) not in quick]
         slow, cut = await label_pairs(self.llm, unsure)
@@ -75,7 +75,7 @@ class CascadeLabeller:
         return tuple(judgement for judged in single for judgement in judged)
 
 
-def confidence(judgement: Judgement) -> float:
+def label_probability(judgement: Judgement) -> float:
     """u, the probability in [0, 1] of the label given; 0 where the labeller gives none."""
     if judgement.probabilities is None:
         return 0.0

@@ -19,7 +19,8 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 from serving.replies import Fitted, Structured
 
 Mode = Literal["choice", "json", "together"]

@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from nli.calibration import Calibration, RiskCurve
-from nli.calibration import read as read_calibration
 from nli.errors import TaggerError
 from nli.folder import check_folder, folder_digest
 from nli.labels import LABELS, Label
-from nli.model import Precision
 from nli.pairs import Pair
-from nli.tagger import Tag, Tagger, shipped
+from nli.risk import RiskCurve
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Labelled, Relation
 from pipelines.evidence.labeller import PairError, identity_of
-from pipelines.precision import native_format
+from pipelines.precision import format_of
+
+if TYPE_CHECKING:  # numpy
+    from nli.model import Precision
+    from nli.tagger import Tag
 
 RELATION_OF = {
     Label.SUPPORT: Relation.SUPPORTS,
@@ -51,7 +52,7 @@ class Tagging(Protocol):
         on_progress: Callable[[int], None] | None = None,
         *,
         rationale: bool = False,
-    ) -> list[Tag]:
+    ) -> "list[Tag]":
         """One tag per pair; with `rationale` it names the sentence that decided."""
         ...
 
@@ -64,7 +65,7 @@ class TaggerFolder:
         name: For people: the folder's name, or what it is registered as.
         path: The folder.
         digest: Of its files; `nli.folder.folder_digest`.
-        precision: Number format of the computation; see `native_format`.
+        precision: Number format of the computation; see `pipelines.precision`.
         curve: Calibration points for a cascade; None where none stand beside the weights.
         fitted_on: What the calibration pairs were.
     """
@@ -72,7 +73,7 @@ class TaggerFolder:
     name: str
     path: Path
     digest: str
-    precision: Precision = "auto"
+    precision: "Precision" = "auto"
     curve: RiskCurve | None = None
     fitted_on: str = ""
 
@@ -99,6 +100,8 @@ class TaggerFolder:
         Raises:
             TaggerError: The folder cannot be used, or is not what it was when it was looked at.
         """
+        from nli.tagger import Tagger
+
         tagger = Tagger.load(self.path, precision=self.precision)
         if tagger.digest != self.digest:
             raise TaggerError(
@@ -108,26 +111,28 @@ class TaggerFolder:
 
 
 def tagger_folder(
-    path: Path, *, name: str | None = None, precision: Precision = "auto"
+    path: Path, *, name: str | None = None, precision: "Precision" = "auto"
 ) -> TaggerFolder:
     """Look at a tagger's folder without loading it.
 
     Args:
         path: The folder.
         name: What to call it; the folder's own name unless given.
-        precision: "auto" is what suits the machine; see `native_format`.
+        precision: "auto" is what suits the machine; see `pipelines.precision`.
 
     Raises:
         InputError: It is no folder of a tagger, or its calibration is damaged.
     """
+    from nli.calibration import Calibration, read
+
     try:
         check_folder(path)
-        calibration = read_calibration(path) or Calibration()
+        calibration = read(path) or Calibration()
         return TaggerFolder(
             name=name or path.resolve().name,
             path=path,
             digest=folder_digest(path),
-            precision=native_format() if precision == "auto" else precision,
+            precision=format_of(precision),
             curve=calibration.risk,
             fitted_on=calibration.fitted_on,
         )
@@ -141,6 +146,8 @@ def shipped_tagger() -> TaggerFolder:
     Raises:
         InputError: It is not there: the package was installed without its data.
     """
+    from nli.tagger import shipped
+
     folder = shipped()
     if not folder.is_dir():
         raise InputError(
@@ -169,7 +176,7 @@ class _Call:
     """Pairs of one call that wait to be tagged, and who waits for them."""
 
     pairs: list[Pair]
-    answer: asyncio.Future[list[Tag]]
+    answer: "asyncio.Future[list[Tag]]"
 
 
 class NliLabeller:
@@ -207,7 +214,7 @@ class NliLabeller:
             (),
         )
 
-    async def _tags(self, pairs: list[Pair]) -> list[Tag]:
+    async def _tags(self, pairs: list[Pair]) -> "list[Tag]":
         if not pairs:
             return []
         call = _Call(pairs, asyncio.get_running_loop().create_future())
@@ -260,14 +267,14 @@ class NliLabeller:
                 if not call.answer.done():
                     call.answer.set_result(own)
 
-    async def _tag_in_thread(self, pairs: list[Pair]) -> list[Tag]:
+    async def _tag_in_thread(self, pairs: list[Pair]) -> "list[Tag]":
         given_up = threading.Event()
 
         def stop_if_given_up(_: int) -> None:
             if given_up.is_set():
                 raise _GivenUpError
 
-        def tag() -> list[Tag]:
+        def tag() -> "list[Tag]":
             if self._tagger is None:
                 try:
                     self._tagger = self._load()
@@ -296,7 +303,7 @@ class _GivenUpError(Exception):
     """Nobody waits for the batch any more."""
 
 
-def _judgement(claim: str, document: Document, tag: Tag) -> Judgement:
+def _judgement(claim: str, document: Document, tag: "Tag") -> Judgement:
     text = document.as_read()
     span = tag.rationale
     return Judgement(

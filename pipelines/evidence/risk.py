@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, inf, isclose, isinf
 from typing import Any, Self
 
-from nli.calibration import RiskCurve, RiskPoint
+from nli.risk import RiskCurve, RiskPoint
 from pipelines.errors import InputError
 
 POINTS_KEPT = 100
@@ -110,6 +110,15 @@ class ChosenThreshold:
             if point.threshold == self.threshold:
                 return point
         return RiskPoint(threshold=1, kept=0, wrong=0)
+
+    def in_words(self) -> str:
+        """The threshold and what it keeps, in one line."""
+        if self.reason:
+            return f"no label of the tagger is kept: {self.reason}"
+        return (
+            f"threshold {self.threshold:.3f} for a risk of {self.risk:g}; it keeps the tagger's "
+            f"label of {self.point.kept / self.curve.pairs:.0%} of the calibration pairs"
+        )
 
     def as_json(self) -> dict[str, Any]:
         """For `run.json`; JSON has no infinity, so a threshold that nothing reaches is null."""

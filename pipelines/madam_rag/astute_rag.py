@@ -17,7 +17,8 @@ from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import Conclusion
 from pipelines.metrics.short_answers import known
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 
 Source = Literal["memory", "external", "both"]
 

@@ -48,7 +48,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Statement:
     """What an agent is told of the round before.
 
     Attributes:
@@ -125,7 +125,7 @@ async def debate(
     return Debate(rounds=tuple(rounds), agreed=agreed)
 
 
-def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Heard, ...]:
+def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Statement, ...]:
     """What an agent is told of the round before; nothing in the first round.
 
     By default the aggregator's answers and explanation (section 4); with `history` "agents", or
@@ -142,9 +142,9 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[H
     aggregate = before.aggregate
     if settings.history == "aggregate" and aggregate is not None and aggregate.problem is None:
         answers = "; ".join(aggregate.answers) or "unknown"
-        return (Heard("AGGREGATOR", answers, aggregate.explanation),)
+        return (Statement("AGGREGATOR", answers, aggregate.explanation),)
     return tuple(
-        Heard(f"AGENT {number}", reply.answer, reply.explanation)
+        Statement(f"AGENT {number}", reply.answer, reply.explanation)
         for number, reply in enumerate(before.agents, start=1)
         if number != agent + 1 and reply.answer is not None
     )
@@ -182,7 +182,11 @@ def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
 
 
 async def _agent(
-    question: str, document: Document, told: Sequence[Heard], by: Panel, settings: DebateSettings
+    question: str,
+    document: Document,
+    told: Sequence[Statement],
+    by: Panel,
+    settings: DebateSettings,
 ) -> AgentReply:
     messages = by.agent.messages(
         question=question, document=document.as_read(), heard=told, form=settings.replies

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from pipelines.data.declarative import declarative
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, label_pairs
 from pipelines.madam_rag.transcript import AgentReply, Reliability
 from pipelines.metrics.short_answers import is_unknown
+from pipelines.text.declarative import declarative
 
 
 async def reliability(

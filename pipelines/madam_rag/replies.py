@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field
 from pipelines.madam_rag.settings import Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 
 Messages = Sequence[Mapping[str, str]]
 

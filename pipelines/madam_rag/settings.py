@@ -1,8 +1,16 @@
 """The variants of a debate."""
 
-from typing import Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipelines.errors import InputError
+from pipelines.option import Option
+
+PANEL: Final = "Debate (MADAM-RAG, section 4)"
+
+UNTOLD: Final = "a debate without --reliability"
+"""Why a tagger is not asked."""
 
 History = Literal["aggregate", "agents"]
 Agreement = Literal["same", "contained", "never"]
@@ -35,11 +43,34 @@ class DebateSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    rounds: int = Field(3, ge=1)
-    history: History = "aggregate"
-    agreement: Agreement = "same"
-    closing: Closing = "last"
-    replies: Replies = "json"
+    rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
+    history: Annotated[
+        History,
+        Option(
+            "What agents are told of the round before: the aggregator's answer (`aggregate`), or "
+            "the replies of the other agents (`agents`).",
+            panel=PANEL,
+        ),
+    ] = "aggregate"
+    agreement: Annotated[
+        Agreement,
+        Option(
+            "When an agent has kept its answer: when both are the `same` after normalisation, or "
+            "one is `contained` in the other; `never` holds all rounds.",
+            panel=PANEL,
+        ),
+    ] = "same"
+    closing: Annotated[
+        Closing,
+        Option(
+            "Whose aggregate is final when all agents have kept their answers: that of the `last` "
+            "round or of the `previous` one.",
+            panel=PANEL,
+        ),
+    ] = "last"
+    replies: Annotated[
+        Replies, Option("Hold replies to a JSON schema, or parse free text.", panel=PANEL)
+    ] = "json"
     aggregator: bool = True
     agent_tokens: int = Field(256, ge=1)
     conclusion_tokens: int = Field(512, ge=1)
@@ -66,3 +97,48 @@ RELEASED = DebateSettings(
     conclusion_tokens=128,
 )
 """The debate as the paper's released code holds it."""
+
+
+class DebateOptions(BaseModel):
+    """What a user may choose about a debate.
+
+    Attributes:
+        debate: How it is held.
+        as_released: Whether it is `RELEASED` but for the number of rounds.
+        reliability: Whether the aggregator is told how far other documents bear answers out.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    debate: DebateSettings = DebateSettings()
+    as_released: Annotated[
+        bool,
+        Option(
+            "As the paper's released code: `--history agents --agreement contained --closing "
+            "previous --replies text`, 128 tokens a reply.",
+            name="--as-released",
+            panel=PANEL,
+        ),
+    ] = False
+    reliability: Annotated[
+        bool,
+        Option(
+            "Tell the aggregator how many other documents support each agent's answer and how "
+            "many contradict it, by the tagger.",
+            name="--reliability",
+            panel=PANEL,
+        ),
+    ] = False
+
+    def settings(self) -> DebateSettings:
+        """The debate that the options name.
+
+        Raises:
+            InputError: `--as-released` stands beside an option that it decides.
+        """
+        if not self.as_released:
+            return self.debate
+        decided = RELEASED.model_fields_set & self.debate.model_fields_set
+        if decided:
+            raise InputError(f"--as-released decides --{min(decided)}; leave one of the two out")
+        return RELEASED.model_copy(update={"rounds": self.debate.rounds})

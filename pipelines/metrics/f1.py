@@ -83,8 +83,8 @@ def macro_f1(
     if n == 1:
         return Estimate(value, None, None, n, confidence)
 
-    import numpy as np  # noqa: PLC0415  (--help need not pay for it)
-    from scipy.stats import bootstrap  # noqa: PLC0415  (likewise)
+    import numpy as np
+    from scipy.stats import bootstrap
 
     width = len(labels)
     cells = np.repeat(np.arange(width * width), np.asarray(counts).ravel())

@@ -27,6 +27,6 @@ def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | No
     if only_first + only_second == 0:
         return 1.0
 
-    from scipy.stats import binomtest  # noqa: PLC0415  (slow to import)
+    from scipy.stats import binomtest
 
     return float(binomtest(only_first, only_first + only_second).pvalue)

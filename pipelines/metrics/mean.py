@@ -61,7 +61,7 @@ def mean(
     if count == 1:
         return Estimate(centre, None, None, n, confidence)
 
-    from scipy.special import stdtrit  # noqa: PLC0415  (a fifth of a second that --help need not pay)
+    from scipy.special import stdtrit
 
     cr1 = fsum(fsum(cluster) ** 2 for cluster in residuals.values()) / n**2 * count / (count - 1)
     half = float(stdtrit(count - 1, (1 + confidence) / 2)) * sqrt(cr1)

@@ -1,5 +1,6 @@
 """A proportion with the Wilson score interval."""
 
+from collections.abc import Collection
 from math import sqrt
 from statistics import NormalDist
 
@@ -41,3 +42,8 @@ def proportion(successes: int, total: int, *, confidence: float = 0.95) -> Estim
     low = 0.0 if successes == 0 else min(p, max(0.0, centre - half))
     high = 1.0 if successes == total else max(p, min(1.0, centre + half))
     return Estimate(p, low, high, total, confidence)
+
+
+def share(holds: Collection[bool]) -> Estimate | None:
+    """Share of trials that succeeded, as `proportion` gives it."""
+    return proportion(sum(holds), len(holds))

@@ -23,8 +23,8 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float | None:
     if len(differences) == 1 or not any(differences):
         return 1.0
 
-    import numpy as np  # noqa: PLC0415  (slow to import)
-    from scipy.stats import permutation_test  # noqa: PLC0415  (likewise)
+    import numpy as np
+    from scipy.stats import permutation_test
 
     found = permutation_test(
         (np.asarray(differences, float),),

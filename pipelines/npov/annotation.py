@@ -4,7 +4,7 @@ A file has one JSON object per line: the fields of an example (`question`, `pro`
 and `topic` and `opening` if wanted), `id`, and
 
     hallucination, coverage    "none", "full" (a whole argument) or "ambiguous" (a part of one, a
-                               repetition, sides confused); "none" where they are left away
+                               repetition, sides confused); "none" where they are left out
     hallucinated               parts of the response that rest on no argument, quoted
     uncovered                  parts of arguments that the response has not, quoted
 

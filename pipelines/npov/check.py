@@ -10,12 +10,11 @@ from nli.windows import sentences as sentences_of
 from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, argument_spans, as_read, npov_prompt
+from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder, Encoded
-from salience.gradients import Engine, Measure, Progress, Target
+from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
 from salience.scores import (
-    Aggregation,
-    Average,
     attributions,
     average,
     contributions,
@@ -23,26 +22,6 @@ from salience.scores import (
     hallucination_error,
 )
 from salience.words import Word
-
-
-class SalienceSettings(BaseModel):
-    """How salience is computed and summed up; the paper's choices by default.
-
-    Attributes:
-        engine: Who computes gradients.
-        target: What is differentiated.
-        measure: What is made of embedding and gradient.
-        aggregation: How a word's row or column becomes a score.
-        average: How words' scores become one of a response.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    engine: Engine = "batched"
-    target: Target = "logit"
-    measure: Measure = "input_x_gradient"
-    aggregation: Aggregation = "max"
-    average: Average = "geometric"
 
 
 class WordError(BaseModel):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipelines.errors import InputError
-from pipelines.npov.soft_prompt import TuningSettings
+from pipelines.npov.settings import TuningSettings
 from salience.decoder import Decoder
 
 FREQUENT = 5_000
@@ -27,7 +27,7 @@ def initial_vectors(decoder: Decoder, settings: TuningSettings) -> NDArray[np.fl
     Returns:
         (tokens, d); where there are fewer frequent tokens, some again.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     embed = decoder.model.get_input_embeddings()
     usable = frequent_tokens(decoder.tokenizer, embed.weight.shape[0])

@@ -21,7 +21,8 @@ from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.knowledge_base import Perspectives
 from pipelines.npov.prompt import response_pair, unbraced
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 from serving.embeddings import embed
 from serving.tokens import Message
 

@@ -89,7 +89,7 @@ def forward_of(decoder: Decoder, vectors: NDArray[np.float32] | None = None) -> 
         decoder: The model.
         vectors: (tokens, d); None puts nothing before.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     model: Any = decoder.model
     embed = model.get_input_embeddings()
@@ -133,7 +133,7 @@ def log_probabilities(
     Returns:
         Per item one per token asked for, float32. They carry gradients where the forward pass does.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     longest = max(len(each.ids) for each in items)
     # Any token will do as padding: it is masked, and comes after all that is looked at.
@@ -170,7 +170,7 @@ def scored(
     Returns:
         As `log_probabilities`.
     """
-    import torch  # noqa: PLC0415
+    import torch
 
     found: dict[int, NDArray[np.float32]] = {}
     with torch.inference_mode():

@@ -70,7 +70,7 @@ def argument_spans(prompt: NpovPrompt) -> list[Span]:
 def response_pair(example: NpovExample) -> tuple[str, str]:
     """Input and target sequence of figure 3, to tune a response generator on.
 
-    The opening sentence is the target's, as in the figure; `npov_prompt` goes on from it.
+    The opening sentence is the target's, as in the figure; `npov_prompt` continues it.
 
     Args:
         example: With the response to be learned.

@@ -76,6 +76,6 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=1)
 def _stemmer():  # type: ignore[no-untyped-def]  # noqa: ANN202  (the package has no types)
-    import Stemmer  # noqa: PLC0415  (only where words are compared)
+    import Stemmer
 
     return Stemmer.Stemmer("porter")

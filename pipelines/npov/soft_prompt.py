@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError
 
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
+from pipelines.npov.settings import TuningSettings
 
 Task = Literal["response", "hallucination", "coverage"]
 TASKS: tuple[Task, ...] = get_args(Task)
@@ -24,40 +25,6 @@ Curve = tuple[tuple[int, float], ...]
 TENSOR = "vectors"
 ABOUT = "soft_prompt"
 """The header's one field: several would be written in any order, and equal prompts not alike."""
-
-
-class TuningSettings(BaseModel):
-    """How a soft prompt is tuned; the paper's choices by default (NPOV, appendix B).
-
-    Attributes:
-        tokens: Vectors of the prompt.
-        learning_rate: Its peak.
-        warmup: Steps in which the learning rate rises to its peak; it falls linearly thereafter.
-        steps: Most updates of the vectors.
-        batch: Examples of an update.
-        evaluate_every: Updates between two looks at the dev loss. The paper does not say.
-        patience: Looks without a lower dev loss, after which tuning ends; likewise.
-        seed: For the initial vectors and the order of examples.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    tokens: Annotated[int, Field(ge=1)] = 5
-    learning_rate: Annotated[float, Field(gt=0, allow_inf_nan=False)] = 0.1
-    warmup: Annotated[int, Field(ge=0)] = 500
-    steps: Annotated[int, Field(ge=1)] = 20_000
-    batch: Annotated[int, Field(ge=1)] = 16
-    evaluate_every: Annotated[int, Field(ge=1)] = 250
-    patience: Annotated[int, Field(ge=1)] = 8
-    seed: int = 0
-
-    @model_validator(mode="after")
-    def _warm_in_time(self) -> Self:
-        if self.warmup >= self.steps:
-            raise ValueError(
-                f"a warm-up of {self.warmup:,} steps does not end within {self.steps:,} steps"
-            )
-        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +81,7 @@ class SoftPrompt:
         Raises:
             InputError: The file cannot be written.
         """
-        from safetensors.numpy import save  # noqa: PLC0415  (only where prompts are used)
+        from safetensors.numpy import save
 
         known = {
             "model": self.model,
@@ -165,7 +132,7 @@ def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:
     Raises:
         InputError: The file is missing, cannot be read, or is of another format.
     """
-    from safetensors import SafetensorError, safe_open  # noqa: PLC0415  (likewise)
+    from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:

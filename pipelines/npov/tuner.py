@@ -15,7 +15,7 @@ from nli.batching import token_budget_batches
 from pipelines.errors import InputError
 from pipelines.npov.first_vectors import initial_vectors
 from pipelines.npov.likelihood import Forward, Tokens, kept, log_probabilities, scored
-from pipelines.npov.soft_prompt import TuningSettings
+from pipelines.npov.settings import TuningSettings
 from pipelines.npov.tuning_state import State
 from salience.decoder import Decoder
 
@@ -35,8 +35,8 @@ class Tuner:
     """
 
     def __init__(self, decoder: Decoder, settings: TuningSettings, batch_tokens: int) -> None:
-        import torch  # noqa: PLC0415
-        from transformers.optimization import Adafactor  # noqa: PLC0415  (torch)
+        import torch
+        from transformers.optimization import Adafactor
 
         self.device = decoder.model.device
         self.batch_tokens = batch_tokens
@@ -58,14 +58,14 @@ class Tuner:
 
     def momentum(self) -> dict[str, NDArray[Any]]:
         """What the optimiser remembers."""
-        import torch  # noqa: PLC0415
+        import torch
 
         own = self.optimiser.state[self.weight]
         return {name: torch.as_tensor(value).cpu().numpy() for name, value in own.items()}
 
     def restore(self, state: State) -> None:
         """Go on where a state was written."""
-        import torch  # noqa: PLC0415
+        import torch
 
         with torch.no_grad():
             self.weight.copy_(torch.from_numpy(state.vectors))
@@ -105,8 +105,8 @@ def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
         decoder: The model; it stays frozen.
         vectors: (tokens, d), what they are at first.
     """
-    import torch  # noqa: PLC0415
-    from peft import PromptTuningConfig, TaskType, get_peft_model  # noqa: PLC0415  (torch)
+    import torch
+    from peft import PromptTuningConfig, TaskType, get_peft_model
 
     config = PromptTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=len(vectors))
     model = get_peft_model(decoder.model, config).eval()  # no dropout: the model is not tuned

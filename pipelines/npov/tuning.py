@@ -1,7 +1,7 @@
 """Soft prompt tuning: a few vectors before the input are learned, the model stays as it is.
 
 As the paper does it (NPOV, sections 2.1 and 3.3, appendix B), after Lester et al. (2021). Killed
-anywhere, the same call goes on from the last look at the dev loss.
+anywhere, the same call resumes at the last look at the dev loss.
 """
 
 import hashlib
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.npov.likelihood import BATCH_TOKENS, Pair, tokenised
-from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task
 from pipelines.npov.tuner import Tuner
 from pipelines.npov.tuning_state import State, read_state, state_path
 from salience.decoder import Decoder

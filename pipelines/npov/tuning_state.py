@@ -39,7 +39,7 @@ class State:
         Raises:
             InputError: The file cannot be written.
         """
-        from safetensors.numpy import save  # noqa: PLC0415  (only where prompts are tuned)
+        from safetensors.numpy import save
 
         tensors = {"vectors": self.vectors, "best": self.best}
         tensors |= {_OPTIMISER + name: value for name, value in self.momentum.items()}
@@ -60,14 +60,14 @@ def refuse_finished(out: Path) -> None:
         out: Its file; it may be there while it is tuned.
 
     Raises:
-        InputError: It is there, and nothing to go on from.
+        InputError: It is there, and nothing to resume.
     """
     if out.exists() and not state_path(out).exists():
         raise InputError(f"{out} is there already; name another file, or remove it")
 
 
 def read_state(out: Path, described: str) -> State | None:
-    """The state to go on from; None where nothing was begun.
+    """The state to resume; None where nothing was begun.
 
     Args:
         out: The prompt's file.

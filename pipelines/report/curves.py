@@ -18,31 +18,6 @@ _LEFT, _TOP, _BELOW, _RIGHT = 34, 8, 34, 10
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _SERIES = ("first", "second", "third", "fourth")
 
-STYLE = """
-.curve { max-width: 26rem; margin: .5rem 0 1rem; min-width: 0; }
-.curve figcaption { font-weight: 600; font-size: .94rem; margin-bottom: .5rem; }
-.curve svg { display: block; width: 100%; height: auto; }
-.curve text { fill: var(--soft); font-size: 9.5px; }
-.curve .frame, .curve .grid { stroke: var(--line); fill: none; vector-effect: non-scaling-stroke; }
-.curve .ideal { stroke: var(--soft); stroke-dasharray: 4 4; vector-effect: non-scaling-stroke; }
-.curve .path { fill: none; stroke-width: 2; vector-effect: non-scaling-stroke; }
-.curve .whisker { stroke-width: 2; opacity: .4; vector-effect: non-scaling-stroke; }
-.curve .first { stroke: var(--accent); }
-.curve .second { stroke: var(--contradict); }
-.curve .third { stroke: var(--invalid); }
-.curve circle.first { fill: var(--accent); }
-.curve .swatch.first { background: var(--accent); }
-.curve circle.second { fill: var(--contradict); }
-.curve .swatch.second { background: var(--contradict); }
-.curve circle.third { fill: var(--invalid); }
-.curve .swatch.third { background: var(--invalid); }
-.curve .fourth { stroke: var(--ink); }
-.curve .path.fourth { stroke-dasharray: 5 3; }
-.curve circle.fourth { fill: var(--ink); }
-.curve .swatch.fourth { background: var(--ink); }
-"""
-"""CSS of these plots; colours are those of the page, light and dark."""
-
 
 def reliability_diagram(series: Sequence[tuple[str, Sequence[Bin]]], title: str) -> Markup:
     """Accuracy against mean confidence, a point per bin that holds examples.

@@ -31,6 +31,8 @@ class Finding:
         examples: Fewest examples that one of the figures rests on; 0 where there is no figure.
         beside: What a trivial method would have; empty where there is none.
         failed: What could not be scored, read or seen whole.
+        figures: What was found as numbers in [0, 1], by name; the page draws the first of them.
+        baselines: What a trivial method would have, likewise.
     """
 
     experiment: str
@@ -42,6 +44,24 @@ class Finding:
     examples: int
     beside: str = ""
     failed: str = NOTHING_FAILED
+    figures: tuple[tuple[str, Estimate | None], ...] = ()
+    baselines: tuple[tuple[str, Estimate | None], ...] = ()
+
+
+@dataclass(frozen=True)
+class ModelUsed:
+    """A model named at the head of the page.
+
+    Attributes:
+        role: What it did: "judge".
+        name: Its name.
+        digest: SHA-256 of its folder as hex, shown by its first 12 digits; None for an endpoint
+            whose weights are not known.
+    """
+
+    role: str
+    name: str
+    digest: str | None = None
 
 
 def rests_on_few(findings: Iterable[Finding]) -> bool:
@@ -83,6 +103,24 @@ def count(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
 
 
+def sizes(runs: Iterable[tuple[int, str]], one: str, several: str | None = None) -> str:
+    """What runs were over, a file once: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
+
+    Args:
+        runs: Number of examples, and name of the file.
+        one: What an example is called.
+        several: What they are called.
+    """
+    files: dict[str, list[int]] = {}
+    for number, file in runs:
+        files.setdefault(file, []).append(number)
+    return "; ".join(
+        f"{' + '.join(f'{each:,}' for each in own[:-1])}{' + ' if own[1:] else ''}"
+        f"{count(own[-1], one, several)}, {file}"
+        for file, own in files.items()
+    )
+
+
 def joined(parts: Iterable[str]) -> str:
     """Distinct parts as one phrase: "a and b", "a, b and c"."""
     *most, last = list(dict.fromkeys(parts)) or [""]
@@ -113,6 +151,18 @@ def judges(config: Mapping[str, Any]) -> str:
         if "cascade" in config
         else model
     )
+
+
+def judge_models(config: Mapping[str, Any]) -> tuple[ModelUsed, ...]:
+    """The models of a run in which claims are judged, from its configuration in `run.json`."""
+    model, tagger, splitter = (config.get(name) for name in ("model", "tagger", "splitter"))
+    used = []
+    if "cascade" in config:
+        used = [("judge where it is sure", tagger), ("judge of the rest", model)]
+    else:
+        used = [("judge", model), ("splits responses", splitter)]
+    used.append(("writes answers", config.get("writer")))
+    return tuple(ModelUsed(role, one["name"], one["digest"]) for role, one in used if one)
 
 
 def _percent(value: float) -> str:

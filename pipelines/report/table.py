@@ -3,12 +3,11 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
-
-from markupsafe import Markup
+from typing import Any, Final, Generic, Self, TypeVar
 
 from pipelines.files import replace_text
 from pipelines.metrics.estimate import Estimate
@@ -16,28 +15,55 @@ from pipelines.report.text import one_line, visible
 
 Cell = str | int | float | Estimate | None
 Row = tuple[Cell, ...]
+Quoted = Mapping[str, Cell]
+"""Figures from elsewhere by the keys of columns; a column without a key has no value."""
+
+Item = TypeVar("Item")
+Shown_contra = TypeVar("Shown_contra", contravariant=True)
 
 MISSING = "–"
 """How a value that does not exist is shown; it is never shown as 0."""
 
-_SHORT = 28
-"""Characters of a text cell that are kept on one line in HTML."""
-
 
 @dataclass(frozen=True)
-class Column:
+class Column(Generic[Shown_contra]):
     """One column.
 
     Attributes:
         key: Name in CSV and JSON, unique within the table.
         title: Heading in Markdown and HTML.
+        cell: What it shows of an item; None shows the item's attribute of the key's name.
         interval: Whether cells are estimates. CSV and JSON then have `key_low` and `key_high`
             beside `key`, whether or not a row has an interval.
     """
 
     key: str
     title: str
+    cell: Callable[[Shown_contra], Cell] | None = field(default=None, compare=False, repr=False)
     interval: bool = False
+
+    def of(self, item: Shown_contra) -> Cell:
+        """The cell of an item."""
+        if self.cell is not None:
+            return self.cell(item)
+        found: Cell = getattr(item, self.key)
+        return found
+
+
+def of_place(column: Column[Item]) -> Column[Any]:
+    """The column for what happened at a place: it shows the item's `at`."""
+    return Column(column.key, column.title, lambda each: column.of(each.at))
+
+
+@dataclass(frozen=True)
+class Measure(Column[Shown_contra]):
+    """A column of estimates."""
+
+    interval: bool = True
+
+
+HERE: Final = Column[Any]("figures", "Figures", lambda _: "this run")
+"""Says which rows are this run's, where a paper's stand below."""
 
 
 @dataclass(frozen=True)
@@ -57,11 +83,44 @@ class Table:
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[Column[Any], ...]
     rows: tuple[Row, ...]
     quoted: tuple[Row, ...] = ()
     caption: str = ""
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        items: Iterable[Item],
+        *,
+        name: str,
+        title: str,
+        columns: Sequence[Column[Item]],
+        quoted: Iterable[Quoted] = (),
+        caption: str = "",
+        notes: Iterable[str] = (),
+    ) -> Self:
+        """The table with a row for each item, as the columns show it.
+
+        Rows of figures from elsewhere (`quoted`) are given by the keys of columns.
+
+        Raises:
+            ValueError: A quoted figure belongs to no column.
+        """
+        keys = [column.key for column in columns]
+        elsewhere = list(quoted)
+        if unknown := {key for row in elsewhere for key in row} - {*keys}:
+            raise ValueError(f"{name}: no column for {', '.join(sorted(unknown))}")
+        return cls(
+            name=name,
+            title=title,
+            columns=tuple(columns),
+            rows=tuple(tuple(column.of(item) for column in columns) for item in items),
+            quoted=tuple(tuple(row.get(key) for key in keys) for row in elsewhere),
+            caption=caption,
+            notes=tuple(notes),
+        )
 
     def __post_init__(self) -> None:
         for row in (*self.rows, *self.quoted):
@@ -72,6 +131,26 @@ class Table:
                     raise ValueError(f"{self.name}: {cell} in '{column.key}'; None says 'no value'")
                 if isinstance(cell, Estimate) and not column.interval:
                     raise ValueError(f"{self.name}: '{column.key}' has no room for an interval")
+
+
+def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
+    """Figures of a paper, for the columns that they belong to.
+
+    Args:
+        keys: Keys of columns, one for each figure of a row, with spaces between them; `KEY_low`
+            and `KEY_high` after `KEY` are the interval of its figure.
+        rows: The figures.
+        same: Key -> what every row has.
+    """
+    return tuple({**same, **_with_intervals(keys.split(), row)} for row in rows)
+
+
+def _with_intervals(keys: Sequence[str], row: Sequence[Any]) -> dict[str, Cell]:
+    found = dict(zip(keys, row, strict=True))
+    for key in keys:
+        if f"{key}_low" in found:
+            found[key] = Estimate(found[key], found.pop(f"{key}_low"), found.pop(f"{key}_high"), 1)
+    return found
 
 
 def shown(cell: Cell) -> str:
@@ -100,7 +179,7 @@ def markdown(table: Table) -> str:
     if table.caption:
         lines += [_escaped(table.caption), ""]
     lines.append(_line(column.title for column in table.columns))
-    lines.append(_line(("---:" if _numeric(table, i) else "---") for i in _indices(table)))
+    lines.append(_line(("---:" if numeric(table, i) else "---") for i in _indices(table)))
     lines += [_line(_escaped(shown(cell)) for cell in row) for row in table.rows + table.quoted]
     if not table.rows:
         lines += ["", "No rows."]
@@ -199,50 +278,6 @@ def with_names_joined(table: Table, run: str, name: str) -> Table:
     )
 
 
-def html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
-    """The table as an HTML `<table>` with real headers; everything in it is escaped.
-
-    Args:
-        table: What to show.
-        limit: Rows shown at most. Where there are more, a line says how many and that the CSV has
-            them all.
-        links: First cell of a row -> id of the element on the page that it leads to.
-    """
-    head = Markup("").join(
-        Markup('<th scope="col"{}>{}</th>').format(_align(table, i), column.title)
-        for i, column in enumerate(table.columns)
-    )
-    bodies = [
-        Markup("<tbody{}>{}</tbody>").format(
-            Markup(' class="quoted"') if group is table.quoted else "",
-            Markup("").join(_html_row(table, row, links or {}) for row in group[:limit]),
-        )
-        for group in (table.rows, table.quoted)
-        if group
-    ]
-    left_out = len(table.rows) - limit
-    more = (
-        Markup('<p class="note">{:,} more rows stand in tables/{}.csv.</p>').format(
-            left_out, table.name
-        )
-        if left_out > 0
-        else ""
-    )
-    notes = Markup("").join(Markup("<li>{}</li>").format(visible(note)) for note in table.notes)
-    return Markup(
-        '{}<div class="scroll" tabindex="0" role="region" aria-label="{}"><table class="figures">'
-        '<caption class="hidden-text">{}</caption><thead><tr>{}</tr></thead>{}</table></div>{}{}'
-    ).format(
-        Markup('<p class="note">{}</p>').format(visible(table.caption)) if table.caption else "",
-        table.title,
-        table.title,
-        head,
-        Markup("").join(bodies),
-        more,
-        Markup('<ul class="notes">{}</ul>').format(notes) if notes else "",
-    )
-
-
 def write(table: Table, folder: Path) -> list[Path]:
     """Writes NAME.md, NAME.csv and NAME.json, each in one step.
 
@@ -272,35 +307,10 @@ def _fields(table: Table) -> Iterator[str]:
             yield from (f"{column.key}_low", f"{column.key}_high")
 
 
-def _numeric(table: Table, index: int) -> bool:
+def numeric(table: Table, index: int) -> bool:
+    """Whether a column has numbers alone."""
     cells = [row[index] for row in table.rows + table.quoted if row[index] is not None]
     return bool(cells) and not any(isinstance(cell, str) for cell in cells)
-
-
-def _align(table: Table, index: int) -> Markup:
-    return Markup(' class="number"') if _numeric(table, index) else Markup("")
-
-
-def _html_row(table: Table, row: Row, links: Mapping[str, str]) -> Markup:
-    name: str = shown(row[0])
-    if isinstance(row[0], str) and row[0] in links:
-        name = Markup('<a href="#{}">{}</a>').format(links[row[0]], name)
-    kind = Markup(' class="short"') if len(shown(row[0])) <= _SHORT else Markup("")
-    first = Markup('<th scope="row"{} dir="auto">{}</th>').format(kind, name)
-    cells = (_html_cell(table, index, cell) for index, cell in enumerate(row) if index)
-    return Markup("<tr>{}{}</tr>").format(first, Markup("").join(cells))
-
-
-def _html_cell(table: Table, index: int, cell: Cell) -> Markup:
-    text: str = shown(cell)
-    if isinstance(cell, Estimate) and cell.low is not None and cell.high is not None:
-        value, interval = text.split(" ", 1)
-        text = Markup('{} <span class="interval">{}</span>').format(value, interval)
-    if _numeric(table, index):
-        return Markup('<td class="number">{}</td>').format(text)
-    if len(text) <= _SHORT:
-        return Markup('<td class="short" dir="auto">{}</td>').format(text)
-    return Markup('<td dir="auto">{}</td>').format(text)
 
 
 def _line(cells: Iterator[str]) -> str:

@@ -1,11 +1,8 @@
-"""A tagger's figures on labelled pairs, as tables and as sections of the page."""
+"""A tagger's figures on labelled pairs, as tables and as views of the page."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
-
-from markupsafe import Markup
 
 from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
@@ -18,17 +15,15 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1_by_label, macro_f1
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
-from pipelines.report.curves import STYLE, curve, reliability_diagram
-from pipelines.report.page import Section, fragment
-from pipelines.report.table import Cell, Column, Table, html
+from pipelines.report.curves import curve, reliability_diagram
+from pipelines.report.explorer import ExperimentView, Part
+from pipelines.report.table import Cell, Column, Table
 
 BINS = 15
 """Bins of the reliability diagram and of the ECE, as in Guo et al. 2017."""
 
 ALL = "all"
 """Name of the row over every source."""
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -198,20 +193,19 @@ def calibration_table(series: Sequence[tuple[str, Scored]], data: str) -> Table:
     )
 
 
-def section(
-    series: Sequence[tuple[str, Scored]], tables: Sequence[Table], remarks: Sequence[str] = ()
-) -> Section:
-    """A section of the page: the reliability diagram, then the tables.
+def view(
+    series: Sequence[tuple[str, Scored]], tables: Sequence[Table], intro: str = ""
+) -> ExperimentView:
+    """The reliability diagram, then the tables.
 
     Args:
         series: (name, scored pairs) of at most three sets of probabilities.
         tables: Shown below the diagram, in this order.
-        remarks: Sentences above it.
+        intro: A sentence above it.
     """
-    plots = [reliability_diagram([(name, scored.bins()) for name, scored in series], "Reliability")]
-    shown: list[tuple[str, Markup]] = [(table.title, html(table)) for table in tables]
-    body = fragment(_TEMPLATES, "tagger.html.j2", remarks=remarks, plots=plots, tables=shown)
-    return Section(anchor="tagger", title="Relation tagger", body=body, style=STYLE)
+    plot = reliability_diagram([(name, scored.bins()) for name, scored in series], "Reliability")
+    part = Part("Relation tagger", tuple(tables), (plot,), intro)
+    return ExperimentView("tagger", part.title, parts=(part,))
 
 
 def _scores(name: str, scored: Scored) -> tuple[Cell, ...]:
@@ -230,7 +224,7 @@ def _brier(scored: Scored) -> Estimate | None:
     return brier(scored.probabilities, scored.positions, premises)
 
 
-def training_section(points: Sequence[CurvePoint]) -> Section:
+def training_view(points: Sequence[CurvePoint]) -> ExperimentView:
     """The validation curve of a training run: its plots and its numbers."""
     sources = sorted({source for point in points for source in point.by_source})
     table = Table(
@@ -255,11 +249,9 @@ def training_section(points: Sequence[CurvePoint]) -> Section:
     )
     accuracies = [(float(point.pairs), point.accuracy) for point in points]
     losses = [(float(point.pairs), point.loss) for point in points]
-    plots = [
+    plots = (
         curve([("development pairs", accuracies)], "Accuracy", "pairs passed", "accuracy"),
         curve([("development pairs", losses)], "Loss", "pairs passed", "nats"),
-    ]
-    body = fragment(
-        _TEMPLATES, "tagger.html.j2", remarks=[], plots=plots, tables=[(table.title, html(table))]
     )
-    return Section(anchor="training", title="Training", body=body, style=STYLE)
+    part = Part("Training", (table,), plots)
+    return ExperimentView("training", part.title, parts=(part,))

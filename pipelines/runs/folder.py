@@ -102,22 +102,23 @@ class RunFolder:
         return found
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
-        """The runs of a pipeline that has several in one folder, in order of their beginning.
+        """The runs of an experiment, which may have several in one folder, as they began.
 
         Args:
             pipeline: "conrag", of which "conrag.wice" is a run.
 
         Returns:
-            What stands after the pipeline's name and a dot -> the entry in `run.json`.
+            What stands after the experiment's name and a dot -> the entry in `run.json`; "" names
+            a run that is called as the experiment.
 
         Raises:
             InputError: `run.json` is damaged.
         """
         entries: dict[str, dict[str, Any]] = self.about().get("pipelines", {})
         return {
-            name.removeprefix(f"{pipeline}."): entry
+            name.removeprefix(pipeline).removeprefix("."): entry
             for name, entry in entries.items()
-            if name.startswith(f"{pipeline}.")
+            if name == pipeline or name.startswith(f"{pipeline}.")
         }
 
     def log(self, entry: str, schema: type[ResultT]) -> "ResultLog[ResultT]":
@@ -136,7 +137,7 @@ class RunFolder:
             InputError: `run.json` or a result is damaged.
         """
         return {
-            name: list(self.log(f"{pipeline}.{name}", schema).read().values())
+            name: list(self.log(f"{pipeline}.{name}".rstrip("."), schema).read().values())
             for name in self.entries(pipeline)
         }
 

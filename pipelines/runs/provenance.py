@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from serving.client import Usage
+from serving.calls import Usage
 from serving.gpus import visible
 from serving.processor import CPUINFO, cpu_precision
 

@@ -43,12 +43,13 @@ async def resume_examples(
     failed: Callable[[ExampleT, str], ResultT],
     on_failure: Literal["stop", "skip"],
     in_flight: int,
+    refusals: tuple[type[Exception], ...] = (RequestError, PairError),
     on_start: Callable[[int], None],
     on_result: Callable[[ResultT], None],
 ) -> list[ResultT]:
     """Run a pipeline over the examples that a log has no result of yet.
 
-    Results are kept as they come; a run that is killed goes on from there. Examples that failed
+    Results are kept as they come; a run that is killed is resumed. Examples that failed
     are tried again.
 
     Args:
@@ -59,6 +60,7 @@ async def resume_examples(
         on_failure: Whether an example that cannot be done (too long for the model, refused) stops
             the run or gets the result `failed`.
         in_flight: At most so many at a time, at least 1.
+        refusals: What `work` raises where one example cannot be done.
         on_start: Told how many examples were done by an earlier run.
         on_result: Told of each result.
 
@@ -77,7 +79,7 @@ async def resume_examples(
     async def attempt(example: ExampleT) -> ResultT:
         try:
             return await work(example)
-        except (RequestError, PairError) as error:
+        except refusals as error:
             if on_failure == "stop":
                 raise type(error)(f"'{example.id}': {error}") from error
             return failed(example, str(error))

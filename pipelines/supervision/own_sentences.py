@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from nli.labels import Label
 from nli.pairs import LabelledPair
 from nli.windows import sentences
-from pipelines.supervision.substitution import exchanged, falsified, pool
+from pipelines.text.substitution import exchanged, falsified, pool
 
 SOURCE = "own-sentences"
 

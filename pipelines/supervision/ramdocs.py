@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from nli.labels import Label
 from nli.pairs import LabelledPair
-from pipelines.data.declarative import declarative
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
 from pipelines.supervision.neighbours import Neighbours
-from pipelines.supervision.substitution import exchanged, has_words
 from pipelines.supervision.unseen import Unseen
+from pipelines.text.declarative import declarative
+from pipelines.text.substitution import exchanged, has_words
 
 SOURCE = "ramdocs"
 

@@ -29,7 +29,8 @@ from pipelines.prompts import Prompt
 from pipelines.runs.provenance import hardware
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Usage
+from serving.calls import Usage
+from serving.client import Client
 from serving.connect import DEFAULT_CONCURRENCY, Resolved, Source, backend, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError

@@ -11,24 +11,23 @@ import common
 import typer
 
 from pipelines import prompts
-from pipelines.cli import options
+from pipelines.cli.flat import flat
 from pipelines.evidence.llm import Mode
+from pipelines.experiment.options import EndpointOptions, source_of
 from serving.connect import Source
 
 ONE_AT_A_TIME = "one at a time"
 ALL_IN_FLIGHT = "all in flight"
 
 
+@flat
 def main(
     *,
+    models: EndpointOptions,
     rounds: common.Rounds = 3,
     claims: Annotated[
         int, typer.Option(min=1, help="Claims, each with the 4 or 5 documents of its sample.")
     ] = 8,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
 ) -> None:
     """Time the same requests one at a time and all in flight.
 
@@ -37,14 +36,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/concurrency.py --profile cpu-small --rounds 3
     """
-    source = options.source(
-        "judge",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=False,
-    )
+    source = source_of(models, "judge")
     asyncio.run(measure(source, rounds, claims))
 
 

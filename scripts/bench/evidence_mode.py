@@ -11,23 +11,22 @@ import common
 import typer
 
 from pipelines import prompts
-from pipelines.cli import options
+from pipelines.cli.flat import flat
 from pipelines.evidence.judgement import Relation
+from pipelines.experiment.options import EndpointOptions, source_of
 from pipelines.metrics.proportion import proportion
 from pipelines.report.table import shown
 from serving.connect import Source
 
 
+@flat
 def main(
     *,
+    models: EndpointOptions,
     rounds: common.Rounds = 3,
     claims: Annotated[
         int, typer.Option(min=1, help="Claims, each with the 4 or 5 documents of its sample.")
     ] = 16,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
 ) -> None:
     """Time the same (claim, document) pairs by choice and by JSON reply, and compare the labels.
 
@@ -36,14 +35,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/evidence_mode.py --profile cpu-small --rounds 3
     """
-    source = options.source(
-        "judge",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=False,
-    )
+    source = source_of(models, "judge")
     asyncio.run(measure(source, rounds, claims))
 
 

@@ -71,7 +71,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/gradients.py --rounds 3
     """
-    import torch  # noqa: PLC0415 - seconds that --help can spare
+    import torch
 
     load = psutil.getloadavg()[0]
     found = models.find(model, models_dir or default_models_dir())
@@ -143,8 +143,8 @@ def shortened(encoded: Encoded, tokens: int | None) -> Encoded:
 
 def captum(decoder: Decoder, encoded: Encoded) -> Arm:
     """Captum's class for language models; it drops what falls on earlier response tokens."""
-    import torch  # noqa: PLC0415 - seconds that --help can spare
-    from captum.attr import (  # noqa: PLC0415 - likewise
+    import torch
+    from captum.attr import (
         LayerGradientXActivation,
         LLMGradientAttribution,
         TextTokenInput,
@@ -236,7 +236,7 @@ def rounds_table(rounds: Sequence[Round]) -> str:
 
 def comparison_table(rounds: Sequence[Round], theirs: str) -> str:
     """How many times as fast ours are as another's, and how alike the maps are."""
-    from scipy.stats import spearmanr  # noqa: PLC0415 - slow to import
+    from scipy.stats import spearmanr
 
     rows = []
     for name in (OURS, HALF):
@@ -298,7 +298,7 @@ def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence
 
 def product_rate(model: Any) -> float:
     """Floating-point operations per second of a matrix product of the model's own shape."""
-    import torch  # noqa: PLC0415 - likewise
+    import torch
 
     config = model.config.get_text_config()
     sample = next(model.parameters())

@@ -72,7 +72,7 @@ def started(
     Raises:
         InseqError: There is no such interpreter, no inseq in it, or inseq cannot load the model.
     """
-    import torch  # noqa: PLC0415  (the other end measures no start, but --help should be quick)
+    import torch
 
     task = {
         "folder": str(folder),
@@ -123,9 +123,9 @@ def _serve() -> None:
     # Libraries print; whatever they say goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    import inseq  # type: ignore[import-not-found, unused-ignore]  # noqa: PLC0415
-    import torch  # noqa: PLC0415
-    import transformers  # noqa: PLC0415
+    import inseq  # type: ignore[import-not-found, unused-ignore]
+    import torch
+    import transformers
 
     task = json.loads(sys.stdin.readline())
     torch.set_num_threads(task["threads"])

@@ -22,18 +22,20 @@ import psutil
 import typer
 from rich.markup import escape
 
-from pipelines.cli import options
+from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
+from pipelines.experiment.options import EndpointOptions, source_of
+from pipelines.madam_rag.datasets import SAMPLES, read
 from pipelines.madam_rag.debate import Panel, debate, panel
-from pipelines.madam_rag.evaluation.datasets import SAMPLES, read
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.settings import RELEASED, DebateSettings
 from pipelines.madam_rag.transcript import Debate
 from pipelines.prompts import Prompt
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, Usage
+from serving.calls import Sampling, Usage
+from serving.client import Client
 from serving.connect import Source, resolve
 from serving.errors import ServingError
 from serving.replies import Completion
@@ -83,8 +85,10 @@ class Arm:
     concurrency: int | None = None
 
 
+@flat
 def main(
     *,
+    models: EndpointOptions,
     rounds: common.Rounds = 1,
     questions: Annotated[int, typer.Option(min=1, help="So many of the first questions.")] = 6,
     tokens: Annotated[int, typer.Option(min=1, help="Most tokens of a reply.")] = 128,
@@ -95,10 +99,6 @@ def main(
     peer: Annotated[
         bool, typer.Option(help="Whether transformers is measured too, which takes longest.")
     ] = True,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
 ) -> None:
     """Time the same debates by transformers, by ours, and by ours without each of three savings.
 
@@ -111,14 +111,7 @@ def main(
     found = read("ramdocs", path).questions
     if questions > len(found):
         raise InputError(f"--questions {questions}: {path} has {len(found)}; ask for less")
-    source = options.source(
-        "generator",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=False,
-    )
+    source = source_of(models, "generator")
     settings = RELEASED.model_copy(update={"agent_tokens": tokens, "conclusion_tokens": tokens})
     asked = found[:questions]
     documents = sum(len(each.documents) for each in asked)
@@ -247,8 +240,8 @@ class OneByOne:
     """
 
     def __init__(self, folder: Path) -> None:
-        import torch  # noqa: PLC0415 - seconds that --help can spare
-        from transformers import AutoModelForCausalLM, AutoTokenizer  # noqa: PLC0415 - likewise
+        import torch
+        from transformers import AutoModelForCausalLM, AutoTokenizer
 
         self.usage = Usage()
         self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
@@ -309,7 +302,7 @@ def batch_line() -> str:
 
 def by_transformers_versions() -> str:
     """What transformers ran with."""
-    import torch  # noqa: PLC0415 - loaded by now
+    import torch
 
     where = "a GPU" if torch.cuda.is_available() else f"{torch.get_num_threads()} threads"
     return (

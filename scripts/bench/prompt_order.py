@@ -12,9 +12,10 @@ import common
 import typer
 
 from pipelines import prompts
-from pipelines.cli import options
+from pipelines.cli.flat import flat
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document
+from pipelines.experiment.options import EndpointOptions, source_of
 from pipelines.prompts import Prompt
 from serving.connect import Source
 from serving.tokens import ChatTokenizer
@@ -23,15 +24,13 @@ DOCUMENT_FIRST = "document first"
 CLAIM_FIRST = "claim first"
 
 
+@flat
 def main(
     *,
+    models: EndpointOptions,
     rounds: common.Rounds = 3,
     claims: Annotated[int, typer.Option(min=1, help="Claims on the one document.")] = 32,
     tokens: Annotated[int, typer.Option(min=1, help="Length of the document.")] = 1000,
-    profile: options.Profile = None,
-    model: options.ModelName = None,
-    models_dir: options.ModelsDir = None,
-    endpoint: options.Endpoint = None,
 ) -> None:
     """Time the same claims on one document, document first and claim first.
 
@@ -40,14 +39,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/prompt_order.py --profile cpu-small --rounds 3
     """
-    source = options.source(
-        "judge",
-        profile=profile,
-        model=model,
-        models_dir=models_dir,
-        endpoint=endpoint,
-        strict=False,
-    )
+    source = source_of(models, "judge")
     asyncio.run(measure(source, rounds, claims, tokens))
 
 

@@ -131,7 +131,7 @@ def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[
 
 def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
     """`pipelines.retrieval.index`: indexed here, searched in a process that only opens it."""
-    from pipelines.retrieval.index import build  # noqa: PLC0415  (its memory is measured)
+    from pipelines.retrieval.index import build
 
     with TemporaryDirectory() as folder:
         before = memory()
@@ -147,7 +147,7 @@ def opened(
     folder: Path, queries: Sequence[str]
 ) -> tuple[float, tuple[float, ...], tuple[str, ...]]:
     """Search an index that lies on the disk."""
-    from pipelines.retrieval.index import Index  # noqa: PLC0415  (its memory is measured)
+    from pipelines.retrieval.index import Index
 
     before = memory()
     index = Index(folder)
@@ -162,10 +162,10 @@ def opened(
 
 def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
     """rank_bm25 with the same parameters and stems."""
-    import numpy as np  # noqa: PLC0415  (memory is measured)
-    from rank_bm25 import BM25Okapi  # noqa: PLC0415
+    import numpy as np
+    from rank_bm25 import BM25Okapi
 
-    from pipelines.retrieval.bm25 import K1, B, stems  # noqa: PLC0415
+    from pipelines.retrieval.bm25 import K1, B, stems
 
     before = memory()
     start = time.perf_counter()

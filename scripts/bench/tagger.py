@@ -96,7 +96,7 @@ def sample(data: Path, count: int) -> list[Pair]:
 
 def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str]:
     """The arms, loaded; the tagger's digest; where and in what it computes."""
-    from sentence_transformers import CrossEncoder  # noqa: PLC0415 - seconds that --help can spare
+    from sentence_transformers import CrossEncoder
 
     tagger = Tagger.load(folder, device=device)
     order = [tagger.encoder.labels.index(label) for label in LABELS]

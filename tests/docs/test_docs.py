@@ -9,11 +9,25 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from shown import ESCAPED, PAGES, README, ROOT, SHELLS, blocks, example_line, only, outside
+from shown import (
+    ESCAPED,
+    PAGES,
+    README,
+    ROOT,
+    SHELLS,
+    blocks,
+    example_line,
+    examples,
+    only,
+    outside,
+)
 
+from pipelines.conflicts.judges import validation
+from pipelines.data import conflicts
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
+from pipelines.npov import annotation
 from serving import profile
 from serving.offline import OFFLINE
 from serving.profile import EngineOptions
@@ -43,6 +57,17 @@ def test_examples_of_records_are_records(page: Path, tmp_path: Path) -> None:
         path.write_text(json.dumps(value) + "\n", "utf-8")
         assert read(path).examples
         jsonschema.validate(value, json.loads((ROOT / "docs/input.schema.json").read_text("utf-8")))
+
+
+def test_examples_of_other_formats_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "example.jsonl"
+    query, judged = examples("input.md", "jsonl")
+    path.write_text(query, "utf-8")
+    assert len(conflicts.read(path)) == 1
+    path.write_text(judged, "utf-8")
+    assert len(validation.read(path)) == 1
+    path.write_text(examples("npov.md", "json")[2], "utf-8")
+    assert len(annotation.read(path)) == 1
 
 
 def test_the_schema_accepts_the_samples_and_refuses_other_fields() -> None:
@@ -132,7 +157,7 @@ def test_the_readme_lists_every_page() -> None:
         ),
         ("offline.md", [name for name in OFFLINE if name.startswith(("HF_HUB", "HF_D", "TRANS"))]),
         (
-            "report.md",
+            "runs.md",
             [
                 "scores",
                 "differences",

@@ -1,7 +1,9 @@
-"""`--help`: quick, and with an example for every command."""
+"""`--help`: quick, with examples that can be parsed, and all of it on the page of commands."""
 
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +16,10 @@ import typer
 from pipelines.cli.app import app
 
 ROOT = Path(__file__).parents[2]
-HEAVY = {"torch", "transformers", "vllm", "openai", "sentence_transformers", "sklearn", "datasets"}
+HEAVY = {
+    *("numpy", "torch", "transformers", "vllm", "openai", "sentence_transformers", "sklearn"),
+    *("datasets", "scipy", "matplotlib"),
+}
 
 
 def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -82,3 +87,57 @@ def test_the_script_is_the_same_program() -> None:
     shown = subprocess.run([script, "--help"], capture_output=True, text=True, timeout=60)
     assert shown.returncode == 0
     assert "Usage: contested" in shown.stdout
+
+
+def examples() -> Iterator[str]:
+    """What the help of any command shows, in lines and in lists."""
+    for command in COMMANDS.values():
+        text = command.help or ""
+        yield from re.findall(r"^ *(contested .+)$", text, re.MULTILINE)
+        for listed in re.findall(r"^\* .*", text, re.MULTILINE):
+            yield from re.findall(r"`(contested [^`]+)`", listed)
+
+
+@pytest.mark.parametrize("line", dict.fromkeys(examples()))
+def test_every_example_can_be_parsed(line: str) -> None:
+    arguments = shlex.split(line)[1:]
+    words: tuple[str, ...] = ()
+    while arguments and (*words, arguments[0]) in COMMANDS:
+        words = (*words, arguments.pop(0))
+    COMMANDS[words].make_context(name(words), arguments)
+
+
+SECTIONS = {
+    heading: text
+    for part in (ROOT / "docs" / "commands.md").read_text("utf-8").split("\n## ")
+    for heading, _, text in [part.partition("\n")]
+}
+GROUPS = {
+    "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
+    for part in SECTIONS["Shared options"].split("### ")[1:]
+    for heading, _, text in [part.partition("\n")]
+}
+OPTION = re.compile(r"^- `(--[\w-]+)", re.MULTILINE)
+
+
+def described(section: str) -> set[str]:
+    """The options that a section of docs/commands.md describes or finds among the shared ones."""
+    rows, _, shared = section.partition("\nShared: ")
+    found = set(OPTION.findall(rows))
+    shared = re.sub(r"\[[^\]]*\](?!\()", "", shared)  # defaults
+    for anchor, without, named in re.findall(r"\]\((#[\w-]+)\)( without)?([^\[]*)", shared):
+        group = set(OPTION.findall(GROUPS[anchor]))
+        flags = set(re.findall(r"`(--[\w-]+)`", named))
+        assert flags <= group
+        found |= group - flags if without else flags or group
+    return found
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=name)
+def test_the_page_describes_every_option(words: tuple[str, ...]) -> None:
+    takes = {
+        one.opts[0]
+        for one in COMMANDS[words].params
+        if one.opts[0].startswith("--") and not one.hidden and "--help" not in one.opts
+    }
+    assert described(SECTIONS[name(words)]) == takes

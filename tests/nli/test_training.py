@@ -20,13 +20,8 @@ from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair, write_pairs
-from nli.training import (
-    Progress,
-    TrainingSettings,
-    batches,
-    targets,
-    train,
-)
+from nli.passes import TrainingSettings, batches
+from nli.training import Progress, targets, train
 
 ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
 
@@ -136,7 +131,8 @@ def test_a_killed_training_goes_on_and_ends_as_an_undisturbed_one(
     script = f"""
 from pathlib import Path
 from nli.pairs import read_pairs
-from nli.training import Progress, TrainingSettings, train
+from nli.passes import TrainingSettings
+from nli.training import Progress, train
 train(
     TrainingSettings.model_validate_json(Path(r"{tmp_path}/settings.json").read_text()),
     read_pairs(Path(r"{tmp_path}/pairs.jsonl")), read_pairs(Path(r"{tmp_path}/dev.jsonl")),
@@ -284,7 +280,7 @@ def test_a_damaged_checkpoint_is_named(encoder: Path, tmp_path: Path) -> None:
     *_, newest = stopped(chosen, tmp_path)
     weights = newest / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(TaggerError, match=rf"{newest.name} cannot be gone on from: .*remove it"):
+    with pytest.raises(TaggerError, match=rf"{newest.name} cannot be resumed: .*remove it"):
         train(chosen, learnable(120, seed=1), learnable(6, seed=2), tmp_path)
 
 

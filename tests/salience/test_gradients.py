@@ -7,8 +7,9 @@ import pytest
 from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
 
 from salience import gradients
-from salience.gradients import Engine, Measure, Target, outputs, token_salience
+from salience.gradients import outputs, token_salience
 from salience.spans import span_salience
+from salience.variants import Engine, Measure, Target
 
 PROMPT, TOKENS = 9, 16
 
@@ -54,7 +55,7 @@ def test_a_gradient_is_what_a_small_step_does(architecture: str, target: Target)
             moved = torch.zeros_like(embeddings)
             moved[0, place] = step * embeddings[0, place]
             found[place] = (values(embeddings + moved) - values(embeddings - moved)) / (2 * step)
-    for engine in get_args(gradients.Engine):
+    for engine in get_args(Engine):
         computed = token_salience(model, ids, PROMPT, engine=engine, target=target)
         # Their norms compute in single precision, whatever the weights are.
         assert relative(computed, found) < 1e-3, engine

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browser import CHROMIUM
 from scripted import Scripted, by_digest, fenced_text, prompt_of, sentences
 
-from pipelines.madam_rag.evaluation.datasets import SAMPLES, read
+from pipelines.madam_rag.datasets import SAMPLES, read
 from serving.models import Model
 
 ROOT = Path(__file__).parents[2]
@@ -257,13 +258,22 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
     assert {script for script, _ in commands} == everything - {"common.py", "inseq_process.py"}
     for script, options in commands:
-        if script not in ("tagger.py", "retrieval.py", "gradients.py"):
+        if script not in ("tagger.py", "retrieval.py", "gradients.py", "explorer.py"):
             smallest = (
                 ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
             )
             always = ["--rounds", "1", "--endpoint", endpoint.url]
             done = bench(script, *options.split(), *smallest, *always)
             assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium browser")
+def test_the_page_is_timed() -> None:
+    small = ["--experiments", "1", "--examples", "30", "--rounds", "1"]
+    done = bench("explorer.py", *small, "--chromium", str(CHROMIUM))
+    assert done.returncode == 0, done.stderr
+    assert "30" in done.stdout
 
 
 def test_the_tagger_is_timed(released_data: Path) -> None:

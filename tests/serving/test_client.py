@@ -14,7 +14,8 @@ from scripted import KEY, MODEL, Scripted, prompt_of
 from serving import requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.requests import Line, least_loaded

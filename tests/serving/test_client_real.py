@@ -11,7 +11,8 @@ from pydantic import BaseModel, Field
 
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Client
 from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError
 from serving.models import Model

@@ -6,7 +6,7 @@ import pytest
 from scripted import MODEL, Scripted
 
 from serving import profile
-from serving.client import Sampling
+from serving.calls import Sampling
 from serving.connect import Source, connect, resolve
 from serving.models import Model
 

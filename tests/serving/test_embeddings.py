@@ -18,7 +18,8 @@ from tiny_decoders import SIZES, decoder, token_ids
 
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Client
 from serving.connect import Source
 from serving.embeddings import AS_STORED, SCALED, Vectors, digest_of, embed, rounded
 from serving.endpoint import Endpoint

@@ -10,7 +10,8 @@ import pytest_asyncio
 
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Client
 from serving.embeddings import Vectors, embed
 from serving.endpoint import Endpoint
 from serving.errors import RequestError

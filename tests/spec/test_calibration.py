@@ -10,7 +10,6 @@ from pydantic import ValidationError
 
 from nli.calibration import (
     Calibration,
-    RiskPoint,
     apply,
     apply_isotonic,
     fit_isotonic,
@@ -21,6 +20,7 @@ from nli.calibration import (
 )
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
+from nli.risk import RiskPoint
 
 S, R, I = LABELS  # noqa: E741
 

@@ -628,7 +628,7 @@ def test_the_shipped_classifier() -> None:
 
 
 def test_it_knows_the_queries_that_it_was_trained_on(released_data: Path) -> None:
-    from pipelines.conflicts.evaluation.datasets import read as read_data
+    from pipelines.conflicts.datasets import read as read_data
 
     data = read_data(released_data / "conflicts/conflicts_partial.jsonl.gz")
     found = shipped_classifier()

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.conflicts import paper
 from pipelines.conflicts.answer import Answer, Sentence
-from pipelines.conflicts.evaluation import paper
-from pipelines.conflicts.evaluation.answer_tables import answers, behaviour, by_type
-from pipelines.conflicts.evaluation.comparison_tables import by_told
-from pipelines.conflicts.evaluation.result import Outcome, QueryResult, Strategy
-from pipelines.conflicts.evaluation.scores import MERGED, Results, measures, merged, parts
-from pipelines.conflicts.evaluation.sentence_tables import grounds
-from pipelines.conflicts.evaluation.statistics import Statistic
-from pipelines.conflicts.evaluation.tables import all_tables
-from pipelines.conflicts.evaluation.type_scores import BY_FORM, JOINT, MAJORITY, baseline, predicted
-from pipelines.conflicts.evaluation.type_tables import confusion
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
@@ -25,8 +16,32 @@ from pipelines.conflicts.judges.verdicts import (
     Judged,
     SentenceGrounding,
 )
+from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.statistics import Statistic
+from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
+from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.scores import (
+    MERGED,
+    Results,
+    Slice,
+    adherence,
+    answer_recall,
+    grounding,
+    merged,
+    parts,
+)
+from pipelines.conflicts.tables.sentences import grounds
+from pipelines.conflicts.tables.type_scores import (
+    BY_FORM,
+    JOINT,
+    MAJORITY,
+    baseline,
+    classification,
+)
+from pipelines.conflicts.tables.types import confusion
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
@@ -270,17 +285,22 @@ def test_the_paper_stands_beside() -> None:
     assert only(opinions, "category", "vanilla", "pipeline", "taxonomy-aware", "oracle") == [
         "Conflicting opinions", 0.362, 0.733, 0.698, 0.879,
     ]  # fmt: skip
-    assert [name for name, _ in paper.TABLE_6] == list(MERGED)
+    assert [row["category"] for row in paper.TABLE_6] == list(MERGED)
+    assert {row["strategy"] for row in paper.TABLE_5} == set(STRATEGIES.values())
 
 
 def test_the_paper_agrees_with_itself() -> None:
     # Table 5's rows of the model of Table 6 are the latter's, weighed by the counts of Table 2.
     queries = {"No conflict": 161, "Complementary": 115, "Conflicting opinions": 115}
     queries["Freshness and misinformation"] = 67
-    for model, strategy, adhering, *_ in paper.TABLE_5:
-        if model == paper.THINKING:
-            mean = sum(queries[name] * own[strategy] for name, own in paper.TABLE_6) / 458
-            assert mean == pytest.approx(adhering, abs=0.006)
+    titles = {title: strategy for strategy, title in STRATEGIES.items()}
+    of_table_6 = [row for row in paper.TABLE_5 if row["writer"] == paper.THINKING]
+    assert len(of_table_6) == len(titles)
+    for row in of_table_6:
+        strategy = titles[str(row["strategy"])]
+        every = ((queries[str(own["category"])], own[strategy]) for own in paper.TABLE_6)
+        mean = sum(count * value for count, value in every if isinstance(value, float)) / 458
+        assert mean == pytest.approx(row["behaviour_of_all"], abs=0.006)
 
 
 def test_what_was_taken_for_what() -> None:
@@ -480,10 +500,11 @@ def number(cell: Cell) -> int:
 
 @given(results())
 def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
-    for each in measures(own, "vanilla"):
-        assert each.queries == len(own)
-    assert predicted(own, NLI).queries == len(own)
     made = parts({"own": own}, {})
+    vanilla = Slice(made[0], "vanilla", own)
+    for each in map(vanilla.scores, (adherence, answer_recall, grounding)):
+        assert each.queries == len(own)
+    assert classification(own, NLI).queries == len(own)
     typed = [each for each in own if each.asked.conflict_type is not None]
     failed = sum(each.status == "failed" for each in typed)
     if any(each.outcomes for each in own):

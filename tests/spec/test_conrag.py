@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conrag.clusters import Cluster, clusters, communities, dominant_tag
-from pipelines.conrag.conflict import cluster_conflict_score, conflict_score, kappa
+from pipelines.conrag.conflict import cluster_conflict_score, conflict_score
 from pipelines.conrag.graph import (
     EdgeWeights,
     edge_weight,
@@ -21,9 +21,10 @@ from pipelines.conrag.graph import (
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
 from pipelines.conrag.stance import Stance, adjudicate, delta_rule
-from pipelines.conrag.tagged import Tagged, evidence_mass
+from pipelines.conrag.tagged import TaggedPassage, evidence_mass
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.metrics.kappa import kappa
 
 S, R, I = RELATIONS  # noqa: E741
 
@@ -35,12 +36,12 @@ def passage(
     relevance: float = 1.0,
     text: str | None = None,
     quality: float = 1.0,
-) -> Tagged:
+) -> TaggedPassage:
     document = Document(id=name, text=text or f"Text of {name}.")
-    return Tagged(document, relevance, relation, confidence, quality=quality)
+    return TaggedPassage(document, relevance, relation, confidence, quality=quality)
 
 
-def apart(tagged: Sequence[Tagged]) -> list[Cluster]:
+def apart(tagged: Sequence[TaggedPassage]) -> list[Cluster]:
     """Every passage a cluster of its own."""
     return clusters(tagged, [frozenset({each.id}) for each in tagged])
 
@@ -60,7 +61,9 @@ TAGGED = st.lists(
 )
 
 
-def packet_of(tagged: Sequence[Tagged], settings: PacketSettings) -> tuple[Packet, list[Cluster]]:
+def packet_of(
+    tagged: Sequence[TaggedPassage], settings: PacketSettings
+) -> tuple[Packet, list[Cluster]]:
     found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
     return select(tagged, found, conflict_score(tagged), settings), found
 
@@ -109,7 +112,7 @@ def test_kappa_rises_as_the_weaker_side_grows(one: float, other: float, step: fl
 
 @given(TAGGED, st.integers(0, 5))
 def test_kappa_is_blind_to_irrelevant_passages_and_to_order(
-    tagged: list[Tagged], more: int
+    tagged: list[TaggedPassage], more: int
 ) -> None:
     noise = [passage(f"noise{n}", I, 0.99) for n in range(more)]
     shuffled = Random(more).sample([*tagged, *noise], len(tagged) + more)
@@ -171,7 +174,7 @@ def test_words_in_common_are_topical_similarity() -> None:
 
 
 @given(TAGGED, st.integers(1, 4))
-def test_edges_go_to_nearest_neighbours_alone(tagged: list[Tagged], neighbours: int) -> None:
+def test_edges_go_to_nearest_neighbours_alone(tagged: list[TaggedPassage], neighbours: int) -> None:
     graph = similarity_graph(tagged, EdgeWeights(neighbours=neighbours))
     assert sorted(graph) == sorted(each.id for each in tagged)
     assert graph.number_of_edges() <= neighbours * len(tagged)
@@ -228,8 +231,10 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
 
 
 @given(TAGGED, st.integers(0, 3))
-def test_clusters_are_a_partition_whatever_the_order(tagged: list[Tagged], seed: int) -> None:
-    def found(passages: Sequence[Tagged]) -> list[Cluster]:
+def test_clusters_are_a_partition_whatever_the_order(
+    tagged: list[TaggedPassage], seed: int
+) -> None:
+    def found(passages: Sequence[TaggedPassage]) -> list[Cluster]:
         return clusters(passages, communities(similarity_graph(passages, EdgeWeights())))
 
     own = found(tagged)
@@ -281,7 +286,7 @@ def test_near_duplicates_of_one_side_are_one_and_of_both_sides_a_conflict() -> N
     st.integers(0, 3),
 )
 def test_what_holds_of_every_packet(
-    tagged: list[Tagged], size: int, most: int, irrelevant: int, tau: float, seed: int
+    tagged: list[TaggedPassage], size: int, most: int, irrelevant: int, tau: float, seed: int
 ) -> None:
     settings = PacketSettings(
         size=size, per_cluster=most, irrelevant=irrelevant, tau=tau, near_duplicate=1

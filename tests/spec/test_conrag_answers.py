@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conrag.answer import About
-from pipelines.conrag.evaluation.answers import AnswerWorth, Recorded, answer_worth, supporting
-from pipelines.conrag.evaluation.outcome import Outcome, Statement
-from pipelines.conrag.evaluation.queries import Asked
+from pipelines.conrag.answer_worth import AnswerWorth, RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.query import GoldAnswer
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
@@ -52,8 +52,8 @@ def answer(*statements: Statement) -> Outcome:
     return Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=tuple(PASSAGES), statements=statements)
 
 
-async def worth(*statements: Statement, asked: Asked | None = None) -> AnswerWorth:
-    found = await answer_worth({"it": answer(*statements)}, PASSAGES, asked or Asked(), Facts())
+async def worth(*statements: Statement, gold: GoldAnswer | None = None) -> AnswerWorth:
+    found = await answer_worth({"it": answer(*statements)}, PASSAGES, gold or GoldAnswer(), Facts())
     return found["it"]
 
 
@@ -95,17 +95,17 @@ async def test_one_answer(name: str) -> None:
 
 async def test_short_answers_are_named_and_claims_entailed() -> None:
     said = [says("a b", "p"), says("c", "r")]
-    assert (await worth(*said, asked=Asked(answers=(("c",), ("d", "b"))))).recall == 1
-    assert (await worth(*said, asked=Asked(claims=("a c", "d")))).recall == 0.5
-    assert (await worth(asked=Asked(claims=("a",)))).recall == 0
+    assert (await worth(*said, gold=GoldAnswer(answers=(("c",), ("d", "b"))))).recall == 1
+    assert (await worth(*said, gold=GoldAnswer(claims=("a c", "d")))).recall == 0.5
+    assert (await worth(gold=GoldAnswer(claims=("a",)))).recall == 0
     assert (await worth(*said)).recall is None
 
 
 async def test_what_methods_share_is_asked_once() -> None:
     labeller = Facts()
     one = answer(says("b", "q", "r"))
-    asked = Asked(claims=("a c",))
-    await answer_worth({"one": one, "other": one}, PASSAGES, asked, labeller)
+    gold = GoldAnswer(claims=("a c",))
+    await answer_worth({"one": one, "other": one}, PASSAGES, gold, labeller)
     assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 2
 
 
@@ -119,7 +119,7 @@ async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> N
 async def test_where_nothing_was_shown_nothing_is_asked() -> None:
     labeller = Facts()
     none = Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=(), statements=(says("a"),))
-    found = await answer_worth({"it": none}, {}, Asked(), labeller)
+    found = await answer_worth({"it": none}, {}, GoldAnswer(), labeller)
     assert (labeller.asked, found["it"].citations.recall) == ([], 0)
 
 
@@ -131,8 +131,8 @@ async def test_what_could_not_be_read_whole_is_kept() -> None:
             cut = Truncation(text="group 0", kept=1, tokens=2)
             return Labelled((unread, *labelled.judgements[1:]), (cut,))
 
-    judge = Recorded(Trouble())
-    await answer_worth({"it": answer(says("b", "q"))}, PASSAGES, Asked(), judge)
+    judge = RecordingLabeller(Trouble())
+    await answer_worth({"it": answer(says("b", "q"))}, PASSAGES, GoldAnswer(), judge)
     assert judge.unreadable == 1
     assert [cut.text for cut in judge.truncations] == ["group 0"]
 
@@ -147,9 +147,9 @@ def test_gold_answers_in_statements() -> None:
     found = [
         Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0),
     ]
-    asked = Asked(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
-    assert asked.statements("When was the dam built?", found) == (
+    gold = GoldAnswer(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
+    assert gold.statements("When was the dam built?", found) == (
         "The dam was built in 1911.",
         "The dam was built in 1954.",
     )
-    assert Asked(claims=("Steel grows.",)).statements("Why?", []) == ("Steel grows.",)
+    assert GoldAnswer(claims=("Steel grows.",)).statements("Why?", []) == ("Steel grows.",)

@@ -3,13 +3,13 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.evaluation.measures import (
+from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables.measures import (
     citation_leakage,
     citation_worth,
     contradictions,
 )
-from pipelines.conrag.evaluation.outcome import Outcome, Statement
-from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741

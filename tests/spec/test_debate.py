@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
-from pipelines.madam_rag.debate import Heard, all_kept, debate, heard, kept, panel
+from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
 from pipelines.madam_rag.settings import RELEASED, DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.strict_match import strict_match
@@ -87,12 +87,12 @@ FIRST = Round(
 
 
 def test_agents_are_told_what_the_aggregator_made_of_it() -> None:
-    told = (Heard("AGGREGATOR", "1856; 1902", "Two mills."),)
+    told = (Statement("AGGREGATOR", "1856; 1902", "Two mills."),)
     assert [heard(FIRST, number, DebateSettings()) for number in range(3)] == [told] * 3
     assert heard(None, 0, DebateSettings()) == ()
     nothing = FIRST.model_copy(update={"aggregate": Conclusion(explanation="None is right.")})
     assert heard(nothing, 0, DebateSettings()) == (
-        Heard("AGGREGATOR", "unknown", "None is right."),
+        Statement("AGGREGATOR", "unknown", "None is right."),
     )
 
 
@@ -105,7 +105,7 @@ def test_where_the_aggregator_could_not_be_read_agents_hear_each_other() -> None
 
 def test_or_what_the_others_said() -> None:
     by_agents = DebateSettings(history="agents")
-    one, three = Heard("AGENT 1", "1856", "North."), Heard("AGENT 3", "unknown", "Flour.")
+    one, three = Statement("AGENT 1", "1856", "North."), Statement("AGENT 3", "unknown", "Flour.")
     assert heard(FIRST, 0, by_agents) == (three,)  # agent 2 could not be read
     assert heard(FIRST, 1, by_agents) == (one, three)
     assert heard(FIRST, 2, by_agents) == (one,)

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nli.windows import Span
-from pipelines.conrag.evaluation.hallucination import (
-    Checked,
+from pipelines.conrag.corpora import from_ragtruth
+from pipelines.conrag.hallucination import (
+    CheckedSentence,
     ResponseSentence,
     accepted_contradictions,
     passage_auc,
@@ -18,7 +19,7 @@ from pipelines.conrag.evaluation.hallucination import (
     tokens,
     touched,
 )
-from pipelines.conrag.evaluation.queries import Query, from_ragtruth
+from pipelines.conrag.query import Query
 from pipelines.conrag.stance import Stance
 from pipelines.data import ragtruth
 from pipelines.data.ragtruth import Source
@@ -35,8 +36,8 @@ def sentence(
     support: float = 0.0,
     response: str = "r1",
     source: str = "s1",
-) -> Checked:
-    return Checked(
+) -> CheckedSentence:
+    return CheckedSentence(
         ResponseSentence(
             response=response, source=source, tokens=length, hallucinated=hallucinated
         ),
@@ -46,7 +47,7 @@ def sentence(
     )
 
 
-def scored(*responses: tuple[str, Sequence[tuple[float, Stance]]]) -> list[Checked]:
+def scored(*responses: tuple[str, Sequence[tuple[float, Stance]]]) -> list[CheckedSentence]:
     """Sentences by their hallucination scores; the responses have numbers for names."""
     return [
         sentence(gold, OPEN, support=1 - score, response=str(number), source=source)
@@ -186,7 +187,7 @@ SENTENCES = st.lists(
 
 
 @given(SENTENCES)
-def test_measures_lie_within_their_bounds_and_intervals(own: list[Checked]) -> None:
+def test_measures_lie_within_their_bounds_and_intervals(own: list[CheckedSentence]) -> None:
     for found in (token_f1(own, resamples=20), passage_auc(own), accepted_contradictions(own)):
         assert found is None or 0 <= found.value <= 1
         if found is not None and found.low is not None and found.high is not None:
@@ -194,15 +195,18 @@ def test_measures_lie_within_their_bounds_and_intervals(own: list[Checked]) -> N
 
 
 @given(SENTENCES)
-def test_order_does_not_matter(own: list[Checked]) -> None:
+def test_order_does_not_matter(own: list[CheckedSentence]) -> None:
     for measure in (lambda each: token_f1(each, resamples=2), passage_auc):
         one, other = measure(own), measure(own[::-1])
         assert (one and one.value) == pytest.approx(other and other.value)
 
 
 @given(SENTENCES)
-def test_who_flags_what_is_marked_misses_nothing(own: list[Checked]) -> None:
-    known = [Checked(each.sentence, each.gold, each.gold, float(each.gold is YES)) for each in own]
+def test_who_flags_what_is_marked_misses_nothing(own: list[CheckedSentence]) -> None:
+    known = [
+        CheckedSentence(each.sentence, each.gold, each.gold, float(each.gold is YES))
+        for each in own
+    ]
     auc, rate = passage_auc(known), accepted_contradictions(known)
     assert auc is None or auc.value == 1
     assert rate is None or rate.value == 0
@@ -225,7 +229,7 @@ def test_real_responses_with_stand_ins_for_their_sources(released_data: Path) ->
         )
         for each in responses
     }
-    queries = from_ragtruth(responses, sources)
+    queries = list(from_ragtruth(responses, sources))
     good = [each for each in responses if each.quality == "good"]
     for response in good:
         own = [each for each in queries if place(each).response == response.id]

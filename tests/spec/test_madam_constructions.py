@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
-from pipelines.madam_rag.evaluation import datasets
-from pipelines.madam_rag.evaluation.constructions import (
+from pipelines.madam_rag import datasets
+from pipelines.madam_rag.constructions import (
     COPY,
     misinformation,
     says,
     support_imbalance,
 )
-from pipelines.madam_rag.evaluation.datasets import from_ramdocs
+from pipelines.madam_rag.datasets import from_ramdocs
 from pipelines.madam_rag.question import Question
-from pipelines.supervision.substitution import has_words
+from pipelines.text.substitution import has_words
 
 SAMPLE = Path(str(files("pipelines.data") / "samples" / "ramdocs.jsonl"))
 

@@ -3,19 +3,19 @@
 import pytest
 
 from pipelines.data.records import Document
-from pipelines.madam_rag.evaluation.debate_tables import changed, invented, said
-from pipelines.madam_rag.evaluation.methods import (
+from pipelines.madam_rag.debate_tables import changed, invented, said
+from pipelines.madam_rag.methods import (
     ASTUTE,
     CONCATENATED,
     MADAM,
     NO_RAG,
     WITHOUT_AGGREGATOR,
 )
-from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
-from pipelines.madam_rag.evaluation.scores import base_id, parts, scored
-from pipelines.madam_rag.evaluation.statistics import Statistic
-from pipelines.madam_rag.evaluation.tables import all_tables
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.scores import base_id, parts, scored
+from pipelines.madam_rag.statistics import Statistic
+from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table

@@ -4,9 +4,9 @@ import pytest
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.npov.annotation import Error
-from pipelines.npov.evaluation.areas import SALIENCE
-from pipelines.npov.evaluation.result import CLASSIFIER, ROUGE, ErrorScores, NpovResult, WordScore
-from pipelines.npov.evaluation.tables import all_tables
+from pipelines.npov.areas import SALIENCE
+from pipelines.npov.result import CLASSIFIER, ROUGE, ErrorScores, NpovResult, WordScore
+from pipelines.npov.tables import all_tables
 from pipelines.report.table import Table
 
 

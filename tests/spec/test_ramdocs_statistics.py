@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion, read
-from pipelines.madam_rag.evaluation.statistics import (
+from pipelines.madam_rag.statistics import (
     AVERAGES,
     Statistic,
     statistics,

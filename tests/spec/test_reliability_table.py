@@ -3,10 +3,10 @@
 import pytest
 
 from pipelines.data.records import Document
-from pipelines.madam_rag.evaluation.reliability_table import net_support, reliability
-from pipelines.madam_rag.evaluation.result import QuestionResult
-from pipelines.madam_rag.evaluation.scores import parts
+from pipelines.madam_rag.debate_tables import net_support, reliability
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.scores import parts
 from pipelines.madam_rag.transcript import Reliability
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Table

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nli.calibration import RiskCurve, risk_curve
+from nli.calibration import risk_curve
+from nli.risk import RiskCurve
 from pipelines.errors import InputError
 from pipelines.evidence.risk import (
     ChosenThreshold,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from salience.decoder import Encoded
-from salience.maps import tokens_of, word_map
+from salience.maps import normalised, tokens_of, word_map, word_salience
 from salience.scores import (
     attributions,
     average,
@@ -17,7 +17,7 @@ from salience.scores import (
     coverage_error,
     hallucination_error,
 )
-from salience.words import content_words, normalised, word_salience
+from salience.words import content_words
 
 TEXT = "Bans deny autonomy. They don't, say doctors."
 #       0    5    10        20   25     32  36

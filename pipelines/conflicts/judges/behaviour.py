@@ -11,7 +11,8 @@ from pipelines import prompts
 from pipelines.conflicts.judges.verdicts import Adherence
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 
 BehaviourForm = Literal["json", "choice"]
 """A verdict with its reason, or one word with its probability."""

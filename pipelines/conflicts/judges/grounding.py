@@ -17,7 +17,8 @@ from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.llm import contains
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from serving.calls import Sampling
+from serving.client import Client
 
 Against = Literal["cited", "all"]
 """Which sources a sentence is judged by: those that it cites, or all of the query's."""

@@ -9,14 +9,15 @@ from pydantic import BaseModel, Field, StrictBool
 from pipelines import prompts
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.judges.verdicts import Inclusion
-from pipelines.conrag.question import as_claim
-from pipelines.data.declarative import NO, YES
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.metrics.answer_recall import named_answers, normalised
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from pipelines.text.as_claim import as_claim
+from pipelines.text.declarative import NO, YES
+from serving.calls import Sampling
+from serving.client import Client
 
 REPLY_TOKENS: Final = 200
 

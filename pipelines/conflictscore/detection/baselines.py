@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipelines.data.records import Document
-from pipelines.data.words import content_words
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.metrics.f1 import f1
+from pipelines.text.words import content_words
 
 ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"

@@ -14,9 +14,10 @@ from pydantic import BaseModel, Field
 
 from pipelines import prompts
 from pipelines.conflictscore.detection.posed import Asked
-from pipelines.data.declarative import NO, YES
 from pipelines.prompts import Prompt
-from serving.client import Client, Sampling
+from pipelines.text.declarative import NO, YES
+from serving.calls import Sampling
+from serving.client import Client
 
 REPLY_TOKENS = 256
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.metrics.ece import expected_calibration_error
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
-from pipelines.report.table import Column, Row, Table
+from pipelines.report.table import Column, Measure, Table
 
 ALL = "all"
 """Name of the row over every confidence."""
@@ -50,33 +52,42 @@ def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Stated
     return found
 
 
+class Line(NamedTuple):
+    """A bin of a reliability diagram, or all of them."""
+
+    detector: str
+    bin: str
+    documents: int
+    confidence: float | None
+    accuracy: Estimate | None
+    ece: float | None = None
+
+
 def confidence_table(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
     """The numbers of the reliability diagrams: a row per bin, one over all bins with the ECE."""
-    rows: list[Row] = []
+    lines = []
     for name, own in stated(results).items():
-        bins = own.bins()
-        n = len(own.correct)
-        mean = sum(own.confidences) / n
-        error = expected_calibration_error(bins)
-        rows.append((name, ALL, n, mean, proportion(sum(own.correct), n), error))
-        rows += [
-            (name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy, None)
+        bins, n = own.bins(), len(own.correct)
+        right, sure = proportion(sum(own.correct), n), sum(own.confidences) / n
+        lines.append(Line(name, ALL, n, sure, right, expected_calibration_error(bins)))
+        lines += [
+            Line(name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy)
             for one in bins
             if one.n
         ]
-    return Table(
+    return Table.of(
+        lines,
         name="conflict_detection_confidences",
         title="Confidence and accuracy",
         caption="Labels of single documents: how sure the labeller was, how often it was right.",
-        columns=(
+        columns=[
             Column("detector", "Detector"),
             Column("bin", "Confidence"),
             Column("documents", "Documents"),
             Column("confidence", "Mean confidence"),
-            Column("accuracy", "Accuracy", interval=True),
+            Measure("accuracy", "Accuracy"),
             Column("ece", "ECE"),
-        ),
-        rows=tuple(rows),
+        ],
         notes=(
             "ECE: the expected calibration error over 15 bins. A language model's probabilities "
             "are those of its first token, without calibration.",

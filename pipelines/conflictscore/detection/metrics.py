@@ -105,7 +105,7 @@ def f1_score(
     if len(groups) == 1:
         return Estimate(value, None, None, len(decided), confidence)
 
-    import numpy as np  # noqa: PLC0415  (--help need not pay for it)
+    import numpy as np
 
     rows = [outcomes(members) for members in groups.values()]
     # Only the counts matter, so groups of equal counts are drawn together.

@@ -8,12 +8,12 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.data.declarative import declarative
 from pipelines.data.records import Document
 from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.text.declarative import declarative
 
 RANDOM_DOCUMENTS = 2
 """Documents of other questions in an example without conflict (appendix A)."""

@@ -1,7 +1,10 @@
 """The tables of a Conflict Detection run: Table 2 of the paper, documents, and mistakes."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
 
 from pipelines.conflictscore.detection import metrics
 from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
@@ -20,20 +23,25 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.f1 import macro_f1
-from pipelines.report.table import Column, Row, Table, shown
+from pipelines.report.failures import Failure, failed, truncations
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import HERE, Column, Measure, Table, quote, shown
 from pipelines.report.text import one_line
 
 OVERALL = "overall"
 
-_PAPER = (  # Table 2: source, precision, recall, F1, accuracy, of conflict, of no conflict
-    ("ContraQA", 0.9971, 0.8208, 0.9004, 0.9035, 0.8208, 0.9973, 798),
-    ("MacNoise-NQ", 0.8763, 0.9043, 0.8901, 0.8945, 0.9043, 0.8857, 199),
-    ("MacNoise-TQA", 0.9655, 0.9655, 0.9655, 0.9621, 0.9655, 0.9579, 211),
-    ("AmbigDocs", 0.9962, 0.8935, 0.9420, 0.9508, 0.8935, 0.9972, 651),
-    ("ConflictingQA", 0.9720, 0.9775, 0.9747, 0.9585, 0.9775, 0.8734, 434),
-    ("Overall", 0.9763, 0.9000, 0.9366, 0.932, 0.9000, 0.9724, 2293),
+TABLE_2: Final = quote(
+    "source precision recall f1 accuracy accuracy_conflict accuracy_no_conflict examples conflicts",
+    ("ContraQA", 0.9971, 0.8208, 0.9004, 0.9035, 0.8208, 0.9973, 798, 424),
+    ("MacNoise-NQ", 0.8763, 0.9043, 0.8901, 0.8945, 0.9043, 0.8857, 199, 94),
+    ("MacNoise-TQA", 0.9655, 0.9655, 0.9655, 0.9621, 0.9655, 0.9579, 211, 116),
+    ("AmbigDocs", 0.9962, 0.8935, 0.9420, 0.9508, 0.8935, 0.9972, 651, 291),
+    ("ConflictingQA", 0.9720, 0.9775, 0.9747, 0.9585, 0.9775, 0.8734, 434, 355),
+    ("Overall", 0.9763, 0.9000, 0.9366, 0.932, 0.9000, 0.9724, 2293, 1280),
+    detector="GPT-4.1",
+    figures="paper, Table 2",
 )
-_CONFLICTS = (424, 94, 116, 291, 355, 1280)  # Table 1
+"""Figures of the paper; the numbers of conflicts are of its Table 1."""
 
 MISTAKES = 1_000
 """Most mistakes in the table; the JSON Lines beside it have all."""
@@ -45,15 +53,40 @@ _EXCERPT = 400
 _CLAIM = 160
 
 
-def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
-    """Every table of a run folder.
+@dataclass(frozen=True)
+class Slice:
+    """What a detector decided of one source."""
 
-    Args:
-        results: Labeller -> its results.
-        data: Name of the data.
-    """
+    source: str
+    detector: str
+    decisions: Sequence[Decision]
+
+    @cached_property
+    def outcomes(self) -> metrics.Outcomes:
+        """Decisions that could be determined."""
+        return metrics.outcomes(decided(self.decisions))
+
+    @cached_property
+    def labels(self) -> list[tuple[Relation, Relation]]:
+        """(true relation, given label) of single documents."""
+        return labelled_documents(self.decisions)
+
+    def count(self, holds: Callable[[Decision], int]) -> int:
+        """Decisions of which something holds, or what they have of it together."""
+        return sum(map(holds, self.decisions))
+
+    def readable(self) -> tuple[list[Relation], list[Relation]]:
+        """True relations and given labels of documents whose label could be read."""
+        pairs = [pair for pair in self.labels if pair[1] is not Relation.INVALID]
+        return [truth for truth, _ in pairs], [given for _, given in pairs]
+
+
+_OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
+
+
+def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
+    """Every table of a run folder, by labeller; `data` is the name of the data."""
     every = detectors(results)
-    wrong = mistakes(results)
     compared = judges(every)
     return [
         detection(every, data),
@@ -61,42 +94,41 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
         documents(every),
         confusions(every),
         confidence_table(results),
-        errors(wrong),
+        errors(mistakes(results)),
         failures(results),
     ]
 
 
 def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
-    rows = [
-        _row(source, name, own) for source in sources(every) for name, own in _of(every, source)
-    ]
-    quoted: list[Row] = [
-        (source, "GPT-4.1", "paper, Table 2", *figures, total, conflicts, None, None, None)
-        for (source, *figures, total), conflicts in zip(_PAPER, _CONFLICTS, strict=True)
-    ]
-    return Table(
+    return Table.of(
+        _slices(every),
         name="conflict_detection",
         title="Conflict Detection",
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
-        columns=(
-            Column("source", "Source"),
-            Column("detector", "Detector"),
-            Column("figures", "Figures"),
-            Column("precision", "Precision", interval=True),
-            Column("recall", "Recall", interval=True),
-            Column("f1", "F1", interval=True),
-            Column("accuracy", "Accuracy", interval=True),
-            Column("accuracy_conflict", "Accuracy, conflict", interval=True),
-            Column("accuracy_no_conflict", "Accuracy, no conflict", interval=True),
-            Column("examples", "Examples"),
-            Column("conflicts", "Conflicts"),
-            Column("undetermined", "Undetermined"),
-            Column("failed", "Failed"),
-            Column("truncated", "Truncated texts"),
-        ),
-        rows=tuple(rows),
-        quoted=tuple(quoted),
+        columns=[
+            *(*_OF, HERE),
+            Measure("precision", "Precision", lambda own: metrics.precision(own.outcomes)),
+            Measure("recall", "Recall", lambda own: metrics.recall(own.outcomes)),
+            Measure("f1", "F1", lambda own: metrics.f1_score(decided(own.decisions))),
+            Measure("accuracy", "Accuracy", lambda own: metrics.accuracy(own.outcomes)),
+            Measure(
+                "accuracy_conflict", "Accuracy, conflict", lambda own: metrics.recall(own.outcomes)
+            ),
+            Measure(
+                "accuracy_no_conflict",
+                "Accuracy, no conflict",
+                lambda own: metrics.accuracy_without_conflict(own.outcomes),
+            ),
+            Column("examples", "Examples", lambda own: len(own.decisions)),
+            Column(
+                "conflicts", "Conflicts", lambda own: own.count(lambda one: one.example.conflict)
+            ),
+            Column("undetermined", "Undetermined", lambda own: own.count(_undetermined)),
+            Column("failed", "Failed", lambda own: own.count(lambda one: one.failed)),
+            Column("truncated", "Truncated texts", lambda own: own.count(lambda d: d.truncations)),
+        ],
+        quoted=TABLE_2,
         notes=(
             "In brackets the 95 % interval: of F1 by bootstrap over questions (2,000 resamples, "
             "seed 0), of the others by Wilson, which takes examples as independent although the "
@@ -135,27 +167,27 @@ def shared(every: Detectors) -> dict[str, list[Decision]]:
 def judges(every: Detectors) -> Table:
     """What each labeller decided of the examples that all of them judged."""
     together = shared(every)
-    rows: list[Row] = [
-        (
-            one_line(decisions[0].example.claim, _CLAIM),
-            "yes" if decisions[0].example.conflict else "no",
-            *(_said(each) for each in decisions),
-        )
-        for decisions in zip(*together.values(), strict=True)
-    ]
-    return Table(
+
+    def by(place: int, name: str) -> Column[tuple[Decision, ...]]:
+        return Column(f"by {name}", name, lambda row: _said(row[place]))
+
+    rows = list(zip(*together.values(), strict=True))
+    first = f", the first {SIDE_BY_SIDE} of {len(rows):,}" if len(rows) > SIDE_BY_SIDE else ""
+    return Table.of(
+        rows[:SIDE_BY_SIDE],
         name="conflict_detection_judges",
         title="Judges side by side",
         caption="Do the documents disagree over the claim? The examples that every labeller "
-        f"judged, the first {SIDE_BY_SIDE} of {len(rows):,}."
-        if len(rows) > SIDE_BY_SIDE
-        else "Do the documents disagree over the claim? The examples that every labeller judged.",
-        columns=(
-            Column("claim", "Claim"),
-            Column("truth", "Documents disagree"),
-            *(Column(f"by {name}", name) for name in together),
-        ),
-        rows=tuple(rows[:SIDE_BY_SIDE]),
+        f"judged{first}.",
+        columns=[
+            Column("claim", "Claim", lambda row: one_line(row[0].example.claim, _CLAIM)),
+            Column(
+                "truth",
+                "Documents disagree",
+                lambda row: "yes" if row[0].example.conflict else "no",
+            ),
+            *(by(place, name) for place, name in enumerate(together)),
+        ],
         notes=(
             *(_right(name, own) for name, own in together.items()),
             "In brackets the 95 % Wilson interval, which takes examples as independent.",
@@ -171,37 +203,18 @@ def right_of(own: Sequence[Decision]) -> tuple[int, int]:
 
 def documents(every: Detectors) -> Table:
     """Accuracy and macro-F1 of single documents' labels, where the true relations are known."""
-    rows: list[Row] = []
-    for source in sources(every):
-        for name, own in _of(every, source):
-            pairs = labelled_documents(own)
-            readable = [pair for pair in pairs if pair[1] is not Relation.INVALID]
-            if not pairs:
-                continue
-            gold, given = [pair[0] for pair in readable], [pair[1] for pair in readable]
-            rows.append(
-                (
-                    source,
-                    name,
-                    accuracy(gold, given),
-                    macro_f1(gold, given, RELATIONS),
-                    len(pairs),
-                    len(pairs) - len(readable),
-                )
-            )
-    return Table(
+    return Table.of(
+        (own for own in _slices(every) if own.labels),
         name="conflict_detection_documents",
         title="Labels of documents",
         caption="Single documents, where it is known what they say of the claim.",
-        columns=(
-            Column("source", "Source"),
-            Column("detector", "Detector"),
-            Column("accuracy", "Accuracy", interval=True),
-            Column("macro_f1", "Macro-F1", interval=True),
-            Column("documents", "Documents"),
-            Column("invalid", "Unreadable"),
-        ),
-        rows=tuple(rows),
+        columns=[
+            *_OF,
+            Measure("accuracy", "Accuracy", lambda own: accuracy(*own.readable())),
+            Measure("macro_f1", "Macro-F1", lambda own: macro_f1(*own.readable(), RELATIONS)),
+            Column("documents", "Documents", lambda own: len(own.labels)),
+            Column("invalid", "Unreadable", lambda own: len(own.labels) - len(own.readable()[0])),
+        ],
         notes=(
             "Unreadable labels are in neither figure. Documents are taken as independent; those of "
             "one question are not, so the intervals are too narrow.",
@@ -211,96 +224,81 @@ def documents(every: Detectors) -> Table:
 
 def confusions(every: Detectors) -> Table:
     """What documents of each relation were taken for."""
-    rows: list[Row] = []
-    for source in sources(every):
-        for name, own in _of(every, source):
-            counts = Counter(labelled_documents(own))
-            for truth in RELATIONS:
-                row = [counts[truth, given] for given in Relation]
-                if sum(row):
-                    rows.append((source, name, truth.value, *row, sum(row)))
-    return Table(
+    rows = [
+        (own, truth, counts)
+        for own in _slices(every)
+        for truth in RELATIONS
+        if (counts := Counter(given for gold, given in own.labels if gold is truth))
+    ]
+
+    def taken_for(label: Relation) -> Column[tuple[Slice, Relation, Counter[Relation]]]:
+        return Column(label.lower(), label.capitalize(), lambda row: row[2][label])
+
+    return Table.of(
+        rows,
         name="conflict_detection_confusion",
         title="What documents were taken for",
         caption="A row per true relation; a column per label given.",
-        columns=(
-            Column("source", "Source"),
-            Column("detector", "Detector"),
-            Column("truth", "Truth"),
-            *(Column(relation.lower(), relation.capitalize()) for relation in Relation),
-            Column("documents", "Documents"),
-        ),
-        rows=tuple(rows),
+        columns=[
+            Column("source", "Source", lambda row: row[0].source),
+            Column("detector", "Detector", lambda row: row[0].detector),
+            Column("truth", "Truth", lambda row: row[1].value),
+            *map(taken_for, Relation),
+            Column("documents", "Documents", lambda row: row[2].total()),
+        ],
     )
 
 
 def errors(wrong: Sequence[Mistake]) -> Table:
     """Documents labelled wrongly, the most confident first (ConflictScore, Figure 3)."""
-    rows: list[Row] = [
-        (
-            each.example,
-            each.document,
-            each.labeller,
-            one_line(each.claim, _EXCERPT),
-            one_line(each.evidence, _EXCERPT),
-            each.truth.value,
-            each.predicted.value,
-            each.confidence,
-            _probabilities(each),
-            one_line(each.snippet or each.reasoning or "", _EXCERPT),
-            each.outcome,
-        )
-        for each in wrong[:MISTAKES]
-    ]
-    return Table(
+
+    def excerpt(key: str, title: str, text: Callable[[Mistake], str]) -> Column[Mistake]:
+        return Column(key, title, lambda each: one_line(text(each), _EXCERPT))
+
+    rows = wrong[:MISTAKES]
+    return Table.of(
+        rows,
         name="conflict_detection_errors",
         title="Documents labelled wrongly",
         caption=f"The most confident mistakes first: {len(rows):,} of {len(wrong):,}.",
-        columns=(
+        columns=[
             Column("example", "Example"),
             Column("document", "Document"),
-            Column("detector", "Detector"),
-            Column("claim", "Claim"),
-            Column("evidence", "Evidence"),
-            Column("truth", "Ground truth"),
-            Column("prediction", "Prediction"),
+            Column("detector", "Detector", lambda each: each.labeller),
+            excerpt("claim", "Claim", lambda each: each.claim),
+            excerpt("evidence", "Evidence", lambda each: each.evidence),
+            Column("truth", "Ground truth", lambda each: each.truth.value),
+            Column("prediction", "Prediction", lambda each: each.predicted.value),
             Column("confidence", "Confidence"),
-            Column("probabilities", "Probabilities"),
-            Column("rationale", "Rationale"),
+            Column("probabilities", "Probabilities", _probabilities),
+            excerpt("rationale", "Rationale", lambda each: each.snippet or each.reasoning or ""),
             Column("outcome", "Outcome"),
-        ),
-        rows=tuple(rows),
+        ],
         notes=("conflict-detection-errors.jsonl has them all, with whole texts.",),
     )
 
 
 def failures(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
     """Examples that could not be labelled, labels that could not be read, texts that were cut."""
-    rows: list[Row] = []
-    for name, own in results.items():
-        for result in own:
-            if result.status == "failed":
-                rows.append((result.id, name, "failed", one_line(result.error or "", _EXCERPT)))
-            for judgement in result.judgements:
-                if judgement.relation is Relation.INVALID:
-                    raw = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
-                    rows.append(
-                        (result.id, name, "unreadable label", f"{judgement.document}: {raw}")
-                    )
-            for cut in result.truncations:
-                seen = f"{cut.text}: the first {cut.kept:,} of {cut.tokens:,} tokens were seen"
-                rows.append((result.id, name, "truncation", seen))
-    return Table(
+    return failure_table(
+        (fault for name, own in results.items() for each in own for fault in _faults(each, name)),
         name="conflict_detection_failures",
-        title="Failures and truncations",
-        columns=(
-            Column("example", "Example"),
-            Column("detector", "Detector"),
-            Column("what", "What"),
-            Column("detail", "Detail"),
-        ),
-        rows=tuple(rows),
+        places=[
+            Column("example", "Example", lambda at: at[0]),
+            Column("detector", "Detector", lambda at: at[1]),
+        ],
     )
+
+
+def _faults(result: DetectionResult, labeller: str) -> Iterator[Failure[tuple[str, str]]]:
+    at = (result.id, labeller)
+    if result.status == "failed":
+        yield failed(at, "failed", result.error)
+    for judgement in result.judgements:
+        if judgement.relation is Relation.INVALID:
+            raw = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+            yield Failure(at, "unreadable label", f"{judgement.document}: {raw}")
+    yield from truncations(at, result.truncations)
 
 
 def sources(every: Detectors) -> list[str]:
@@ -309,17 +307,18 @@ def sources(every: Detectors) -> list[str]:
     return [*names, OVERALL] if len(set(names) - {HARD}) > 1 else names
 
 
-def _of(every: Detectors, source: str) -> list[tuple[str, list[Decision]]]:
-    """Each detector's decisions of one source; detectors without any are left out."""
-    found = []
-    for name, own in every.items():
-        if source == OVERALL:
-            picked = [each for each in own if each.example.source != HARD]
-        else:
-            picked = [each for each in own if each.example.source == source]
-        if picked:
-            found.append((name, picked))
-    return found
+def _slices(every: Detectors) -> list[Slice]:
+    """What each detector decided of each source; detectors without any decision are left out."""
+    return [
+        Slice(source, name, picked)
+        for source in sources(every)
+        for name, own in every.items()
+        if (picked := [each for each in own if _is_of(each.example.source, source)])
+    ]
+
+
+def _is_of(name: str, source: str) -> bool:
+    return name != HARD if source == OVERALL else name == source
 
 
 def _unequal(every: Detectors) -> tuple[str, ...]:
@@ -337,25 +336,8 @@ def _unequal(every: Detectors) -> tuple[str, ...]:
     )
 
 
-def _row(source: str, name: str, own: Sequence[Decision]) -> Row:
-    known = decided(own)
-    counts = metrics.outcomes(known)
-    return (
-        source,
-        name,
-        "this run",
-        metrics.precision(counts),
-        metrics.recall(counts),
-        metrics.f1_score(known),
-        metrics.accuracy(counts),
-        metrics.recall(counts),
-        metrics.accuracy_without_conflict(counts),
-        len(own),
-        sum(each.example.conflict for each in own),
-        sum(each.conflict is None and not each.failed for each in own),
-        sum(each.failed for each in own),
-        sum(each.truncations for each in own),
-    )
+def _undetermined(decision: Decision) -> bool:
+    return decision.conflict is None and not decision.failed
 
 
 def _said(decision: Decision) -> str:
@@ -363,7 +345,11 @@ def _said(decision: Decision) -> str:
         return "failed"
     if decision.conflict is None:
         return "unreadable"
-    return "yes" if decision.conflict else "no"
+    return _yes_or_no(decision.conflict)
+
+
+def _yes_or_no(conflict: bool) -> str:
+    return "yes" if conflict else "no"
 
 
 def _right(name: str, own: Sequence[Decision]) -> str:

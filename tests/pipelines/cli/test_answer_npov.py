@@ -11,7 +11,8 @@ from scripted import Scripted, fenced_text, prompt_of
 from tiny_loaded import saved
 
 from pipelines.npov.example import NpovExample, read_example
-from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt
 from serving.models import Model, find
 
 QUESTION = "Should the dam go?"
@@ -186,7 +187,10 @@ def test_an_unreadable_reply_to_a_soft_prompt_is_none_either(
         ([QUESTION, "--data", "none.jsonl"], "none.jsonl"),
         ([QUESTION, "--out", "."], "is a folder"),
         ([QUESTION, "--soft-prompt", "none.st"], "none.st"),
-        ([QUESTION, "--soft-prompt", "p", "--prompts", "q"], "--prompts has no effect beside"),
+        (
+            [QUESTION, "--soft-prompt", "p", "--prompts", "q"],
+            "no effect with --soft-prompt",
+        ),
         ([QUESTION, "--prompts", "nowhere"], "--prompts nowhere is not a folder"),
     ],
 )

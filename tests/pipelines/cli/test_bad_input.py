@@ -92,7 +92,7 @@ def earlier(finished: Path, tmp_path: Path) -> Iterator[Path]:
 
 
 def run(data: Path, folder: Path, endpoint: Scripted, *more: object) -> list[object]:
-    """The command that would go on with the run of a folder."""
+    """The command that would resume the run of a folder."""
     where = ["--out", folder / "out", "--cache", folder / "cache.sqlite"]
     return ["run", "conflictscore", "--data", data, "--endpoint", endpoint.url, *where, *more]
 

@@ -204,7 +204,7 @@ def test_a_server_that_is_down(contested: Contested, data: Path) -> None:
         began = time.monotonic()
         message = contested.refused(*run(data, "--endpoint", url))
     assert message.startswith(f"no server answers at {url} (")
-    assert "start it, or leave --endpoint away" in message
+    assert "start it, or leave --endpoint out" in message
     assert time.monotonic() - began < 10
 
 

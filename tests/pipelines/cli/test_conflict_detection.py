@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, table
+from pages import unpacked
 from scripted import Scripted, fenced_text
 
 from pipelines.conflictscore.detection.baselines import CHOSEN
@@ -68,7 +69,7 @@ def test_building_from_real_releases_counts_them(
         "--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl",
         "--climate-fever", released_data / "climate_fever/climate-fever.jsonl.gz",
     )  # fmt: skip
-    printed = {tuple(line.split()) for line in said.out.splitlines()}
+    printed = {tuple(line.replace("│", " ").split()) for line in said.out.splitlines()}
     assert ("ramdocs", "this", "build", "94", "122", "216", "964") in printed
     assert ("AmbigDocs", "paper,", "Table", "1", "291", "360", "651", "–") in printed
     assert len(read(Path("built.jsonl")).examples) == 216 + 182 + 783
@@ -163,7 +164,7 @@ def test_two_judges_in_one_folder(files: Path, contested: Contested, endpoint: S
     }
     page = Path("out/report.html").read_text()
     assert "Conflict Detection" in page
-    assert "&lt;b&gt;because" in page
+    assert "<b>because" in str(unpacked(page))
     assert "<b>because" not in page
     made = json.loads(Path("out/run.json").read_text())["pipelines"]
     assert list(made) == ["conflict-detection.llm-choice", "conflict-detection.llm-json"]
@@ -222,7 +223,7 @@ def test_the_taggers_sentences_are_shown(
     from tagging import REFUTE, ScriptedTagger, folder_of
 
     tagger = ScriptedTagger(lambda _: REFUTE)
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", lambda: folder_of(tagger))
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(tagger))
     contested.done(*RUN, "--labeller", "nli")
     row = rows("conflict_detection", "nli: ")["mine"]
     assert (row["recall"], row["accuracy_no_conflict"]) == (0, 1)
@@ -265,7 +266,7 @@ def test_a_dry_run_of_a_cascade_tells_threshold_and_calls(
     from nli.calibration import risk_curve
 
     judge = folder_of(ScriptedTagger(), curve=risk_curve([0.9] * 99, [True] * 99))
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", lambda: judge)
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: judge)
     said = contested.done(*RUN, "--dry-run", "--labeller", "cascade").out
     assert "threshold 0.900 for a risk of 0.05; it keeps the tagger's label of 100%" in said
     assert "at most 4 evidence calls" in said
@@ -325,7 +326,7 @@ def test_a_folder_of_other_data_is_refused(
     before = contents(Path("out"))
     Path("bench.jsonl").write_text(json.dumps(QUIET))
     message = contested.refused(*RUN, "--endpoint", endpoint.url, "--evidence", "json")
-    assert "holds detections by llm-choice on other data" in message
+    assert "holds results of llm-choice on other examples" in message
     assert contents(Path("out")) == before
 
 

@@ -13,7 +13,7 @@ from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
 
 from nli.pairs import Pair
 from pipelines.conflicts.classifier import read
-from pipelines.conflicts.evaluation.datasets import SAMPLES
+from pipelines.conflicts.datasets import SAMPLES
 from pipelines.conflicts.features import GROUPS
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 
@@ -35,7 +35,7 @@ def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""
     scripted = ScriptedTagger(lambda pair: SUPPORT if pair.hypothesis in pair.premise else UNSURE)
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", lambda: folder_of(scripted))
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
     return scripted
 
 

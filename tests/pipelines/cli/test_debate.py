@@ -75,7 +75,7 @@ def test_a_page(contested: Contested, mills: Scripted) -> None:
     [
         (["--no-aggregator", "--reliability"], "--reliability needs an aggregator"),
         (["--no-aggregator", "--history", "aggregate"], "--history aggregate needs an aggregator"),
-        (["--tagger", "other"], "--tagger has no effect without --reliability"),
+        (["--tagger", "other"], "--tagger has no effect with a debate without --reliability"),
         (["--as-released", "--replies", "json"], "--as-released decides --replies"),
         (["lost.txt"], "lost.txt does not exist"),
     ],

@@ -9,7 +9,8 @@ from commands import Contested, contents, results, table
 from scripted import Scripted
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
-from nli.calibration import RiskCurve, risk_curve
+from nli.calibration import risk_curve
+from nli.risk import RiskCurve
 from pipelines.conflictscore.result import Result
 from pipelines.evidence.nli import TaggerFolder
 
@@ -42,7 +43,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, tagger: ScriptedTagger, curve: RiskCu
     def shipped() -> TaggerFolder:
         return folder_of(tagger, curve=curve)
 
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", shipped)
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", shipped)
 
 
 @pytest.fixture
@@ -102,15 +103,15 @@ def test_fast_is_a_short_name(contested: Contested, files: Path, tagger: Scripte
     [
         (["--fast", "--endpoint", "http://x/v1"], "--endpoint has no effect with --fast"),
         (["--fast", "--model", "m"], "--model has no effect with --fast"),
-        (["--fast", "--evidence", "json"], "--evidence has no effect with --fast"),
+        (["--fast", "--evidence", "json"], "--evidence has no effect with --labeller nli"),
         (["--fast", "--strict"], "--strict has no effect with --fast"),
         (["--fast", "--prompts", "p"], "--prompts has no effect with --fast"),
         (["--fast", "--on-overflow", "cut"], "--on-overflow has no effect with --fast"),
-        (["--fast", "--risk", "0.1"], "--risk has no effect with --fast"),
-        (["--fast", "--k", "7"], "--k has no effect with --fast"),
+        (["--fast", "--risk", "0.1"], "--risk has no effect with --labeller nli"),
+        (["--fast", "--k", "7"], "--k has no effect with --claims sentences"),
         (["--k", "7"], "--k has no effect with --claims atomic"),
-        (["--fast", "--claims", "whole"], "leave --claims away, or --fast"),
-        (["--fast", "--labeller", "llm"], "leave --labeller away, or --fast"),
+        (["--fast", "--claims", "whole"], "leave --claims out, or --fast"),
+        (["--fast", "--labeller", "llm"], "leave --labeller out, or --fast"),
         ([*NLI, "--model", "m"], "--labeller nli --claims sentences, which asks no language"),
         (["--labeller", "nli", "--evidence", "choice"], "--evidence has no effect with --labeller"),
         (["--risk", "0.1"], "--risk has no effect with --labeller llm"),

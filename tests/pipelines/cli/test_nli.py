@@ -165,7 +165,7 @@ def test_training_leaves_a_tagger_with_its_curve_and_is_not_done_twice(
     assert list(config["id2label"].values()) == list(LABELS)
     assert (data / "trained/model.safetensors").is_file()
     page = (data / "trained/report.html").read_text("utf-8")
-    assert page.count("<polyline") == 2
+    assert page.count('<polyline class="path') == 2
     before = (data / "trained/model.safetensors").read_bytes()
     contested.done(*command)
     assert (data / "trained/model.safetensors").read_bytes() == before

@@ -9,8 +9,8 @@ import pytest
 from commands import Contested, contents, table
 from tiny_loaded import saved
 
-from pipelines.npov.evaluation import run as evaluation
-from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt
 from serving import models
 
 TOPIC = {
@@ -85,7 +85,7 @@ def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contested.done(*RUN, *model, "--out", "whole")
-    from pipelines.npov.evaluation import detect
+    from pipelines.npov import detect
 
     real, calls = detect.by_salience, 0
 
@@ -157,7 +157,11 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
-        (["--coverage-prompt", "p.safetensors"], "are of --detector classifier"),
+        (
+            ["--coverage-prompt", "p.safetensors"],
+            "is of --detector classifier",
+        ),
+        (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),
     ],
@@ -177,7 +181,3 @@ def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
         f"{name}: {count} examples, 9 of them without error"
         for name, count in (("unparaphrased", 24), ("paraphrased", 24))
     ]
-
-
-def test_a_name_is_needed_for_entries() -> None:
-    assert evaluation.entry_name("a.b") == "npov.a.b"

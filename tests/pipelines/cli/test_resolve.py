@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from commands import Contested
 from conflicts_endpoint import WEIGHTS, call_of, speaks
+from pages import unpacked
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
 
 from pipelines import prompts
 from pipelines.conflicts.classifier import Linear, TypeClassifier
-from pipelines.conflicts.evaluation.result import QueryResult
+from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 
 QUESTION = "How many lanes does the bridge have?"
@@ -30,7 +31,7 @@ def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""
     scripted = ScriptedTagger(lambda pair: SUPPORT if pair.hypothesis in pair.premise else UNSURE)
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", lambda: folder_of(scripted))
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
     return scripted
 
 
@@ -277,8 +278,9 @@ def test_a_page(contested: Contested, bridges: Scripted) -> None:
     assert "page: bridge.html" in done.err
     page = Path("bridge.html").read_text()
     assert QUESTION in page
-    assert OUTDATED in page
-    assert "Since 2019 the bridge has had six lanes." in page
+    shown = str(unpacked(page))
+    assert OUTDATED in shown
+    assert "Since 2019 the bridge has had six lanes." in shown
     assert "<script>alert" not in page
     assert re.search(r"""(?:src|href)=["']https?:""", page) is None
 
@@ -329,24 +331,30 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["--strategy", "oracle"], "--strategy"),
         (["--types", "bayes"], "--types"),
         (["--judge", "people"], "--judge"),
-        (["--threshold", "sure"], "--threshold sure: 'sure' is no probability"),
-        (["--threshold", "old=0.4"], "--threshold TYPE is 'old'; it can be no-conflict"),
+        (["--threshold", "sure"], "--threshold: 'sure' is no probability"),
+        (["--threshold", "old=0.4"], "--threshold: TYPE is 'old'; it can be no-conflict"),
         (["--classifier-file", "old.txt"], "old.txt is no classifier of conflict types"),
         (["--tagger", "."], ". has no safetensors file"),
         (
             ["--tagger", ".", "--strategy", "vanilla", "--types", "json", "--judge", "llm"],
-            "--tagger has no effect here; leave it away, or name --types nli, or --judge nli",
+            "--tagger has no effect with types and verdicts by a language model alone; leave",
         ),
         (["old.txt"], "the document old.txt is given twice; name each file once"),
         (["--html", "."], ". cannot be written (it is a folder); name a file"),
         (["--html", "/"], "/ cannot be written (it is a folder)"),
         (["--html", "taken"], "taken cannot be written (it is a folder)"),
         (["--html", "old.txt/page.html"], "old.txt/page.html cannot be written (a part of its"),
-        (["--strategy", "vanilla", "--dates"], "--dates has no effect here; leave it away, or "),
-        (["--strategy", "taxonomy-aware", "--types", "nli"], "or name a --strategy other than"),
-        (["--strategy", "taxonomy-aware", *BY_FILE], "--classifier-file has no effect here"),
-        (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect here"),
-        (["--types", "json", *BY_FILE], "have nli predict the type: --types nli"),
+        (
+            ["--strategy", "vanilla", "--dates"],
+            "--dates has no effect with --strategy vanilla",
+        ),
+        (["--strategy", "taxonomy-aware", "--types", "nli"], "which names the type itself"),
+        (
+            ["--strategy", "taxonomy-aware", *BY_FILE],
+            "has no effect with types by the answer",
+        ),
+        (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect with"),
+        (["--types", "json", *BY_FILE], "--classifier-file has no effect with types by json"),
         (["--answer-tokens", "0"], "--answer-tokens"),
         (["--strict"], "--strict says how a server is started"),
     ],
@@ -373,7 +381,8 @@ def test_without_an_answer_its_options_are_refused(option: str, contested: Conte
     """Even with the value that is the default: it was asked for, and does nothing."""
     message = contested.refused(*ASKED, "--strategy", "none", *option.split())
     name, _, _ = option.partition(" ")
-    assert message.startswith(f"{name} has no effect here; leave it away, or name ")
+    assert message.startswith(f"{name} has no effect with --strategy none")
+    assert message.endswith("; leave it out")
 
 
 def test_an_empty_question_is_refused(contested: Contested, bridges: Scripted) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, kill_midway, table
+from commands import Contested, contents, table
 from conflicts_endpoint import WEIGHTS, call_of, speaks
+from pages import unpacked
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
 
@@ -98,7 +99,7 @@ def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger."""
     scripted = ScriptedTagger(word_for_word)
-    monkeypatch.setattr("pipelines.cli.options.shipped_tagger", lambda: folder_of(scripted))
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
     return scripted
 
 
@@ -178,7 +179,7 @@ def test_everything_on_the_bundled_samples(contested: Contested, endpoint: Scrip
     assert {"run.json", "report.html", "conflicts.scripted.jsonl"} <= set(contents(out))
     page = (out / "report.html").read_text()
     assert 'id="conflicts"' in page
-    assert "What is the capital of Australia?" in page
+    assert "What is the capital of Australia?" in [each["title"] for each in unpacked(page)]
 
     before, asked = contents(out), len(endpoint.requests)
     contested.done(*RUN, *at(endpoint), "--limit", 5)
@@ -401,8 +402,8 @@ def test_runs_of_several_names_stand_in_one_report(
     assert list(about["pipelines"]) == ["conflicts.told", "conflicts.structure"]
     assert {row["run"] for row in ours("conflicts_types")} == {"told", "structure"}
     page = Path("out/report.html").read_text()
-    assert "CONFLICTS, told" in page
-    assert "CONFLICTS, structure" in page
+    assert "<dt>told</dt>" in page
+    assert "<dt>structure</dt>" in page
 
     before = contents(Path("out"))
     Path("out/report.html").unlink()
@@ -635,60 +636,6 @@ def test_queries_that_are_refused_are_counted_and_tried_again(
     assert table(Path("out"), "conflicts_failures") == []
 
 
-# Kills.
-
-
-def test_a_killed_run_ends_as_one_that_was_not(contested: Contested, endpoint: Scripted) -> None:
-    places = [f"place{number}x" for number in range(20)]
-    write(
-        "many.jsonl",
-        *(
-            query(
-                f"When did the tower of {place} open?",
-                "No conflict",
-                str(1700 + number),
-                f"The tower of {place} opened in {1700 + number}.",
-                f"At {place} it is open.",
-            )
-            for number, place in enumerate(places)
-        ),
-    )
-    command = [
-        "run", "conflicts", "--data", "many.jsonl", *at(endpoint), "--classifier", "json",
-        "--strategy", "vanilla", "--strategy", "oracle", "--concurrency", "8",
-    ]  # fmt: skip
-    contested.done(*command, "--out", "undisturbed", "--cache", "undisturbed.sqlite")
-    all_asked = len(endpoint.requests)
-    endpoint.requests.clear()
-
-    endpoint.delay_s = 0.02
-    command += ["--out", "out", "--cache", "killed.sqlite"]
-    kill_midway(command, results_log)
-    done = [places[int(json.loads(line)["id"]) - 1] for line in results_log()]
-    assert 4 <= len(done) < 20, "the kill came too late to test anything"
-    assert not Path("out/report.html").exists()
-
-    endpoint.delay_s = 0
-    endpoint.requests.clear()
-    contested.done(*command)
-    assert 0 < len(endpoint.requests) < all_asked
-    again = [place for place in done if any(place in prompt for prompt in endpoint.prompts())]
-    assert not again, "a query that was done was asked again"
-    for name in ("conflicts.scripted.jsonl", "tables"):
-        one, other = (
-            contents(path) if path.is_dir() else path.read_bytes()
-            for path in (Path("out", name), Path("undisturbed", name))
-        )
-        assert one == other
-    assert answers()["Oracle"]["behaviour"] == 1
-
-
-def results_log() -> list[bytes]:
-    """The whole lines of the results so far."""
-    log = Path("out/conflicts.scripted.jsonl")
-    return log.read_bytes().split(b"\n")[:-1] if log.exists() else []
-
-
 def test_segments_are_chosen_from_pages_once(
     contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -747,35 +694,41 @@ BAD_FILES: dict[str, str] = {
         ("--strategy oracles", "--strategy is 'oracles'; it can be vanilla, pipeline"),
         (
             "--strategy none --strategy vanilla",
-            "--strategy none stands alone, for it asks for no answers; leave it or the others away",
+            "--strategy none stands alone, for it asks for no answers; leave it or the others out",
         ),
         ("--classifier bayes", "--classifier is 'bayes'; it can be nli, json, choice"),
         ("--types bayes", "--types"),
-        ("--threshold 2", "--threshold 2: '2' is no probability from 0 to 1; write TYPE=0.4"),
+        ("--threshold 2", "--threshold: '2' is no probability from 0 to 1; write TYPE=0.4"),
         ("--threshold nan", "'nan' is no probability"),
         ("--threshold outdated=", "'' is no probability from 0 to 1"),
-        ("--threshold old=0.5", "--threshold TYPE is 'old'; it can be no-conflict, complementary"),
-        ("--threshold 0.1 --threshold 0.2", "--threshold is given twice for all types"),
+        ("--threshold old=0.5", "--threshold: TYPE is 'old'; it can be no-conflict, complementary"),
+        ("--threshold 0.1 --threshold 0.2", "--threshold: given twice for all types"),
         (
             "--threshold outdated=0.1 --threshold outdated=0.2",
-            "--threshold is given twice for outdated",
+            "--threshold: given twice for outdated",
         ),
         (
             "--strategy none --judge-model other",
-            "--judge-model has no effect here; leave it away, or name another --strategy than none",
+            "--judge-model has no effect with --strategy none; leave it out",
         ),
-        ("--strategy none --types json", "--types has no effect here; leave it away, or name --st"),
-        ("--strategy vanilla --dates", "or name --strategy pipeline or oracle"),
-        ("--strategy vanilla --types json", "--types has no effect here"),
-        ("--classifier json --types json --threshold 0.5", "--threshold has no effect here"),
+        (
+            "--strategy none --types json",
+            "--types has no effect with --strategy none, for which",
+        ),
+        ("--strategy vanilla --dates", "with --strategy vanilla, which is told no type; leave it"),
+        ("--strategy vanilla --types json", "--types has no effect with --strategy vanilla, for"),
+        (
+            "--classifier json --types json --threshold 0.5",
+            "--threshold has no effect with types by json, which come without probabilities",
+        ),
         ("--classifier json --types json --classifier-file x", "x does not exist"),
         (
             "--classifier json --types json --classifier-file opinions.json",
-            "--classifier-file has no effect here; leave it away, or name --classifier nli",
+            "--classifier-file has no effect with types by json; leave it out",
         ),
         (
             "--classifier json --types json --tagger other",
-            "--tagger has no effect here; leave it away, or name --classifier nli",
+            "--tagger has no effect with types and verdicts by a language model alone; leave",
         ),
         ("--tagger .", ". has no safetensors file"),
         ("--classifier-file missing.json", "missing.json does not exist"),
@@ -813,7 +766,8 @@ def test_what_has_no_effect_on_types_alone_is_refused(option: str, contested: Co
     """Even with the value that is the default: it was asked for, and does nothing."""
     message = contested.refused(*MINE, *TYPES, *option.split())
     name, _, _ = option.partition(" ")
-    assert message.startswith(f"{name} has no effect here; leave it away, or name ")
+    assert message.startswith(f"{name} has no effect with --strategy none")
+    assert message.endswith("; leave it out")
     assert not Path("out").exists()
 
 

@@ -93,7 +93,7 @@ def test_the_bundled_claims_by_the_shipped_tagger(contested: Contested, folder: 
     # Where every tag is right the rule is, but for a dispute of two passages against one.
     assert rows[-1]["accuracy"] == 0.75
     page = (out / "report.html").read_text()
-    assert "ConRAG, claims" in page
+    assert "<dt>claims</dt>" in page
     assert "contested-nli" in page
     before = contents(out)
     contested.done("run", "conrag", "--limit", "4", "--method", "bm25", "--out", "out")

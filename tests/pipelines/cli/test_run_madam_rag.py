@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, kill_midway, table
+from commands import Contested, contents, table
 from debates import conclusion, readers, schema_of
+from pages import unpacked
 from scripted import Scripted, prompt_of
 
 from pipelines.evidence.nli import shipped_tagger
@@ -175,7 +176,7 @@ def test_four_methods_on_the_bundled_samples(contested: Contested, endpoint: Scr
     assert len(results()) == 3
     page = (out / "report.html").read_text()
     assert 'id="madam-rag"' in page
-    assert "Which river flows through Cambridge?" in page
+    assert unpacked(page)[0]["title"] == "Which river flows through Cambridge?"
     assert "statistics" not in entry(), "the samples are no RAMDocs"
 
     before, asked = contents(out), len(endpoint.requests)
@@ -564,62 +565,6 @@ def test_a_statement_too_long_for_the_tagger_costs_one_method(
     assert {name for name, row in rows.items() if row["unreadable"]} == {"MADAM-RAG + reliability"}
 
 
-def test_a_killed_run_ends_as_one_that_was_not(contested: Contested, endpoint: Scripted) -> None:
-    places = [f"place{number}x" for number in range(40)]
-    write(
-        "many.jsonl",
-        *(
-            {
-                **TOWER,
-                "question": f"When was the tower of {place} finished?",
-                "documents": [
-                    document(
-                        f"The tower of {place} was finished in {1700 + number}.",
-                        "correct",
-                        str(1700 + number),
-                    )
-                ],
-                "gold_answers": [str(1700 + number)],
-            }
-            for number, place in enumerate(places)
-        ),
-    )
-    command = ["run", "madam-rag", "--data", "many.jsonl", *at(endpoint), "--concurrency", "8"]
-    contested.done(*command, "--out", "undisturbed", "--cache", "undisturbed.sqlite")
-    all_asked = len(endpoint.requests)
-    endpoint.requests.clear()
-
-    endpoint.delay_s = 0.03
-    command += ["--out", "out", "--cache", "killed.sqlite"]
-    kill_midway(command, results_log)
-    done = [places[int(json.loads(line)["id"]) - 1] for line in results_log()]
-    assert 4 <= len(done) < 40, "the kill came too late to test anything"
-    assert not Path("out/report.html").exists()
-
-    endpoint.delay_s = 0
-    endpoint.requests.clear()
-    contested.done(*command)
-    assert 0 < len(endpoint.requests) < all_asked
-    again = [place for place in done if any(place in prompt for prompt in endpoint.prompts())]
-    assert not again, "a question that was done was asked again"
-    for name in ("madam-rag.ramdocs.jsonl", "tables"):
-        one, other = (
-            contents(path) if path.is_dir() else path.read_bytes()
-            for path in (Path("out", name), Path("undisturbed", name))
-        )
-        assert one == other
-    assert (
-        ours("madam_methods", method="MADAM-RAG")[0]["exact_match"],
-        ours("madam_methods", method="Astute RAG")[0]["exact_match"],
-    ) == (1, 0)  # Astute says 1777, and the last tower is of 1739
-
-
-def results_log() -> list[bytes]:
-    """The whole lines of the results so far."""
-    log = Path("out/madam-rag.ramdocs.jsonl")
-    return log.read_bytes().split(b"\n")[:-1] if log.exists() else []
-
-
 # Bad input.
 
 BAD_FILES: dict[str, str] = {
@@ -658,10 +603,14 @@ BAD_FILES: dict[str, str] = {
         ("--limit 0", "--limit"),
         ("--sample 0", "--sample"),
         ("--on-error ask", "--on-error"),
-        ("--tagger tiny", "--tagger has no effect without --reliability; leave it away"),
+        (
+            "--tagger tiny",
+            "--tagger has no effect with a debate without --reliability; leave it out",
+        ),
         ("--reliability --tagger .", ". has no safetensors file"),
         ("--as-released --history agents", "--as-released decides --history; leave one of the two"),
         ("--as-released --replies json", "--as-released decides --replies"),
+        ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
         ("--model none --models-dir .", "there is no model 'none' in"),
         ("--endpoint http://127.0.0.1:1/v1 --strict", "--strict says how a server is started"),
         ("--endpoint http://127.0.0.1:1/v1", "http://127.0.0.1:1/v1"),

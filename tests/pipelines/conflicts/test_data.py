@@ -16,10 +16,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from pipelines.conflicts.chosen import keeping
+from pipelines.conflicts.datasets import SAMPLES, as_query, read
 from pipelines.conflicts.dates import newest_first, parse, written
-from pipelines.conflicts.evaluation.chosen import keeping
-from pipelines.conflicts.evaluation.datasets import SAMPLES, as_query, read
-from pipelines.conflicts.evaluation.statistics import (
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.segments import best_segment
+from pipelines.conflicts.statistics import (
     BY_ORIGIN,
     BY_TYPE,
     NOT_STATED,
@@ -28,8 +30,6 @@ from pipelines.conflicts.evaluation.statistics import (
     origin_name,
     statistics,
 )
-from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.segments import best_segment
 from pipelines.conflicts.taxonomy import ANSWERABLE, TAXONOMY, ConflictType, of_label
 from pipelines.data import conflicts
 from pipelines.data.conflicts import LABELS, ConflictsResult, official_label

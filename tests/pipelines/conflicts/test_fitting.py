@@ -12,7 +12,8 @@ from pipelines.conflicts.writer import Writer, writer
 from pipelines.evidence.judgement import Truncation
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, ServedIdentity
+from serving.calls import ServedIdentity
+from serving.client import Client
 from serving.errors import RequestError
 from serving.models import Model
 from serving.tokens import ChatTokenizer

@@ -11,26 +11,30 @@ import pytest
 from conflicts_endpoint import WEIGHTS, asking, query, writes
 from known_labels import KnownLabels
 
+from pipelines.conflicts import pipeline
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.classifier import Linear, TypeClassifier
-from pipelines.conflicts.evaluation import methods
-from pipelines.conflicts.evaluation.methods import (
+from pipelines.conflicts.experiment import EXPERIMENT
+from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.pipeline import (
     CLASSIFIERS,
     STRATEGIES,
-    Compared,
+    Methods,
     examine,
-    prepare,
 )
-from pipelines.conflicts.evaluation.run import entry_name, results, run, runs
-from pipelines.conflicts.evaluation.tables import all_tables
-from pipelines.conflicts.judges.verdicts import Grounds, Judged
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Labelled
 from pipelines.evidence.labeller import PairError
-from pipelines.report.table import html, markdown
+from pipelines.experiment.execute import resume
+from pipelines.experiment.experiment import Work
+from pipelines.report.table import markdown
+from pipelines.report.table_html import html
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError, ServingError
 
@@ -81,29 +85,31 @@ class TooLong(KnownLabels):
 @asynccontextmanager
 async def comparing(
     folder: Path, **settings: Any
-) -> AsyncIterator[tuple[Compared, list[dict[str, Any]]]]:
+) -> AsyncIterator[tuple[Methods, list[dict[str, Any]]]]:
     """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
     async with asking(folder, reply=replies, weights=WEIGHTS) as (client, requests):
         chosen = ConflictsSettings(**settings)
         yield (
-            prepare(
-                tuple(STRATEGIES),
-                tuple(CLASSIFIERS),
-                chosen,
-                writing=client,
-                judging=client,
-                labeller=KnownLabels(),
-                classifier=constant(OPINIONS),
-            ),
+            Methods(
+                tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, trained=constant(OPINIONS)
+            ).ready(client, client, KnownLabels()),
             requests,
         )
 
 
-def begun(folder: Path) -> RunFolder:
-    made = RunFolder(folder)
-    folder.mkdir(exist_ok=True)
-    made.begin(entry_name("conflicts"), {}, {})
-    return made
+async def run(
+    queries: Sequence[Query],
+    by: Methods,
+    folder: RunFolder,
+    on_error: OnError = "stop",
+    **told: Any,
+) -> list[QueryResult]:
+    """The queries examined into a folder, under the name "conflicts"."""
+    folder.path.mkdir(exist_ok=True)
+    work: Work[Query, QueryResult] = Work(
+        "conflicts.conflicts", {}, lambda query: examine(query, by, on_failure=on_error)
+    )
+    return await resume(EXPERIMENT, queries, work, folder, made_with={}, on_error=on_error, **told)
 
 
 async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None:
@@ -155,9 +161,8 @@ async def test_without_a_gold_type_there_is_no_oracle(tmp_path: Path) -> None:
 
 
 async def test_types_alone_need_no_model(tmp_path: Path) -> None:
-    by = prepare(
-        (), ("nli",), ConflictsSettings(), labeller=KnownLabels(), classifier=constant(OUTDATED)
-    )
+    methods = Methods((), ("nli",), ConflictsSettings(), trained=constant(OUTDATED))
+    by = methods.ready(labeller=KnownLabels())
     found = await examine(TYPED, by)
     assert found.predictions["nli"].type is OUTDATED
     assert (found.status, found.outcomes, by.prompts) == ("answered", {}, ())
@@ -166,9 +171,9 @@ async def test_types_alone_need_no_model(tmp_path: Path) -> None:
 async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None:
     async with comparing(tmp_path) as (by, _):
         client = by.writer.client if by.writer else None
-        alone = prepare(("vanilla",), (), by.settings, writing=client)
+        alone = Methods(("vanilla",), (), by.settings).ready(client)
         nli = ConflictsSettings(judge="nli")
-        tagged = prepare(("vanilla",), (), nli, writing=client, labeller=KnownLabels())
+        tagged = Methods(("vanilla",), (), nli).ready(client, labeller=KnownLabels())
         unjudged = (await examine(TYPED, alone)).outcomes["vanilla"]
         worth = (await examine(TYPED, tagged)).outcomes["vanilla"].judged
     assert unjudged.answer.text
@@ -204,7 +209,7 @@ async def test_an_answer_that_cannot_be_asked_for(
     async def refused(*_: object) -> Answer:
         raise RequestError("refused")
 
-    monkeypatch.setattr(methods, "vanilla", refused)
+    monkeypatch.setattr(pipeline, "vanilla", refused)
     async with comparing(tmp_path) as (by, _):
         found = await examine(TYPED, by, on_failure="skip")
         with pytest.raises(RequestError):
@@ -223,7 +228,7 @@ async def test_an_answer_that_cannot_be_judged_is_kept(
     async def refused(*_: object, **__: object) -> Judged:
         raise RequestError("the answer is too long")
 
-    monkeypatch.setattr(methods, "judged", refused)
+    monkeypatch.setattr(pipeline, "judged", refused)
     async with comparing(tmp_path) as (whole, _):
         by = replace(whole, strategies=("vanilla",), classifiers=())
         found = await examine(TYPED, by, on_failure="skip")
@@ -242,30 +247,30 @@ async def test_a_server_that_is_gone_ends_the_run(
     async def gone(*_: object) -> Answer:
         raise ServingError("no server")
 
-    monkeypatch.setattr(methods, "vanilla", gone)
+    monkeypatch.setattr(pipeline, "vanilla", gone)
     async with comparing(tmp_path) as (by, _):
         with pytest.raises(ServingError, match="no server"):
-            await run(ASKED, by, begun(tmp_path / "out"), name="conflicts", on_failure="skip")
+            await run(ASKED, by, RunFolder(tmp_path / "out"), on_error="skip")
 
 
 async def test_a_finished_run_asks_nothing(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "out")
+    folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, requests):
-        first = await run(ASKED, by, folder, name="conflicts")
+        first = await run(ASKED, by, folder)
         asked = len(requests)
         assert asked > 0
         done: list[int] = []
-        again = await run(ASKED, by, folder, name="conflicts", on_start=done.append)
-    assert again == first == results(folder)["conflicts"]
+        again = await run(ASKED, by, folder, on_start=done.append)
+    assert again == first == EXPERIMENT.results(folder)["conflicts"]
     assert [each.id for each in first] == ["typed", "open", "third"]
     assert (len(requests), done) == (asked, [3])
-    assert list(runs(folder)) == ["conflicts"]
+    assert list(EXPERIMENT.entries(folder)) == ["conflicts"]
 
 
 async def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "out")
+    folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path / "a") as (by, requests):
-        await run(ASKED, by, folder, name="conflicts")
+        await run(ASKED, by, folder)
         every = len(requests)
     file = tmp_path / "out" / "conflicts.conflicts.jsonl"
     whole = file.read_bytes()
@@ -273,17 +278,17 @@ async def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     file.write_bytes(b"".join(lines[:2]) + lines[2][:100])
     # At an endpoint without a cache: what is asked is what was lost.
     async with comparing(tmp_path / "b") as (by, requests):
-        await run(ASKED, by, folder, name="conflicts")
+        await run(ASKED, by, folder)
         assert 0 < len(requests) < every / 2
     assert file.read_bytes() == whole
 
 
 async def test_incomplete_queries_are_tried_again(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "out")
+    folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, _):
         lame = replace(by, labeller=TooLong())
-        first = await run([STATED], lame, folder, name="conflicts", on_failure="skip")
-        second = await run([STATED], by, folder, name="conflicts", on_failure="skip")
+        first = await run([STATED], lame, folder, on_error="skip")
+        second = await run([STATED], by, folder, on_error="skip")
     assert {each.status for each in first} == {"incomplete"}
     assert {each.status for each in second} == {"answered"}
 
@@ -296,22 +301,20 @@ async def test_sources_that_do_not_fit_fail_the_query(
             raise RequestError("too long for scripted")
         return asked, ()
 
-    monkeypatch.setattr(methods, "fit_sources", refused)
+    monkeypatch.setattr(pipeline, "fit_sources", refused)
     async with comparing(tmp_path) as (by, _):
         with pytest.raises(RequestError, match="'open': too long"):
-            await run(ASKED, by, begun(tmp_path / "stopped"), name="conflicts")
-        found = await run(
-            ASKED, by, begun(tmp_path / "skipped"), name="conflicts", on_failure="skip"
-        )
+            await run(ASKED, by, RunFolder(tmp_path / "stopped"))
+        found = await run(ASKED, by, RunFolder(tmp_path / "skipped"), on_error="skip")
     assert [each.status for each in found] == ["answered", "failed", "answered"]
     assert found[1].error == "too long for scripted"
 
 
 async def test_the_tables_of_a_run_can_be_shown(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "out")
+    folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, _):
-        await run(ASKED, by, folder, name="conflicts")
-    for table in all_tables(results(folder), {"conflicts": {"writer": "scripted"}}):
+        await run(ASKED, by, folder)
+    for table in all_tables(EXPERIMENT.results(folder), {"conflicts": {"writer": "scripted"}}):
         assert len(markdown(table)) > 50
         assert table.title in html(table)
         if table.name not in {"conflicts_statistics", "conflicts_failures"}:

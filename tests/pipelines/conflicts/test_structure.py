@@ -7,9 +7,8 @@ import pytest
 from known_labels import KnownLabels
 
 from pipelines.conflicts.classifier import shipped_classifier
-from pipelines.conflicts.evaluation.datasets import SAMPLES, read
+from pipelines.conflicts.datasets import SAMPLES, read
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.question_form import question_form
 from pipelines.conflicts.structure import (
     ANSWER_CHARACTERS,
     answer_sentence,
@@ -21,6 +20,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Labelled, Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import nli_labeller, shipped_tagger
+from pipelines.text.question_form import question_form
 
 YES, NO, ASIDE = (
     "Yes, tea is good for sleep.",

@@ -9,10 +9,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pages import every, unpacked
 
-from pipelines.conflictscore.detection import run as detection
 from pipelines.conflictscore.detection import tables
 from pipelines.conflictscore.detection.baselines import (
     CHOSEN,
@@ -24,17 +25,23 @@ from pipelines.conflictscore.detection.baselines import (
 )
 from pipelines.conflictscore.detection.bench import HARD, build, pose
 from pipelines.conflictscore.detection.confidences import confidence_table, stated
-from pipelines.conflictscore.detection.decisions import Mistake, decided, detectors, mistakes
+from pipelines.conflictscore.detection.decisions import decided, detectors, mistakes
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
-from pipelines.conflictscore.detection.page import evidence, section
+from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
+from pipelines.conflictscore.detection.view import content, view
 from pipelines.data.records import Document
-from pipelines.data.words import content_words
 from pipelines.errors import InputError
-from pipelines.evidence.examples import Bench, ContestedClaim
+from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import PairError
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.execute import resume
+from pipelines.experiment.experiment import Work
+from pipelines.report.blocks import Matrix
+from pipelines.report.explorer import render
 from pipelines.report.table import records
 from pipelines.runs.folder import RunFolder
+from pipelines.text.words import content_words
 from serving.errors import RequestError
 
 S, C, I, X = Relation  # noqa: E741
@@ -111,7 +118,6 @@ EXAMPLES = (
     example("unreadable", "s c x", "sci", conflict=True),
     example("unknown", "s-long c", None, conflict=True, source="other"),
 )
-BENCH = Bench("bench.jsonl", "0" * 64, EXAMPLES)
 
 
 @pytest.fixture
@@ -119,15 +125,23 @@ def folder(tmp_path: Path) -> RunFolder:
     return begun(tmp_path / "out")
 
 
-def begun(path: Path, name: str = "letters", data: object = "bench") -> RunFolder:
-    folder = RunFolder(path)
+def begun(path: Path) -> RunFolder:
     path.mkdir(exist_ok=True)
-    detection.begin(folder, name, {"data": data, "labeller": name}, {"started": "now"})
-    return folder
+    return RunFolder(path)
 
 
-async def run(folder: RunFolder, labeller: Letters, **how: object) -> list[DetectionResult]:
-    return await detection.run(BENCH, labeller, folder, name="letters", **how)  # type: ignore[arg-type]
+def work(labeller: Letters, name: str = "letters", data: object = "bench", by: str = "") -> Any:
+    config = {"data": data, "labeller": by or name}
+    return Work(f"{EXPERIMENT.name}.{name}", config, lambda example: detect(example, labeller))
+
+
+async def run(
+    folder: RunFolder,
+    labeller: Letters,
+    examples: Sequence[ContestedClaim] = EXAMPLES,
+    **how: Any,
+) -> list[DetectionResult]:
+    return await resume(EXPERIMENT, examples, work(labeller), folder, made_with={}, **how)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +170,7 @@ async def test_results_are_kept_in_order_and_made_once(folder: RunFolder) -> Non
     started: list[int] = []
     assert await run(folder, again, on_start=started.append) == results
     assert (again.asked, started) == ([], [len(EXAMPLES)])
-    assert detection.results(folder) == {"letters": results}
+    assert EXPERIMENT.results(folder) == {"letters": results}
 
 
 async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFolder) -> None:
@@ -164,7 +178,7 @@ async def test_what_cannot_be_judged_stops_the_run_or_is_counted(folder: RunFold
     for error in (PairError("too long"), RequestError("too long")):
         with pytest.raises(type(error), match="'missed': too long"):
             await run(folder, Letters(refuses={claim: error}))
-    results = await run(folder, Letters(refuses={claim: PairError("x")}), on_failure="skip")
+    results = await run(folder, Letters(refuses={claim: PairError("x")}), on_error="skip")
     assert [each.status for each in results].count("failed") == 1
     mended = Letters()
     assert all(each.status != "failed" for each in await run(folder, mended))
@@ -175,7 +189,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path: Path) -> None:
     # The labeller kills its own process in the middle of its fourth example.
     program = f"""
 import asyncio, os, signal, sys
-sys.path[:0] = [{str(ROOT)!r}, {str(Path(__file__).parent)!r}]
+sys.path[:0] = [{str(ROOT)!r}, {str(ROOT / "tests")!r}, {str(Path(__file__).parent)!r}]
 import test_detection_run as here
 from pathlib import Path
 
@@ -206,20 +220,25 @@ asyncio.run(here.run(folder, Killing(), in_flight=1))
     assert files[0] == files[1]
 
 
-def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
+async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
     folder = begun(tmp_path / "out")
-    with pytest.raises(InputError, match="holds detections by letters on other data"):
-        detection.begin(folder, "second", {"data": "else", "labeller": "second"}, {})
+    await run(folder, Letters())
+
+    async def begin(each: Any) -> None:
+        await resume(EXPERIMENT, [], each, folder, made_with={})
+
+    with pytest.raises(InputError, match="holds results of letters on other examples"):
+        await begin(work(Letters(), "second", data="else"))
     with pytest.raises(InputError, match="differs in labeller"):
-        detection.begin(folder, "letters", {"data": "bench", "labeller": "else"}, {})
-    detection.begin(folder, "second", {"data": "bench", "labeller": "second"}, {})
-    assert list(detection.labellers(folder)) == ["letters", "second"]
+        await begin(work(Letters(), by="else"))
+    await begin(work(Letters(), "second"))
+    assert list(EXPERIMENT.entries(folder)) == ["letters", "second"]
 
 
 @pytest.mark.parametrize("name", ["", "a/b", "../a", ".hidden", "a" * 99])
 def test_a_name_that_is_no_file_name_is_refused(name: str) -> None:
     with pytest.raises(InputError, match="cannot be part of a file name"):
-        detection.entry_name(name)
+        EXPERIMENT.plan(DetectionOptions(judge=JudgeSettings(labeller="nli"), name=name))
 
 
 # Baselines
@@ -299,7 +318,7 @@ async def test_table_2_by_hand(results: dict[str, list[DetectionResult]]) -> Non
 
 async def test_failed_examples_are_counted_and_in_no_figure(tmp_path: Path) -> None:
     refusing = Letters(refuses={EXAMPLES[1].claim: PairError("x")})
-    results = {"l": await run(begun(tmp_path / "out"), refusing, on_failure="skip")}
+    results = {"l": await run(begun(tmp_path / "out"), refusing, on_error="skip")}
     made = row(tables.detection(detectors(results), "b"), source="made", detector="l")
     assert (made["failed"], made["undetermined"], made["recall"]) == (1, 1, 1)
     failures = records(tables.failures(results))
@@ -340,7 +359,7 @@ async def test_confidences_by_hand(results: dict[str, list[DetectionResult]]) ->
     assert made[0]["confidence"] == pytest.approx((0.9 + 10 * 0.6) / 11)
     assert made[0]["ece"] == pytest.approx((0.9 + 10 * 0.3) / 11)
     assert [each["accuracy"] for each in made] == pytest.approx([9 / 11, 0.9, 0.0])
-    body = str(section(results, tables.all_tables(results, "b")).body)
+    body = rendered(results)
     assert "Reliability, letters" in body
     assert "letters: 10 with confidence 0.60, 0.90 of them right" in body
 
@@ -348,7 +367,7 @@ async def test_confidences_by_hand(results: dict[str, list[DetectionResult]]) ->
 async def test_without_probabilities_there_is_no_diagram() -> None:
     unreadable = [await detect(example("x", "x", "c", conflict=False), Letters())]
     assert stated({"letters": unreadable}) == {}
-    body = str(section({"l": unreadable}, tables.all_tables({"l": unreadable}, "b")).body)
+    body = rendered({"l": unreadable})
     assert "No labeller gave probabilities" in body
 
 
@@ -374,31 +393,43 @@ async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
         documents=(Document(id="d", text="s <script>alert(2)</script>", title="<i>"),),
         relations=(C,), conflict=False,
     )  # fmt: skip
-    bench = Bench("b", "0", (hostile,))
-    results = await detection.run(bench, Letters(), begun(tmp_path / "out"), name="letters")
-    made = tables.all_tables({"letters": results}, "b")
-    body = str(section({"letters": results}, made).body)
-    assert "<script>" not in body
-    assert "&lt;script&gt;alert(2)" in body
-    assert "<mark>" in body
+    results = await run(begun(tmp_path / "out"), Letters(), (hostile,))
+    page = rendered({"letters": results})
+    assert "<script>alert" not in page
+    (claim,) = unpacked(page)
+    assert claim["title"] == "<script>alert(1)</script>"
+    assert "s <script>alert(2)</script>" in str(claim["blocks"])
     written = tables.errors(mistakes({"letters": results}))
     assert json.dumps(records(written))
 
 
-def test_long_evidence_is_shown_around_what_decided() -> None:
-    judged = {"snippet": "Here.", "evidence": "a" * 5000 + "Here." + "b" * 5000}
-    before, passage, after = evidence(_mistake(**judged))
-    assert passage == "Here."
-    assert before.startswith("…")
-    assert after.endswith("…")
-    assert len(before) + len(after) < 1600
-    assert evidence(_mistake(snippet="absent", evidence="text")) == ("text", "", "")
+async def test_a_claim_opens_at_the_first_label_that_is_wrong(
+    results: dict[str, list[DetectionResult]],
+) -> None:
+    by_name = {each.id: {"letters": each} for each in results["letters"]}
+    (missed,) = every(content(by_name["missed"]), Matrix)
+    assert [row.text for row in missed.rows] == ["Ground truth", "letters"]
+    assert missed.first == (1, 1)
+    wrong = missed.rows[1].cells[1]
+    assert wrong is not None
+    assert (wrong.relation, wrong.span and wrong.span.said) == ("IRRELEVANT", "what decided")
+    (unknown,) = every(content(by_name["unknown"]), Matrix)
+    assert [row.text for row in unknown.rows] == ["letters"]
+    assert unknown.first == (0, 1)
 
 
-def _mistake(**fields: str) -> Mistake:
-    plain = {
-        "labeller": "l", "source": "s", "example": "e", "document": "d", "claim": "c",
-        "question": None, "title": None, "truth": S, "predicted": C, "confidence": None,
-        "probabilities": None, "reasoning": None, "outcome": "undetermined",
-    }  # fmt: skip
-    return Mistake.model_validate(plain | fields)
+async def test_claims_are_found_by_what_came_of_them(
+    results: dict[str, list[DetectionResult]],
+) -> None:
+    shown = {each["id"]: each for each in unpacked(rendered(results))}
+    assert shown["missed"]["facets"]["Outcome"] == ["letters: conflict missed"]
+    assert shown["missed"]["figures"] == {"surest mistake": 0.9}
+    assert shown["found"]["figures"] == {"surest mistake": None}
+    assert shown["unreadable"]["status"] == "invalid"
+    assert shown["unknown"]["facets"]["Source"] == ["other"]
+
+
+def rendered(results: dict[str, list[DetectionResult]]) -> str:
+    config = {"model": {"name": "m", "digest": "1" * 64}}
+    made = tables.all_tables(results, "b")
+    return render("T", [view(results, made, "b", [config])], {})

@@ -10,9 +10,9 @@ import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
-from pipelines.conflictscore import run as conflictscore
 from pipelines.conflictscore.decomposition import distinct
 from pipelines.conflictscore.estimate import estimate
+from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
@@ -64,8 +64,8 @@ async def client(scripted: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
 
 async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) -> None:
     """Claim 1: one document for, one against. Claim 2: one for. CS-C 1/2, CS-R (1/2 + 0) / 2."""
-    scorer = conflictscore.prepare(Settings(), client)
-    result = await conflictscore.score(EXAMPLE, scorer)
+    scorer = prepare(Settings(), client)
+    result = await conflict_score(EXAMPLE, scorer)
     assert result.status == "scored"
     assert result.claims == ("The bridge was opened in 1932.", "Crossing it costs two pounds.")
     assert [judgement.relation.value for judgement in result.judgements] == [
@@ -81,8 +81,8 @@ async def test_one_conflict_in_two_claims(client: Client, scripted: Scripted) ->
 
 
 async def test_calls_are_issued_document_by_document(client: Client, scripted: Scripted) -> None:
-    scorer = conflictscore.prepare(Settings(), client)
-    await conflictscore.score(EXAMPLE.model_copy(update={"claims": ("A.", "B.")}), scorer)
+    scorer = prepare(Settings(), client)
+    await conflict_score(EXAMPLE.model_copy(update={"claims": ("A.", "B.")}), scorer)
     asked = [fenced_text(request, "DOCUMENT") for request in scripted.requests]
     assert len(asked) == 6
     # All calls are in flight at once, so arrival may be shuffled a little; the prompts may not be:
@@ -104,8 +104,8 @@ async def test_json_mode_keeps_snippet_and_reasoning(client: Client, scripted: S
 
     scripted.reply = reply
     example = EXAMPLE.model_copy(update={"claims": ("The bridge was opened in 1932.",)})
-    scorer = conflictscore.prepare(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, scorer)
+    scorer = prepare(Settings(evidence="json"), client)
+    result = await conflict_score(example, scorer)
     assert (result.cs_c, result.cs_r) == (1.0, 0.5)
     assert [judgement.snippet_found for judgement in result.judgements] == [True, False, False]
     assert result.judgements[0].reasoning == "because"
@@ -116,8 +116,8 @@ async def test_together_mode_asks_once_per_claim(client: Client, scripted: Scrip
         {"document_1": "SUPPORTS", "document_2": "CONTRADICTS", "document_3": "CONTRADICTS"}
     )
     example = EXAMPLE.model_copy(update={"claims": ("A.", "B.")})
-    scorer = conflictscore.prepare(Settings(evidence="together"), client)
-    result = await conflictscore.score(example, scorer)
+    scorer = prepare(Settings(evidence="together"), client)
+    result = await conflict_score(example, scorer)
     assert len(scripted.requests) == 2
     assert result.cs_c == 1.0
     assert result.cs_r == pytest.approx(2 / 3)
@@ -133,8 +133,8 @@ async def test_an_unreadable_judgement_leaves_its_claim_out(
 
     scripted.reply = reply
     example = EXAMPLE.model_copy(update={"claims": ("A.", "B.")})
-    scorer = conflictscore.prepare(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, scorer)
+    scorer = prepare(Settings(evidence="json"), client)
+    result = await conflict_score(example, scorer)
     assert result.status == "scored"
     assert result.undetermined_claims == 1
     assert (result.cs_c, result.cs_r) == (0.0, 0.0)
@@ -148,8 +148,8 @@ async def test_where_nothing_can_be_judged_there_is_no_score(
 ) -> None:
     scripted.reply = lambda _: "no JSON"
     example = EXAMPLE.model_copy(update={"claims": ("A.",)})
-    scorer = conflictscore.prepare(Settings(evidence="json"), client)
-    result = await conflictscore.score(example, scorer)
+    scorer = prepare(Settings(evidence="json"), client)
+    result = await conflict_score(example, scorer)
     assert result.status == "invalid"
     assert (result.cs_c, result.cs_r) == (None, None)
     assert result.error is not None
@@ -160,8 +160,8 @@ async def test_an_unreadable_decomposition_is_kept_with_its_raw_text(
     raw: str, client: Client, scripted: Scripted
 ) -> None:
     scripted.reply = lambda _: raw
-    scorer = conflictscore.prepare(Settings(), client)
-    result = await conflictscore.score(EXAMPLE, scorer)
+    scorer = prepare(Settings(), client)
+    result = await conflict_score(EXAMPLE, scorer)
     assert result.status == "invalid"
     assert result.raw == raw
     assert result.error is not None
@@ -170,15 +170,15 @@ async def test_an_unreadable_decomposition_is_kept_with_its_raw_text(
 
 
 async def test_the_whole_response_can_be_the_claim(client: Client, scripted: Scripted) -> None:
-    scorer = conflictscore.prepare(Settings(claims="whole"), client)
-    result = await conflictscore.score(EXAMPLE, scorer)
+    scorer = prepare(Settings(claims="whole"), client)
+    result = await conflict_score(EXAMPLE, scorer)
     assert result.claims == (RESPONSE,)
     assert len(scripted.requests) == 3
 
 
 async def test_salient_claims_are_at_most_k(client: Client, scripted: Scripted) -> None:
-    scorer = conflictscore.prepare(Settings(claims="salient", k=1), client)
-    result = await conflictscore.score(EXAMPLE, scorer)
+    scorer = prepare(Settings(claims="salient", k=1), client)
+    result = await conflict_score(EXAMPLE, scorer)
     assert len(result.claims) == 1
     assert "1 most important" in prompt_of(scripted.requests[0])
 
@@ -192,8 +192,8 @@ async def test_hostile_documents_cannot_leave_their_fence(
     hostile = EXAMPLE.model_copy(
         update={"documents": (Document(id="x", text=attack),), "claims": ("A.",)}
     )
-    scorer = conflictscore.prepare(Settings(), client)
-    await conflictscore.score(hostile, scorer)
+    scorer = prepare(Settings(), client)
+    await conflict_score(hostile, scorer)
     (request,) = scripted.requests
     assert fenced_text(request, "DOCUMENT") == attack
 
@@ -203,18 +203,18 @@ def test_repeated_claims_count_once() -> None:
 
 
 async def test_an_estimate_counts_the_calls_of_the_run(client: Client, scripted: Scripted) -> None:
-    scorer = conflictscore.prepare(Settings(), client)
+    scorer = prepare(Settings(), client)
     cost = estimate([EXAMPLE], scorer)
     assert (cost.decomposition_calls, cost.evidence_calls) == (1, 6)
     assert not scripted.requests
-    await conflictscore.score(EXAMPLE, scorer)
+    await conflict_score(EXAMPLE, scorer)
     assert len(scripted.requests) == 7
     assert cost.distinct_tokens < cost.prompt_tokens
 
 
 async def test_claims_given_twice_are_judged_once(client: Client, scripted: Scripted) -> None:
     example = EXAMPLE.model_copy(update={"claims": ("A.", "a.", "B.")})
-    result = await conflictscore.score(example, conflictscore.prepare(Settings(), client))
+    result = await conflict_score(example, prepare(Settings(), client))
     assert result.claims == ("A.", "B.")
     assert len(result.judgements) == 6
 
@@ -222,7 +222,7 @@ async def test_claims_given_twice_are_judged_once(client: Client, scripted: Scri
 async def test_short_sentences_and_unspaced_scripts_keep_all_their_claims(
     client: Client, scripted: Scripted
 ) -> None:
-    scorer = conflictscore.prepare(Settings(), client)
+    scorer = prepare(Settings(), client)
     for response, claims in (
         ("Cats purr. Dogs bark. Fish swim. Birds fly.", 4),
         ("猫会打呼噜并且喜欢睡觉。" * 3 + "狗会叫。", 4),
@@ -230,9 +230,7 @@ async def test_short_sentences_and_unspaced_scripts_keep_all_their_claims(
         scripted.reply = lambda _, count=claims: json.dumps(  # type: ignore[misc]
             {"claims": [f"claim {number}" for number in range(count)]}
         )
-        result = await conflictscore.score(
-            EXAMPLE.model_copy(update={"response": response}), scorer
-        )
+        result = await conflict_score(EXAMPLE.model_copy(update={"response": response}), scorer)
         assert len(result.claims) == claims
 
 
@@ -245,18 +243,18 @@ async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
         return json.dumps({"claims": [f"claim {number}" for number in range(most)]})
 
     scripted.reply = endless
-    result = await conflictscore.score(EXAMPLE, conflictscore.prepare(Settings(), client))
+    result = await conflict_score(EXAMPLE, prepare(Settings(), client))
     assert result.claims_capped
     assert len(result.claims) == len(RESPONSE) // 10 + 2
 
 
 async def test_an_estimate_knows_responses_without_a_sentence_and_modes(client: Client) -> None:
     dots = EXAMPLE.model_copy(update={"response": "..."})
-    one = estimate([dots], conflictscore.prepare(Settings(), client))
+    one = estimate([dots], prepare(Settings(), client))
     assert (one.evidence_calls, one.decomposition_calls) == (3, 1)
-    apart = estimate([EXAMPLE], conflictscore.prepare(Settings(claims="whole"), client))
+    apart = estimate([EXAMPLE], prepare(Settings(claims="whole"), client))
     whole = Settings(claims="whole", evidence="together")
-    together = estimate([EXAMPLE], conflictscore.prepare(whole, client))
+    together = estimate([EXAMPLE], prepare(whole, client))
     assert (apart.evidence_calls, together.evidence_calls) == (3, 1)
     assert together.prompt_tokens < apart.prompt_tokens
     assert apart.written_tokens == 3
@@ -265,9 +263,9 @@ async def test_an_estimate_knows_responses_without_a_sentence_and_modes(client: 
 async def test_sentences_of_the_response_can_be_the_claims(
     client: Client, scripted: Scripted
 ) -> None:
-    scorer = conflictscore.prepare(Settings(claims="sentences"), client)
+    scorer = prepare(Settings(claims="sentences"), client)
     example = EXAMPLE.model_copy(update={"response": f"{RESPONSE} Crossing it costs two pounds."})
-    result = await conflictscore.score(example, scorer)
+    result = await conflict_score(example, scorer)
     assert result.claims == ("The bridge was opened in 1932.", "Crossing it costs two pounds.")
     assert (result.cs_c, result.cs_r) == (0.5, 0.25)
     assert len(scripted.requests) == 6
@@ -281,12 +279,10 @@ async def test_without_a_model_the_tagger_judges_sentences() -> None:
         for (claim, document), label in LABELS.items()
     }
     tagger = ScriptedTagger(by_table(table))
-    scorer = conflictscore.prepare(
-        Settings(labeller="nli", claims="sentences"), tagger=folder_of(tagger)
-    )
-    assert scorer.judge == "scripted-nli"
-    assert scorer.prompt_digests == {}
-    result = await conflictscore.score(EXAMPLE, scorer)
+    scorer = prepare(Settings(labeller="nli", claims="sentences"), tagger=folder_of(tagger))
+    assert scorer.judge.name == "scripted-nli"
+    assert scorer.prompts == ()
+    result = await conflict_score(EXAMPLE, scorer)
     assert (result.cs_c, result.cs_r) == (0.5, 0.25)
     cost = estimate([EXAMPLE], scorer)
     assert (cost.evidence_calls, cost.tagged_pairs, cost.prompt_tokens) == (0, 6, 0)
@@ -295,14 +291,14 @@ async def test_without_a_model_the_tagger_judges_sentences() -> None:
 async def test_what_needs_a_model_says_so() -> None:
     folder = folder_of(ScriptedTagger())
     with pytest.raises(InputError, match="'cascade' asks a language model"):
-        conflictscore.prepare(Settings(labeller="cascade"), tagger=folder)
+        prepare(Settings(labeller="cascade"), tagger=folder)
     with pytest.raises(InputError, match="'llm' asks a language model"):
-        conflictscore.prepare(Settings())
-    scorer = conflictscore.prepare(Settings(labeller="nli"), tagger=folder)
+        prepare(Settings())
+    scorer = prepare(Settings(labeller="nli"), tagger=folder)
     with pytest.raises(InputError, match="--claims sentences"):
-        await conflictscore.score(EXAMPLE, scorer)
+        await conflict_score(EXAMPLE, scorer)
     brought = EXAMPLE.model_copy(update={"claims": ("A.",)})
-    assert (await conflictscore.score(brought, scorer)).status == "scored"
+    assert (await conflict_score(brought, scorer)).status == "scored"
 
 
 async def test_judgements_are_shared_through_the_store_and_repeats_are_asked_anew(
@@ -310,17 +306,18 @@ async def test_judgements_are_shared_through_the_store_and_repeats_are_asked_ane
 ) -> None:
     example = EXAMPLE.model_copy(update={"claims": ("A.", "B.")})
     with JudgementStore(tmp_path / "j.sqlite") as store:
-        first = conflictscore.prepare(Settings(), client, store=store)
-        one = await conflictscore.score(example, first)
-        assert first.from_store() == {"pairs": 6, "found": 0}
-        second = conflictscore.prepare(Settings(claims="whole"), client, store=store)
+        first = prepare(Settings(), client, store=store)
+        one = await conflict_score(example, first)
+        assert first.judge.from_store() == {"pairs": 6, "found": 0}
+        second = prepare(Settings(claims="whole"), client, store=store)
         more = example.model_copy(update={"claims": ("B.", "C.")})
-        two = await conflictscore.score(more, second)
-        assert second.from_store() == {"pairs": 6, "found": 3}
+        two = await conflict_score(more, second)
+        assert second.judge.from_store() == {"pairs": 6, "found": 3}
         assert two.judgements[:3] == one.judgements[3:]
         assert len(scripted.requests) == 9
-        again = conflictscore.prepare(Settings(), client, store=store, repeat=1)
-        await conflictscore.score(example, again)
+        again = prepare(Settings(), client.repeated(1), store=store, fresh=True)
+        await conflict_score(example, again)
         assert len(scripted.requests) == 15
-        assert again.usage.calls == 6
+        assert again.client is not None
+        assert again.client.usage.calls == 6
         assert len(store) == 9

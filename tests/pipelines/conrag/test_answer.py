@@ -10,8 +10,8 @@ from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
 from pipelines.conrag.clusters import clusters
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.policies import CitationPolicy, problems, source, unmarked
-from pipelines.conrag.stance import Adjudicated, Stance, adjudicate
-from pipelines.conrag.tagged import Tagged
+from pipelines.conrag.stance import Adjudication, Stance, adjudicate
+from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
@@ -20,13 +20,17 @@ S, R, I = RELATIONS  # noqa: E741
 LENIENT = CitationPolicy(numbers=False)
 
 
-def tagged(name: str, relation: Relation, confidence: float, says: str | None = None) -> Tagged:
+def tagged(
+    name: str, relation: Relation, confidence: float, says: str | None = None
+) -> TaggedPassage:
     text = says or f"Passage {name} on the dam."
-    return Tagged(Document(id=name, text=text, title=name.upper()), 1.0, relation, confidence,
-                  rationale=None if relation is I else text)  # fmt: skip
+    document = Document(id=name, text=text, title=name.upper())
+    return TaggedPassage(
+        document, 1.0, relation, confidence, rationale=None if relation is I else text
+    )
 
 
-def table_of(passages: Sequence[Tagged]) -> tuple[Evidence, ...]:
+def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
     found = clusters(passages, [frozenset({each.id}) for each in passages])
     return evidence_table(Packet(tuple(passages), balanced=False), found)
 
@@ -87,7 +91,9 @@ def test_numbers_are_compared_as_numbers() -> None:
 
 def test_independent_sources_are_sites_then_documents() -> None:
     def sources(*where: tuple[str, str | None]) -> set[str]:
-        passages = [Tagged(Document(id=name, text="t", url=url), 1, S, 0.9) for name, url in where]
+        passages = [
+            TaggedPassage(Document(id=name, text="t", url=url), 1, S, 0.9) for name, url in where
+        ]
         return {source(each) for each in table_of(passages)}
 
     site = "https://news.example/"
@@ -122,13 +128,13 @@ def test_a_disputed_claim_in_sentences() -> None:
 
 def test_without_a_side_nothing_is_claimed() -> None:
     table = table_of([tagged("c", I, 0.9)])
-    (only,) = write(Adjudicated(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
+    (only,) = write(Adjudication(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
     assert (only.about, only.cites) == ("none", ())
     assert conflict_statement(table) is None
 
 
 def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
-    table = table_of([Tagged(Document(id="a", text="Text."), 1, S, 0.9)])
+    table = table_of([TaggedPassage(Document(id="a", text="Text."), 1, S, 0.9)])
     sentences = write(adjudicate([], 0), table)
     assert [each.text for each in sentences] == ["A passage supports it."]
 
@@ -155,7 +161,9 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
     hostile = Document(id="h", text=said, title="Study [1]\nThe evidence supports it. [2]")
     (sentence,) = (
         each
-        for each in write(adjudicate([], 0), table_of([Tagged(hostile, 1, R, 0.9, rationale=said)]))
+        for each in write(
+            adjudicate([], 0), table_of([TaggedPassage(hostile, 1, R, 0.9, rationale=said)])
+        )
         if each.about == "refute"
     )
     assert sentence.cites == (1,)
@@ -167,7 +175,7 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
 
 def test_a_title_takes_no_more_than_its_room() -> None:
     long = Document(id="h", text="So it is.", title="dam " * 1000)
-    (sentence,) = write(adjudicate([], 0), table_of([Tagged(long, 1, S, 0.9)]))
+    (sentence,) = write(adjudicate([], 0), table_of([TaggedPassage(long, 1, S, 0.9)]))
     assert len(sentence.text) < 150
 
 

@@ -1,21 +1,24 @@
 """The page of an answer: what is on it, and what a reader does with it in a browser."""
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM
 from known_labels import KnownLabels
-from playwright.sync_api import Page, expect, sync_playwright
+from pages import Reading, every, unpacked
+from playwright.sync_api import expect
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.page import HEIGHT, WIDTH, layout, marked, section, sides
+from pipelines.conrag.drawing import HEIGHT, WIDTH, drawing, layout
+from pipelines.conrag.opened import answer_blocks, decided, members
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.view import answer_view
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
-from pipelines.report.page import ModelUsed, write
+from pipelines.report.explorer import render, write
+from pipelines.report.glance import ModelUsed
+from pipelines.report.texts import Note
 from pipelines.retrieval.index import Retrieved
 
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
@@ -43,20 +46,26 @@ def answer() -> Answer:
 def file(answer: Answer, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("answer") / "answer.html"
     models = [ModelUsed("tagger", "contested-nli", "0123456789abcdef" * 4)]
-    write(path, "What the documents say", [section(answer)], {"query": "q"}, models=models)
+    write(path, "What the documents say", [answer_view(answer, models)], {"query": "q"})
     return path
 
 
 def test_both_sides_have_their_clusters(answer: Answer) -> None:
-    assert [side.cluster.tag for side in sides(answer, S)] == [S] * len(sides(answer, S))
     for relation, names in ((S, {"guide", "report"}), (C, {"study"})):
-        shown = {row.passage.id for side in sides(answer, relation) for row in side.rows}
-        assert names <= shown
+        found = members(answer, relation)
+        assert {cluster.tag for cluster, _ in found} == {relation}
+        assert names <= {row.passage.id for _, rows in found for row in rows}
 
 
 def test_the_sentence_that_decided_is_marked(answer: Answer) -> None:
     row = next(row for row in answer.evidence if row.passage.id == "guide")
-    assert marked(row) == ("", "The dam at Aldham was built in 1902.", " It is made of brick.")
+    (span,) = decided(row)
+    text = row.passage.text
+    assert (text[span.start : span.end], span.said) == (
+        "The dam at Aldham was built in 1902.",
+        "decided",
+    )
+    assert decided(row.model_copy(update={"rationale": "It stands nowhere."})) == ()
 
 
 def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer) -> None:
@@ -66,73 +75,93 @@ def test_the_drawing_is_the_same_each_time_and_stays_in_its_frame(answer: Answer
     assert all(0 < x < WIDTH and 0 < y < HEIGHT for x, y in places.values())
 
 
+def test_points_have_the_numbers_of_the_evidence(answer: Answer) -> None:
+    graph = drawing(answer)
+    assert sorted(node.number for node in graph.nodes) == [row.number for row in answer.evidence]
+    by_number = {node.number: node for node in graph.nodes}
+    for row in answer.evidence:
+        assert by_number[row.number].said == f"{row.cluster}: {row.passage.title}"
+    ids = {row.number: row.passage.id for row in answer.evidence}
+    drawn = [
+        tuple(ids[graph.nodes[place].number] for place in (edge.one, edge.other))
+        for edge in graph.edges
+    ]
+    assert drawn == [(one, other) for one, other, _ in answer.edges]
+
+
 def test_control_characters_are_shown_as_signs(answer: Answer) -> None:
     first = answer.evidence[0]
     odd = first.passage.model_copy(update={"title": "a\x1b[31m\u202eb", "text": "c\x00d"})
     row = first.model_copy(update={"passage": odd, "rationale": "\x1b"})
-    body = section(answer.model_copy(update={"evidence": (row, *answer.evidence[1:])})).body
-    assert not any(sign in body for sign in ("\x1b", "\x00", "\u202e"))
-    assert body.count("a␛[31m") == 3  # in its cluster, in the graph, in the table
+    changed = answer.model_copy(update={"evidence": (row, *answer.evidence[1:])})
+    (shown,) = unpacked(render("T", [answer_view(changed)], {}))
+    said = str(shown["blocks"])
+    assert not any(sign in said for sign in ("\\x1b", "\\x00", "\\u202e"))
+    assert said.count("a␛[31m") == 3  # in its cluster, in the graph, in the evidence
 
 
 def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
     assert answer.conflict is not None
     assert answer.unsaid is None
     silent = answer.model_copy(update={"sentences": (), "conflict": f"The year. {RUNS}"})
-    assert silent.unsaid is not None
-    body = section(silent).body
-    assert "The year." in body
-    assert "<script>" not in body
+    assert f"The year. {RUNS}" in [note.text for note in every(answer_blocks(silent), Note)]
+    assert "<script>document" not in render("T", [answer_view(silent)], {})
 
 
-@pytest.fixture(scope="module")
-def page(file: Path) -> Iterator[Page]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        page = browser.new_page(viewport={"width": 1280, "height": 900})
-        page.set_default_timeout(10_000)
-        trouble: list[str] = []
-        page.on("console", lambda message: trouble.append(message.text))
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        page.goto(file.as_uri())
-        yield page
-        assert trouble == []
-        assert page.title() == "What the documents say"
-        browser.close()
+def test_an_answer_without_evidence_says_so(answer: Answer) -> None:
+    empty = answer.model_copy(
+        update={
+            "evidence": (),
+            "clusters": (),
+            "edges": (),
+            "sentences": (),
+            "problem": "it was cut",
+            "raw": RUNS,
+            "unreadable": ("a", "b"),
+        }
+    )
+    said = str(answer_blocks(empty))
+    for words in ("No passage.", "No passage was found.", "No answer was written", "a, b", RUNS):
+        assert words in said
 
 
-@pytest.mark.browser
-def test_a_sentence_lights_up_what_it_cites(page: Page) -> None:
-    page.locator(".sentences li.about-refute").first.hover()
+# In a browser.
+
+
+def test_a_sentence_lights_up_what_it_cites(reading: Reading, file: Path) -> None:
+    page = reading(file)
+    page.locator(".sentences .side-contradict .sentence").first.hover(position={"x": 5, "y": 5})
     lit = page.locator(".lit")
     expect(lit).not_to_have_count(0)
-    assert {each.get_attribute("data-number") for each in lit.all()} == {"3"}
-    page.mouse.move(0, 0)
-    expect(lit).to_have_count(0)
+    assert {each.get_attribute("data-source") for each in lit.all()} == {"3"}
+    expect(page.locator(".graph .lit .mark")).to_have_count(1)
+    page.locator(".sentences .side-support .cite").first.focus()
+    assert {each.get_attribute("data-source") for each in lit.all()} == {"1"}
 
 
-@pytest.mark.browser
-def test_a_citation_opens_the_table_at_its_passage(page: Page) -> None:
-    expect(page.locator("#passage-1")).to_be_hidden()
-    page.locator(".sentences a.cite").first.click()
-    expect(page.locator("#passage-1")).to_be_visible()
-    expect(page.locator("#passage-1 mark")).to_have_text("The dam at Aldham was built in 1902.")
+@pytest.mark.parametrize("start", [".sentences a.cite", ".card .cite", ".graph a.node"])
+def test_a_citation_opens_its_passage(reading: Reading, file: Path, start: str) -> None:
+    page = reading(file)
+    expect(page.locator(".sources mark")).to_have_count(0)
+    page.locator(f"{start}[data-source='1']").first.click()
+    expect(page.locator(".sources li").first.locator("summary")).to_be_focused()
+    expect(page.locator(".sources mark")).to_have_text(
+        "The dam at Aldham was built in 1902. (decided)"
+    )
 
 
-@pytest.mark.browser
-def test_stance_and_conflict_score_stand_on_top(page: Page) -> None:
-    expect(page.locator(".stance .badge").first).to_have_text("supported by evidence")
-    expect(page.locator(".stance .stance-disputed")).to_have_text("disputed")
-    expect(page.locator(".kappa dd").first).to_contain_text("0.67")
+def test_stance_and_conflict_score_stand_on_top(reading: Reading, file: Path) -> None:
+    page = reading(file)
+    assert page.title() == "What the documents say"
+    expect(page.locator(".opened .line").first).to_have_text("✓ supported by evidence ± disputed")
+    expect(page.locator(".known").first).to_contain_text("Conflict score κ0.67")
+    expect(page.locator("h2").first).to_have_text(f"The dam was built in 1902. {RUNS}")
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-@pytest.mark.browser
-def test_it_fits_its_window(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_it_fits_its_window(reading: Reading, file: Path, width: int) -> None:
+    page = reading(file, width=width)
+    expect(page.locator(".graph")).to_be_visible()
+    page.locator(".sentences a.cite").first.click()
+    expect(page.locator(".sources .text").first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

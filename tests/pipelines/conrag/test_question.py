@@ -12,11 +12,11 @@ from scripted import KEY, Scripted, fenced_text
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import generator
 from pipelines.conrag.pipeline import conrag, deciding, tag
-from pipelines.conrag.question import as_claim
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.retrieval.index import Retrieved
+from pipelines.text.as_claim import as_claim
 from serving.connect import Source, connect
 from serving.profile import default_name, load
 

@@ -10,7 +10,7 @@ import pytest
 
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion, read
 from pipelines.data.records import Record
-from pipelines.supervision.substitution import has_words
+from pipelines.text.substitution import has_words
 
 SAMPLES = files("pipelines.data") / "samples"
 LINES = (SAMPLES / "contested.jsonl").read_text(encoding="utf-8").splitlines()

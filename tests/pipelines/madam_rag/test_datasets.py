@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.data.released import Half, half
 from pipelines.errors import InputError
-from pipelines.madam_rag.evaluation.datasets import (
+from pipelines.madam_rag.datasets import (
     AMBIGDOCS,
     DATASETS,
     FAITHEVAL,

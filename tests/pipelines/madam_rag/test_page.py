@@ -1,16 +1,16 @@
 """The report of an evaluation: what is on it, and what a reader does with it in a browser."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser import CHROMIUM, Read
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from browser import Read
+from pages import Reading, every, unpacked
+from playwright.sync_api import Locator, Page, expect
 
 from pipelines.data.records import Document
 from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Consolidation, Group
-from pipelines.madam_rag.evaluation.methods import (
+from pipelines.madam_rag.methods import (
     ASTUTE,
     CONCATENATED,
     MADAM,
@@ -18,21 +18,17 @@ from pipelines.madam_rag.evaluation.methods import (
     WITH_RELIABILITY,
     WITHOUT_AGGREGATOR,
 )
-from pipelines.madam_rag.evaluation.opened import (
-    CHARACTERS_SHOWN,
-    Verdict,
-    changed,
-    content,
-    end_of,
-    verdict,
-)
-from pipelines.madam_rag.evaluation.page import listed, section
-from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
-from pipelines.madam_rag.evaluation.scores import mark, parts
-from pipelines.madam_rag.evaluation.tables import all_tables
+from pipelines.madam_rag.opened import Verdict, changed, content, end_of, verdict
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.scores import mark
+from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
-from pipelines.report.page import render, write
+from pipelines.madam_rag.view import question_view, view
+from pipelines.report import blocks
+from pipelines.report.blocks import Fold, Source
+from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.texts import CHARACTERS_SHOWN, Aside, Chip, Items, Line
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -145,9 +141,30 @@ FAILED = QuestionResult(id="18", asked=GAS, status="failed", error=f"too long {R
 RESULTS = {"ramdocs": [ANSWERED, FAILED], "faitheval": [SURE]}
 
 
-def rendered(results: dict[str, list[QuestionResult]]) -> str:
+DEBATE = {"history": "aggregate", "rounds": 3, "replies": "json"}
+MODEL = {"name": "small-7b", "digest": "1" * 64}
+CONFIG = {"model": MODEL, "data": {"name": "d.jsonl"}, "debate": DEBATE}
+
+
+def viewed(results: dict[str, list[QuestionResult]]) -> ExperimentView:
     made = all_tables(results, dict.fromkeys(results, "small-7b"))
-    return render("MADAM-RAG", [section(results, made)], {})
+    return view(results, made, dict.fromkeys(results, CONFIG))
+
+
+def rendered(results: dict[str, list[QuestionResult]]) -> str:
+    return render("MADAM-RAG", [viewed(results)], {})
+
+
+def debates(result: QuestionResult) -> list[blocks.Debate]:
+    return [*every(content(result), blocks.Debate)]
+
+
+def texts(made: object) -> list[str]:
+    """What chips and asides say, in order."""
+    return [
+        f"{each.sign} {each.text}".strip() if isinstance(each, Chip) else each.text
+        for each in every(made, Chip | Aside)  # type: ignore[arg-type]
+    ]
 
 
 @pytest.mark.parametrize(
@@ -212,90 +229,69 @@ def test_the_end_says_why_a_debate_ended() -> None:
 
 
 def test_the_aggregator_row_has_what_was_left_out_and_what_nobody_said() -> None:
-    rounds = content(ANSWERED)["debates"][0]["rounds"]
-    first, second, third = (each["conclusion"] for each in rounds)
-    assert first["left"] == [{"text": "4 July 1856", "mark": "right"}]
-    assert [each["own"] for each in first["answers"]] == [False, False]
+    first, second, third = debates(ANSWERED)[0].conclusions
+    assert texts(first) == ["✓ 1902", "✗ 1911", "Left out:", "✓ 4 July 1856"]
     # No agent says 1907. That one spells the day in another way does not matter.
-    assert [each["own"] for each in second["answers"]] == [False, False, True]
-    assert [each["text"] for each in third["left"]] == ["1911"]
-    assert [each["final"] for each in rounds] == [False, False, True]
+    assert texts(second)[:4] == ["✓ 1902", "✓ 4 July 1856", "○ 1907", "of its own"]
+    assert texts(third) == ["final answer", "✓ 1902", "✓ 4 July 1856", "Left out:", "✗ 1911"]
 
 
 def test_a_round_without_an_aggregate_closes_with_the_one_before() -> None:
     closing = Debate(rounds=(HELD.rounds[0], ALONE.rounds[0]), agreed=True)
     outcome = Outcome(concluded=closing.concluded, calls=closing.calls, debate=closing)
-    shown = content(ANSWERED.model_copy(update={"outcomes": {MADAM: outcome}}))["debates"][0]
-    assert shown["aggregator"]
-    assert [each["final"] for each in shown["rounds"]] == [True, False]
-    assert [each["conclusion"]["asked"] for each in shown["rounds"]] == [True, False]
-    joint = content(ANSWERED)["debates"][1]
-    assert not joint["aggregator"]
-    assert [each["text"] for each in joint["rounds"][1]["conclusion"]["answers"]] == [
-        "1902", "4 July 1856", "1911",
-    ]  # fmt: skip
+    (shown,) = debates(ANSWERED.model_copy(update={"outcomes": {MADAM: outcome}}))
+    assert texts(shown.conclusions[0])[0] == "final answer"
+    assert texts(shown.conclusions[1]) == ["Not asked: the debate closes with the round before."]
+    joint = debates(ANSWERED)[1]
+    assert "What the agents answer between them" in texts(joint.closing)
+    assert texts(joint.conclusions[1]) == ["final answer", "✓ 1902", "✓ 4 July 1856", "✗ 1911"]
 
 
 def test_consolidated_documents_are_told_by_their_numbers() -> None:
-    passed = content(ANSWERED)["consolidation"]
+    (passed,) = every(content(ANSWERED), Fold)
+    lines = [texts(line) for line in every(passed, Line)]
     # One passage was recalled, so 1 is that one, 2 the first document and 4 the third.
-    assert passed["contexts"][0][0]["of"] == ["recalled passage 1", "document 1"]
-    assert passed["contexts"][0][1]["of"] == ["document 3"]
-    assert (passed["groups"][0]["mark"], passed["groups"][0]["confidence"]) == ("right", 0.75)
+    assert lines[0] == ["recalled and retrieved", "from recalled passage 1, document 1"]
+    assert lines[1] == ["retrieved", "from document 3"]
+    assert texts([*every(passed, Items)])[:2] == ["✓ 1902", "confidence 0.75"]
 
 
 def test_a_long_document_says_how_much_more_there_is() -> None:
     long = given("d1", "a" * (CHARACTERS_SHOWN + 1500), "correct")
     asked = GAS.model_copy(update={"documents": (long,)})
-    shown = content(SURE.model_copy(update={"asked": asked}))["documents"][0]["text"]
-    assert shown == "a" * CHARACTERS_SHOWN + "… (1,500 more characters are not shown)"
+    alone = SURE.model_copy(update={"asked": asked, "outcomes": {}})
+    (shown,) = every(content(alone), Source)
+    assert shown.text == "a" * CHARACTERS_SHOWN + "… (1,500 more characters are not shown)"
 
 
-def test_data_take_turns_until_the_page_is_full() -> None:
-    many = {
-        "ramdocs": [ANSWERED.model_copy(update={"id": f"r{n}"}) for n in range(5)],
-        "faitheval": [SURE.model_copy(update={"id": f"f{n}"}) for n in range(2)],
-    }
-    # Three debates, one (a question without any), three, one, three; four more would be 14.
-    chosen = [(title, each.id) for title, each in listed(parts(many, {}), limit=13)]
-    assert chosen == [
-        ("RAMDocs", "r0"),
-        ("RAMDocs", "r1"),
-        ("RAMDocs", "r2"),
-        ("FaithEval", "f0"),
-        ("FaithEval", "f1"),
-    ]
-
-
-def test_the_page_says_what_it_leaves_out() -> None:
-    many = [ANSWERED.model_copy(update={"id": str(n)}) for n in range(170)]
+def test_the_page_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = [ANSWERED.model_copy(update={"id": str(n)}) for n in range(7)]
+    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 5)
     text = Read(rendered({"ramdocs": many})).text
-    # 166 questions with three debates each are 498; the next would make 501.
-    assert "The page shows 498 debates, with the first 166 questions" in text
-    assert "4 more questions stand in" in text
-    assert "more questions stand in" not in Read(rendered(RESULTS)).text
+    assert "The page holds 5 questions" in text
+    assert "2 more stand in" in text
+    assert "more stand in" not in Read(rendered(RESULTS)).text
 
 
 def test_forged_markup_stays_text() -> None:
-    text = rendered(RESULTS)
-    read = Read(text)
-    scripts = [attrs for tag, attrs in read.elements if tag == "script"]
-    # Two questions have data; the third script is the page's own.
-    assert len(scripts) == 3
+    page = rendered(RESULTS)
+    read = Read(page)
     assert not any(tag == "img" for tag, _ in read.elements)
     for _, attrs in read.elements:
         assert not any(name == "style" or name.startswith("on") for name in attrs)
-    stored = read.data["madam-rag-question-1-data"]
-    assert stored["documents"][2]["text"].endswith(CLOSES)
-    assert stored["debates"][0]["rounds"][1]["agents"][3]["raw"] == f"Sure! {RUNS}{CLOSES}"
-    assert f"opened? {RUNS}" in read.text
+    bridge, *_ = unpacked(page)
+    assert bridge["title"].endswith(f"opened? {RUNS}")
+    stored = str(bridge["blocks"])
+    assert CLOSES in stored
+    assert f"Sure! {RUNS}{CLOSES}" in stored
+    assert "<script>document" not in page
 
 
 def test_control_characters_are_shown_as_signs() -> None:
     odd = BRIDGE.model_copy(update={"question": "a\x1b[31m\u202eb", "wrong": ("c\x00d",)})
-    text = rendered({"ramdocs": [ANSWERED.model_copy(update={"asked": odd})]})
-    assert not any(sign in text for sign in ("\x1b", "\x00", "\u202e"))
-    assert "a␛[31m" in text
+    (shown,) = unpacked(rendered({"ramdocs": [ANSWERED.model_copy(update={"asked": odd})]}))
+    assert not any(sign in str(shown) for sign in ("\\x1b", "\\x00", "\\u202e"))
+    assert "a␛[31m" in shown["title"]
 
 
 def test_figures_are_drawn_from_the_tables() -> None:
@@ -310,7 +306,8 @@ def test_figures_are_drawn_from_the_tables() -> None:
         for level in (1, 2, 3)
         for n in range(2)
     ]
-    body = section(all_ := {**RESULTS, "ramdocs.support": levels}, all_tables(all_, {})).body
+    page = rendered({**RESULTS, "ramdocs.support": levels})
+    body = page.partition('class="experiment"')[2]  # below the first screen
     # Table 1: the four methods on RAMDocs with the two variants, and two on FaithEval.
     assert body.count('class="track"') == 8
     assert re.findall(r"<figcaption>(Exact match, \w+)", body) == [
@@ -322,16 +319,14 @@ def test_figures_are_drawn_from_the_tables() -> None:
     # Figure 3: exact match after one round is 0, after three 1.
     assert "with: 0 at 1 rounds" in body
     assert "with: 1 at 3 rounds" in body
-    assert body.count("The page shows") == 0
 
 
 def test_a_failure_leads_to_its_question() -> None:
-    body = section(RESULTS, all_tables(RESULTS, {})).body
-    assert re.search(r'<a href="#madam-rag-question-2">RAMDocs: 18</a>', body)
+    assert '<a href="#madam-rag/ramdocs/18">RAMDocs: 18</a>' in rendered(RESULTS)
 
 
 def test_without_tables_or_answers_the_page_still_stands() -> None:
-    body = section({"ramdocs": [FAILED]}, []).body
+    body = render("T", [view({"ramdocs": [FAILED]}, [], {"ramdocs": CONFIG})], {})
     assert "None: every question was answered" in body
     assert "madam-rag-rounds" not in body
 
@@ -342,78 +337,51 @@ def test_without_tables_or_answers_the_page_still_stands() -> None:
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "report.html"
-    made = all_tables(RESULTS, dict.fromkeys(RESULTS, "small-7b"))
-    write(path, "MADAM-RAG", [section(RESULTS, made)], {})
+    write(path, "MADAM-RAG", [viewed(RESULTS)], {})
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on PATH")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield started
-        started.close()
-
-
-@pytest.fixture
-def page(browser: Browser, file: Path) -> Iterator[Page]:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.set_default_timeout(10_000)
-    trouble: list[str] = []
-    page.on("console", lambda message: trouble.append(message.text))
-    page.on("pageerror", lambda error: trouble.append(str(error)))
-    page.on("dialog", lambda dialog: trouble.append(dialog.message))
-    page.goto(file.as_uri())
-    yield page
-    # Whatever a test did: nothing that documents or models say was run.
-    assert trouble == []
-    assert page.title() == "MADAM-RAG"
-    assert page.locator("img").count() == 0
-    page.close()
 
 
 def bridge(page: Page) -> Locator:
     """The first question, opened by keyboard."""
-    question = page.locator("#madam-rag-question-1")
-    question.locator("summary").first.focus()
+    page.get_by_role("link", name="Questions 3").click()
+    page.get_by_role("link", name="When was the bridge").focus()
     page.keyboard.press("Enter")
+    question = page.locator("#example")
+    expect(question.locator("h2")).to_be_focused()
     return question
 
 
-@pytest.mark.browser
-def test_a_question_opens_by_keyboard_and_shows_its_debate(page: Page) -> None:
+def test_a_question_opens_by_keyboard_and_shows_its_debate(reading: Reading, file: Path) -> None:
+    page = reading(file)
     assert page.locator(".debate").count() == 0
     question = bridge(page)
+    assert page.url.endswith("#madam-rag/ramdocs/17")
     grid = question.locator(".debate")
     expect(grid.locator("thead th")).to_have_text(
         ["Agent and its document", "Round 1", "Round 2", "Round 3"]
     )
     expect(grid.locator("tbody tr:not(.reading)")).to_have_count(4)
     third = grid.locator("tbody tr:not(.reading)").nth(2)
-    expect(third.locator("th")).to_contain_text("Agent 3✗ misinformationIts document says ✗ 1911")
-    expect(third.locator("td .answer")).to_have_text(
+    expect(third.locator("th")).to_contain_text("Agent 3 ✗ misinformationIts document says ✗ 1911")
+    expect(third.locator("td .line:first-child .chip:first-child")).to_have_text(
         ["✗ 1911 (wrong)", "✓ 1902 (right)", "✗ 1911 (wrong)"]
     )
-    expect(third.locator("td").nth(1).locator(".changed")).to_be_visible()
-    expect(grid.locator(".changed")).to_have_count(2)
-    unread = grid.locator("td.said-unreadable")
+    expect(third.locator("td").nth(1).get_by_text("changed")).to_be_visible()
+    expect(grid.locator(".chip", has_text="changed")).to_have_count(2)
+    unread = grid.locator("td.unreadable")
     unread.locator("summary").click()
     expect(unread.locator("pre")).to_have_text(f"Sure! {RUNS}{CLOSES}")
     last = grid.locator("tfoot td")
     expect(last.nth(0)).to_contain_text("Left out:✓ 4 July 1856")
-    expect(last.nth(1).locator("li", has_text="1907").locator(".own")).to_be_visible()
-    expect(last.nth(2).locator(".final")).to_be_visible()
+    expect(last.nth(1).locator("li", has_text="1907")).to_contain_text("of its own")
+    expect(last.nth(2)).to_contain_text("final answer")
     expect(question.locator(".end")).to_have_text(
         "All 3 rounds were held. In the last, one agent changed its answer."
     )
 
 
-@pytest.mark.browser
-def test_a_document_opens_below_its_agent(page: Page) -> None:
+def test_a_document_opens_below_its_agent(reading: Reading, file: Path) -> None:
+    page = reading(file)
     question = bridge(page)
     button = question.get_by_role("button", name="Agent 3: document d3")
     text = question.get_by_role("region", name="Document of agent 3")
@@ -426,8 +394,8 @@ def test_a_document_opens_below_its_agent(page: Page) -> None:
     expect(text).to_be_hidden()
 
 
-@pytest.mark.browser
-def test_arrow_keys_change_between_debates(page: Page) -> None:
+def test_arrow_keys_change_between_debates(reading: Reading, file: Path) -> None:
+    page = reading(file)
     question = bridge(page)
     question.get_by_role("radio", name=MADAM, exact=True).focus()
     page.keyboard.press("ArrowRight")
@@ -442,53 +410,64 @@ def test_arrow_keys_change_between_debates(page: Page) -> None:
     expect(cells.nth(3).locator("td").first).not_to_contain_text("others")
 
 
-@pytest.mark.browser
-def test_answers_stand_side_by_side(page: Page) -> None:
-    question = bridge(page)
+def test_answers_stand_side_by_side(reading: Reading, file: Path) -> None:
+    question = bridge(reading(file))
     cards = question.locator(".card")
-    expect(cards.locator("h5")).to_have_text([*ANSWERED.outcomes])
+    expect(cards.locator("h4")).to_have_text([*ANSWERED.outcomes])
     concatenated = cards.nth(1)
-    expect(concatenated.locator(".answer")).to_have_text(["✓ 1902 (right)", "✗ 1911 (wrong)"])
+    expect(concatenated.locator(".items .chip")).to_have_text(["✓ 1902 (right)", "✗ 1911 (wrong)"])
     expect(concatenated).to_contain_text("Not named: 4 July 1856")
     expect(cards.nth(0)).to_contain_text("? unreadable")
     question.get_by_text("How Astute RAG came to its answer").click()
-    path = question.locator(".path")
+    path = question.locator(".fold")
     expect(path).to_contain_text("recalled and retrieved from recalled passage 1, document 1")
     expect(path).to_contain_text("confidence 0.75")
 
 
-@pytest.mark.browser
-def test_the_list_is_narrowed_by_text_and_by_verdict(page: Page) -> None:
-    shown = page.locator(".listing > li:visible")
+def test_the_list_is_narrowed_by_text_and_by_verdict(reading: Reading, file: Path) -> None:
+    page = reading(file, "#examples")
+    shown = page.locator(".row")
+    first = shown.locator(".about span").first
     expect(shown).to_have_count(3)
     form = page.locator(".filters")
     form.get_by_label("Find").fill("CO2 plants")
     expect(shown).to_have_count(2)
     form.get_by_label("Find").fill("")
     verdicts = form.get_by_role("combobox", name="Verdict")
-    for value, id_ in (("right", "17"), ("not right", "3"), ("failed", "18")):
-        verdicts.select_option(value)
+    for value, id_ in (("right", "17"), ("not right", "3")):
+        verdicts.select_option(f"{MADAM}: {value}")
         expect(shown).to_have_count(1)
-        expect(shown.locator(".about span").first).to_have_text(id_)
-    verdicts.select_option("not right, where another is")
-    expect(shown.locator(".about span").first).to_have_text("3")
-    form.get_by_role("combobox", name="Method").select_option(NO_RAG)
-    expect(shown).to_have_count(0)
-    verdicts.select_option("right, where another is not")
+        expect(first).to_have_text(id_)
+    verdicts.select_option(f"{MADAM}: not right, where another is")
+    expect(first).to_have_text("3")
+    # No other method is right where one is not, so that the page does not offer it.
+    offered = verdicts.locator(f"optgroup[label='{NO_RAG}'] option")
+    expect(offered).to_have_text(["right", "unreadable", "right, where another is not"])
+    verdicts.select_option(f"{NO_RAG}: right, where another is not")
     expect(form.locator("output")).to_have_text("1 of 3")
     verdicts.select_option("any")
-    form.get_by_role("combobox", name="Data").select_option("FaithEval")
+    form.get_by_role("combobox", name="Status").select_option("failed")
+    expect(first).to_have_text("18")
+    form.get_by_role("combobox", name="Status").select_option("any")
+    form.get_by_role("combobox", name="Run").select_option("FaithEval")
     expect(form.locator("output")).to_have_text("1 of 3")
 
 
 @pytest.mark.parametrize("width", [400, 1280])
-@pytest.mark.browser
-def test_the_grid_scrolls_within_its_own_region(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    question = bridge(page)
+def test_the_grid_scrolls_within_its_own_region(reading: Reading, file: Path, width: int) -> None:
+    question = bridge(page := reading(file, width=width))
     question.get_by_role("button", name="Agent 1: document d1").click()
-    question.locator(".path > summary").click()
+    question.locator(".fold > summary").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     region = question.get_by_role("region", name=f"Debate, {MADAM}", exact=True)
     wider = region.evaluate("region => region.scrollWidth > region.clientWidth")
     assert wider == (width == 400)
+
+
+def test_the_page_of_one_question_shows_it_at_once(reading: Reading, tmp_path: Path) -> None:
+    path = tmp_path / "debate.html"
+    write(path, "When?", [question_view(ANSWERED)], {})
+    page = reading(path)
+    expect(page.locator(".debate")).to_be_visible()
+    expect(page.get_by_text("Right answers")).to_be_visible()
+    assert page.locator(".steps, .filters").count() == 0

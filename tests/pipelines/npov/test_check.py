@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from pipelines.cli.npov import SAMPLE
 from pipelines.errors import InputError
-from pipelines.npov.check import Checked, SalienceSettings, argument_map, check
+from pipelines.npov.check import Checked, argument_map, check
 from pipelines.npov.example import NpovExample, example, read_example
 from pipelines.npov.prompt import npov_prompt
+from pipelines.npov.settings import SalienceSettings
 from salience.decoder import Decoder
 from serving.models import Model
 

@@ -20,7 +20,8 @@ from pipelines.npov.classifier import (
 )
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import npov_prompt, response_pair
-from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt
 
 DAM = NpovExample(
     question="Should the dam stay?",

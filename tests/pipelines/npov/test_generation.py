@@ -30,7 +30,8 @@ from pipelines.npov.knowledge_base import Perspectives
 from pipelines.npov.prompt import npov_prompt, response_pair
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.client import Client, Sampling, ServedIdentity
+from serving.calls import Sampling, ServedIdentity
+from serving.client import Client
 from serving.embeddings import embed
 from serving.endpoint import Endpoint
 from serving.tokens import ChatTokenizer

@@ -6,8 +6,8 @@ import pytest
 
 from pipelines.data import procon
 from pipelines.npov import paraphrases
-from pipelines.npov.evaluation.sets import Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+from pipelines.npov.sets import Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.splits import split_of
 
 EVERY = tuple(SyntheticSet)

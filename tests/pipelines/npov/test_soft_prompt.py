@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
 from pipelines.errors import InputError
-from pipelines.npov.soft_prompt import SoftPrompt, Task, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt, Task
 
 MODEL = "ab" * 32
 

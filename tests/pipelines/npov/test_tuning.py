@@ -19,7 +19,8 @@ from pipelines.npov.likelihood import (
     scored,
     tokenised,
 )
-from pipelines.npov.soft_prompt import SoftPrompt, TuningSettings
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt
 from pipelines.npov.tuning_state import state_path
 
 TRAIN: list[Pair] = [

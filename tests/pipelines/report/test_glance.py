@@ -1,49 +1,47 @@
 """The first screen of a report: what each experiment found, against figures made by hand."""
 
-import re
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import CHROMIUM
-from markupsafe import Markup
-from playwright.sync_api import sync_playwright
+from browser import Read
+from pages import Reading
 
-from pipelines.conflicts.evaluation.page import finding as typed
-from pipelines.conflicts.evaluation.result import QueryResult
-from pipelines.conflicts.evaluation.tables import all_tables as conflicts_tables
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.tables.every import all_tables as conflicts_tables
 from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.view import finding as typed
 from pipelines.conflictscore.detection.decisions import detectors
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.detection.page import finding as detected
-from pipelines.conflictscore.detection.page import section as detection_section
 from pipelines.conflictscore.detection.tables import SIDE_BY_SIDE, judges
 from pipelines.conflictscore.detection.tables import all_tables as detection_tables
-from pipelines.conflictscore.page import finding as scored
+from pipelines.conflictscore.detection.view import finding as detected
+from pipelines.conflictscore.detection.view import view as detection_view
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import failures
-from pipelines.conrag.evaluation.methods import METHODS
-from pipelines.conrag.evaluation.outcome import Outcome as Judged
-from pipelines.conrag.evaluation.page import finding as compared
-from pipelines.conrag.evaluation.result import ClaimResult
+from pipelines.conflictscore.view import finding as scored
+from pipelines.conrag.methods import METHODS
+from pipelines.conrag.outcome import Outcome as Judged
+from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.stance import Stance
+from pipelines.conrag.view import finding as compared
 from pipelines.data.jsonl import Skipped
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.madam_rag.evaluation.methods import CONCATENATED, MADAM
-from pipelines.madam_rag.evaluation.page import finding as debated
-from pipelines.madam_rag.evaluation.result import Outcome, QuestionResult
+from pipelines.madam_rag.methods import CONCATENATED, MADAM
 from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.transcript import Conclusion
+from pipelines.madam_rag.view import finding as debated
 from pipelines.metrics.estimate import Estimate
-from pipelines.npov.evaluation.areas import SALIENCE
-from pipelines.npov.evaluation.page import finding as faithful
-from pipelines.npov.evaluation.result import ROUGE, ErrorScores, NpovResult
-from pipelines.npov.evaluation.tables import all_tables as npov_tables
+from pipelines.npov.areas import SALIENCE
+from pipelines.npov.result import ROUGE, ErrorScores, NpovResult
+from pipelines.npov.tables import all_tables as npov_tables
+from pipelines.npov.view import finding as faithful
+from pipelines.report.explorer import ExperimentView, render
 from pipelines.report.glance import (
     FEW,
     FEW_EXAMPLES,
@@ -61,7 +59,6 @@ from pipelines.report.glance import (
 from pipelines.report.glance import (
     judges as judging,
 )
-from pipelines.report.page import ModelUsed, Section, by_model, render, title_of, write
 from pipelines.report.table import records
 
 HOSTILE = "</li></section><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -69,8 +66,8 @@ LLM = {"name": "small-llm", "digest": "1" * 64, "engine": "vllm"}
 TAGGER = {"name": "our-nli", "digest": "2" * 64, "engine": "cross-encoder bf16"}
 
 
-def found(experiment: str = "One", examples: int = 100, **changed: str) -> Finding:
-    given = {
+def found(experiment: str = "One", examples: int = 100, **changed: Any) -> Finding:
+    given: dict[str, Any] = {
         "question": "Is it so?",
         "ran": "100 claims, claims.jsonl",
         "by": "judged by our-nli",
@@ -80,48 +77,13 @@ def found(experiment: str = "One", examples: int = 100, **changed: str) -> Findi
     return Finding(experiment=experiment, examples=examples, **(given | changed))
 
 
-def section(title: str, *contents: str) -> Section:
-    anchor = title.lower()
-    parts = tuple((f"{anchor}-{each.lower()}", each) for each in contents)
-    body = Markup("").join(Markup('<h3 id="{}">{}</h3>').format(*part) for part in parts)
-    return Section(anchor, title, body, contents=parts)
+def page_of(*findings: Finding) -> str:
+    return render("T", [ExperimentView(each.anchor, "E", each) for each in findings], {})
 
 
 def plain(text: str) -> str:
     """With common spaces, as people type them."""
     return text.replace("\u00a0", " ")
-
-
-class Outline(HTMLParser):
-    """Elements in order, the depth of lists in the navigation, and text that is shown."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.links: list[tuple[int, str, str]] = []
-        self.text = ""
-        self.depth = 0
-        self.href: str | None = None
-        self.within = False
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs)))
-        self.within = self.within or tag == "nav"
-        self.depth += tag == "ul"
-        if tag == "a":
-            self.href = dict(attrs)["href"]
-
-    def handle_endtag(self, tag: str) -> None:
-        self.depth -= tag == "ul"
-        self.within = self.within and tag != "nav"
-        if tag == "a":
-            self.href = None
-
-    def handle_data(self, data: str) -> None:
-        self.text += data
-        if self.within and self.href:
-            self.links.append((self.depth, self.href, data))
 
 
 # Figures in words.
@@ -185,93 +147,31 @@ def test_few_examples_are_those_behind_the_weakest_figure() -> None:
 # The page.
 
 
-def test_one_experiment_keeps_its_title_and_several_share_one() -> None:
-    assert title_of([section("ConflictScore")]) == "ConflictScore"
-    assert title_of([section("ConflictScore"), section("ConRAG")]) == "Results"
-
-
-def test_the_first_screen_stands_below_the_title_and_links_to_sections() -> None:
-    page = render(
-        "Results",
-        [section("One"), section("Two")],
-        {},
-        models=[ModelUsed("judge", "our-nli")],
-        findings=[found(beside="Always: F1 0.67."), found("Two", anchor="two", failed="2 of 9")],
-    )
-    read = Outline(page)
-    order = [page.index(each) for each in ("<h1>", 'id="at-a-glance"', 'class="models', "<nav")]
-    assert order == sorted(order)
+def test_the_first_screen_says_what_each_experiment_found() -> None:
+    page = page_of(found(beside="Always: F1 0.67."), found("Two", anchor="two", failed="2 of 9"))
+    read = Read(page)
     assert read.text.count("For comparison") == 1
     for part in ("Is it so?", "100 claims, claims.jsonl", "Always: F1 0.67.", "2 of 9", "none"):
         assert part in read.text
-    assert page.count('class="finding"') == 2
     assert '<h3><a href="#two">Two</a></h3>' in page
     assert FEW_EXAMPLES not in page
 
 
 def test_few_examples_are_said_once_below_the_summary() -> None:
-    few = render("One", [section("One")], {}, findings=[found(examples=8), found(examples=9)])
+    few = page_of(found(examples=8), found(examples=9, anchor="two"))
     assert few.count(FEW_EXAMPLES) == 1
     assert few.index(FEW_EXAMPLES) > few.rindex('class="finding"')
 
 
-def test_a_page_without_findings_has_no_summary() -> None:
-    page = render("One", [section("One")], {})
-    assert "at-a-glance" not in page.partition("</style>")[2]
-
-
 def test_hostile_text_stays_text() -> None:
     texts = dict.fromkeys(("question", "ran", "by", "found", "beside", "failed"), f"\x1b{HOSTILE}")
-    page = render("One", [section("One")], {}, findings=[found(HOSTILE, 100, **texts)])
-    read = Outline(page)
+    page = page_of(found(HOSTILE, 100, **texts))
+    read = Read(page)
     assert read.text.count("alert(1)") == 7
-    assert [tag for tag, _ in read.elements].count("script") == 1
     for tag, attrs in read.elements:
         assert tag != "img"
         assert not any(name == "style" or name.startswith("on") for name in attrs)
     assert "\x1b" not in page
-
-
-def test_the_navigation_groups_parts_under_their_experiment() -> None:
-    page = render(
-        "Results",
-        [section("One", "Overview", "Failures"), section("Two", "Failures"), section("Three")],
-        {},
-        findings=[found()],
-    )
-    assert Outline(page).links == [
-        (1, "#at-a-glance", "At a glance"),
-        (1, "#one", "One"),
-        (2, "#one-overview", "Overview"),
-        (2, "#one-failures", "Failures"),
-        (1, "#two", "Two"),
-        (2, "#two-failures", "Failures"),
-        (1, "#three", "Three"),
-        (1, "#provenance", "Provenance"),
-    ]
-    ids = re.findall(r'\bid="([^"]+)"', page)
-    assert len(ids) == len(set(ids))
-    assert {href[1:] for _, href, _ in Outline(page).links} <= set(ids)
-
-
-def test_the_navigation_of_one_experiment_is_flat() -> None:
-    page = render("One", [section("One", "Overview", "Failures")], {})
-    assert [(depth, name) for depth, _, name in Outline(page).links] == [
-        (1, "Overview"),
-        (1, "Failures"),
-        (1, "Provenance"),
-    ]
-
-
-def test_a_model_is_named_once_with_its_roles_by_experiment() -> None:
-    judge, writer = ModelUsed("judge", "m", "1"), ModelUsed("writer", "m", "1")
-    other = ModelUsed("judge", "m", "2")
-    used = by_model([("One", [judge]), ("Two", [judge, writer, other]), ("Three", [writer])])
-    assert used == [
-        ModelUsed("judge (One, Two); writer (Two, Three)", "m", "1"),
-        ModelUsed("judge (Two)", "m", "2"),
-    ]
-    assert by_model([("One", [judge, writer])]) == [judge, writer]
 
 
 # What each experiment says.
@@ -402,7 +302,8 @@ def test_without_common_examples_there_is_no_such_table(
     assert judges(detectors(alone)).rows == ()
     made = detection_tables(alone, "d")
     assert "conflict_detection_judges" not in [table.name for table in made]
-    assert "side by side" not in detection_section(alone, made).body
+    shown = detection_view(alone, made, "d", [{"model": LLM}])
+    assert "Judges side by side" not in [part.title for part in shown.parts]
     assert "judged," not in detected(alone, made, "d", [{"model": LLM}]).found
 
 
@@ -416,9 +317,8 @@ def test_a_long_table_of_judges_is_cut() -> None:
 
 def test_the_page_shows_judges_side_by_side() -> None:
     made = detection_tables(TWO, "d")
-    shown = detection_section(TWO, made)
-    assert ("conflict-detection-judges", "Judges side by side") in shown.contents
-    assert 'id="conflict-detection-judges"' in shown.body
+    shown = detection_view(TWO, made, "d", [{"model": LLM}])
+    assert "Judges side by side" in [part.title for part in shown.parts]
     table = next(each for each in made if each.name == "conflict_detection_judges")
     assert [row["by nli: our-nli"] for row in records(table)] == ["yes", "yes", "yes", "no"]
 
@@ -482,6 +382,8 @@ def test_conrag_stands_beside_the_best_simpler_method() -> None:
         "Knowing what every passage says: 100 % [34 %, 100 %]."
     )
     assert (made.failed, made.examples) == ("claims that failed: 1", 2)
+    assert [(name, each and each.value) for name, each in made.figures] == [("ConRAG", 0.5)]
+    assert [(name, each and each.value) for name, each in made.baselines] == [("CiteRAG", 1)]
     assert compared({"claims": []}, {"claims": config}).found == "–"
 
 
@@ -542,9 +444,9 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
     assert made.ran == "5 queries, c.jsonl"
     assert made.by == "sources read by our-nli (a tagger); answers judged by small-llm"
     assert plain(made.found) == (
-        "Kind of conflict named rightly: a trained classifier 75 % [30 %, 95 %]."
+        "Type of conflict named rightly: a trained classifier 75 % [30 %, 95 %]."
     )
-    assert "always the most frequent kind 60 % [" in plain(made.beside)
+    assert "always the most frequent type 60 % [" in plain(made.beside)
     assert (made.failed, made.examples) == ("1 of 5 queries failed", 4)
 
 
@@ -578,28 +480,18 @@ def test_npov_stands_beside_rouge() -> None:
     assert "Arguments left out: Paraphrased synthetic 0.75 [" in made.found
     assert "Content added" not in made.found
     assert "Arguments left out: Paraphrased synthetic 0.88 [" in made.beside
+    for drawn, area in ((made.figures, 0.75), (made.baselines, 0.875)):
+        ((name, each),) = drawn
+        assert (name, each and each.value) == ("left out: Paraphrased synthetic", area)
     assert (made.failed, made.examples) == ("none", 4)
 
 
-@pytest.mark.browser
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on PATH")
-def test_the_first_screen_fits_every_width(tmp_path: Path) -> None:
+def test_the_first_screen_fits_every_width(reading: Reading, tmp_path: Path) -> None:
     long = "a-model-with-a-name-that-nobody-would-want-to-read-aloud-" * 2
-    sections = [section("One", "Overview"), section("Two", "Overview")]
-    findings = [found(by=long, ran=long), found(long, anchor="two"), found("Two", anchor="two")]
-    path = tmp_path / "report.html"
-    write(path, "Results", sections, {}, models=[ModelUsed(long, long)], findings=findings)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"]
-        )
-        for width, across in ((400, 1), (1280, 3), (1920, 3)):
-            page = browser.new_page(viewport={"width": width, "height": 900})
-            page.goto(path.as_uri())
-            assert page.evaluate("document.documentElement.scrollWidth") <= width
-            boxes = [each.bounding_box() for each in page.locator(".finding").all()]
-            assert len({box["x"] for box in boxes if box}) == across
-            page.get_by_role("heading", name="Two").get_by_role("link").click()
-            assert page.url.endswith("#two")
-            page.close()
-        browser.close()
+    findings = [found(by=long, ran=long), found(long, anchor="two"), found("Two", anchor="three")]
+    (tmp_path / "report.html").write_text(page_of(*findings))
+    for width in (400, 1280, 1920):
+        page = reading(tmp_path / "report.html", width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.get_by_role("heading", name="Two").get_by_role("link").click()
+        assert page.url.endswith("#three")

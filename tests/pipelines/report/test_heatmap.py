@@ -1,36 +1,35 @@
 """A salience map on a page: escaped, and its words light up what they rest on."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from browser import CHROMIUM
-from playwright.sync_api import Page, expect, sync_playwright
+from pages import Reading, unpacked
+from playwright.sync_api import Page, expect
 
-from pipelines.report.heatmap import Map, Part, Unit, level_of, parts, section
-from pipelines.report.page import write
+from pipelines.report.blocks import Heatmap
+from pipelines.report.explorer import render, single, write
+from pipelines.report.heatmap import heatmap, picture, sides
+from pipelines.report.texts import Heading, Word, Words
 from salience.decoder import Encoded
 from salience.maps import WordMap
-from salience.words import Word
+from salience.words import Word as Found
 
 HOSTILE = "<script>alert(1)</script> said"
-MAP = Map(
-    given=(
-        Part("Dams hold water.", (Unit(0, 4, 0.2), Unit(5, 9, 0.9), Unit(10, 15, 0.5)), "pro", 0.6),
-        Part(HOSTILE, (Unit(26, 30, 0.999),), "con", 0.999),
-    ),
-    response=(Part("They hold it, dams.", (Unit(5, 9, 0.1), Unit(14, 18, 0.2)), error=0.5),),
-    values=np.array([[0.0, 0.8], [0.9, 0.001], [0.1, 0.01], [0.0, 0.0]]),
-    left_out="left out?",
-    added="added?",
-    threshold=0.99,
+GIVEN = (
+    Words("Dams hold water.", (Word(0, 4, 0.8), Word(5, 9, 0.1), Word(10, 15, 0.5)), "pro", 0.4),
+    Words(HOSTILE, (Word(26, 30, 0.001),), "con", 0.001),
 )
+RESPONSE = (Words("They 𝕙 hold it, dams.", (Word(7, 11, 0.9), Word(16, 20, 0.8)), share=0.5),)
+"""A sign that JavaScript counts twice stands before both words."""
+
+VALUES = np.array([[0.0, 0.8], [0.9, 0.001], [0.1, 0.01], [0.0, 0.0]])
+MAP = heatmap(GIVEN, RESPONSE, VALUES, left_out="left out?", added="added?", limit=0.01)
 TOKENS = WordMap(
     encoded=Encoded("Go. Autonomy?", " Yes.", (0, 1, 2, 3, 4), 4, ()),
     salience=np.zeros((5, 1)),
-    given=((Word("Go", 0, 2, (0,)),), (Word("Auto", 4, 8, (1,)), Word("nomy", 8, 12, (2,)))),
-    response=((Word("Yes", 14, 17, (4,)),),),
+    given=((Found("Go", 0, 2, (0,)),), (Found("Auto", 4, 8, (1,)), Found("nomy", 8, 12, (2,)))),
+    response=((Found("Yes", 14, 17, (4,)),),),
     values=np.array([[0.0], [0.25], [0.75]]),
 )
 """A word of two tokens."""
@@ -38,112 +37,93 @@ TOKENS = WordMap(
 SPANS = [(0, 3), (4, 13)], [(14, 18)]
 
 
-def test_units_and_values_must_fit() -> None:
-    wrong = Map(MAP.given, MAP.response, MAP.values.T)
-    with pytest.raises(ValueError, match=r"\(4, 2\) units, but values of shape \(2, 4\)"):
-        section(wrong, anchor="map", title="Map")
+def test_words_and_values_must_fit() -> None:
+    with pytest.raises(ValueError, match=r"\(4, 2\) words, but values of shape \(2, 4\)"):
+        heatmap(GIVEN, RESPONSE, VALUES.T)
 
 
-def test_texts_are_escaped() -> None:
-    body = section(MAP, anchor="map", title="Map", question="<b>?</b>").body
-    assert "<script>" not in body
-    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in body
-    assert "<b>" not in body
+def test_texts_are_data() -> None:
+    page = render("A map", [single("map", "A map", [Heading("<b>?</b>"), MAP])], {})
+    assert "<script>alert" not in page
+    assert "<b>?" not in page
+    (shown,) = unpacked(page)
+    assert HOSTILE in str(shown["blocks"])
 
 
-@pytest.mark.parametrize(("share", "level"), [(1, 9), (0.5, 8), (0.1, 6), (0.001, 0), (0, 0)])
-def test_shades_follow_the_scale(share: float, level: int) -> None:
-    assert level_of(share) == level
-
-
-def test_parts_have_the_scores_of_their_words() -> None:
-    given, response = parts(TOKENS, *SPANS)
+def test_texts_have_the_scores_of_their_words() -> None:
+    given, response = sides(TOKENS, *SPANS)
     assert given == (
-        Part("Go.", (Unit(0, 2, 1),)),
-        Part("Autonomy?", (Unit(0, 4, 0.75), Unit(4, 8, 0.25))),
+        Words("Go.", (Word(0, 2, 0),)),
+        Words("Autonomy?", (Word(0, 4, 0.25), Word(4, 8, 0.75))),
     )
-    assert response == (Part("Yes.", (Unit(0, 3, 0.25),)),)
-    assert parts(TOKENS, *SPANS, "sum")[1][0].units[0].error == 0
+    assert response == (Words("Yes.", (Word(0, 3, 0.75),)),)
+    assert sides(TOKENS, *SPANS, "sum")[1][0].words[0].share == 1
 
 
-@pytest.fixture
-def shown() -> Map:
-    return MAP
+def opened(reading: Reading, folder: Path, shown: Heatmap = MAP, width: int = 1200) -> Page:
+    file = folder / "map.html"
+    write(file, "A map", [single("map", "A map", [shown, *picture(b"\x89PNG")])], {})
+    page = reading(file, width=width, reduced_motion="reduce")
+    expect(page.locator(".heatmap")).to_be_visible()
+    return page
 
 
-@pytest.fixture
-def page(shown: Map, tmp_path: Path) -> Iterator[Page]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on PATH")
-    file = tmp_path / "map.html"
-    write(file, "A map", [section(shown, anchor="map", title="Map", picture=b"\x89PNG")], {})
-    trouble: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: trouble.append(dialog.message))
-        page.goto(file.as_uri())
-        yield page
-        assert trouble == []
-        browser.close()
+def shades(page: Page, axis: str) -> list[int]:
+    words = page.locator(f"[data-axis={axis}]").all()
+    return [int((each.get_attribute("class") or "")[-1]) for each in words]
 
 
-def shades(page: Page, axis: str) -> list[str]:
-    return [
-        next((name for name in (each.get_attribute("class") or "").split() if "heat-" in name), "")
-        for each in page.locator(f"[data-{axis}]").all()
-    ]
-
-
-@pytest.mark.browser
-def test_a_word_of_the_response_lights_up_its_sources(page: Page) -> None:
+def test_a_word_of_the_response_lights_up_its_sources(reading: Reading, tmp_path: Path) -> None:
+    page = opened(reading, tmp_path)
     at_rest = shades(page, "row"), shades(page, "column")
-    assert at_rest == (["heat-9", "heat-6", "heat-8", "heat-0"], ["heat-9", "heat-9"])
-    page.locator("[data-column='0']").hover()
-    assert shades(page, "row") == ["heat-0", "heat-9", "heat-6", "heat-0"]
+    assert at_rest == ([9, 6, 8, 0], [9, 9])
+    page.get_by_text("hold", exact=True).last.hover()
     expect(page.locator(".said-of")).to_have_text(
         "“hold” rests on “hold” most, with 90 % of its salience."
     )
+    assert shades(page, "row") == [0, 9, 6, 0]
+    assert shades(page, "column") == [9, 0]
     page.mouse.move(0, 0)
+    expect(page.locator(".said-of")).to_contain_text("Point at a word")
     assert (shades(page, "row"), shades(page, "column")) == at_rest
 
 
-@pytest.mark.browser
-def test_a_word_of_the_input_lights_up_what_rests_on_it(page: Page) -> None:
-    page.locator("[data-row='0']").focus()
-    assert shades(page, "column") == ["heat-0", "heat-9"]
+def test_a_word_of_the_input_lights_up_what_rests_on_it(reading: Reading, tmp_path: Path) -> None:
+    page = opened(reading, tmp_path)
+    page.locator("[data-axis=row]").first.focus()
     expect(page.locator(".said-of")).to_have_text(
         "“Dams” gives most to “dams”: 80 % of what that rests on."
     )
+    assert shades(page, "column") == [0, 9]
 
 
-@pytest.mark.parametrize("shown", [Map(*parts(TOKENS, *SPANS), values=TOKENS.values)])
-@pytest.mark.browser
-def test_tokens_of_one_word_light_up_apart(page: Page) -> None:
+def test_tokens_of_one_word_light_up_apart(reading: Reading, tmp_path: Path) -> None:
+    page = opened(reading, tmp_path, heatmap(*sides(TOKENS, *SPANS), TOKENS.values))
+    assert page.locator("input[type=range]").count() == 0
     expect(page.locator(".part").nth(1)).to_have_text("Autonomy?")
-    page.locator("[data-column='0']").hover()
-    assert shades(page, "row") == ["heat-0", "heat-7", "heat-9"]
+    page.locator("[data-axis=column]").first.hover()
     expect(page.locator(".said-of")).to_contain_text("“Yes” rests on “nomy” most, with 75 %")
-    page.locator("[data-row='1']").hover()
+    assert shades(page, "row") == [0, 7, 9]
+    page.locator("[data-axis=row]").nth(1).hover()
     expect(page.locator(".said-of")).to_contain_text("“Auto” gives most to “Yes”: 25 %")
 
 
-@pytest.mark.browser
-def test_the_slider_moves_what_is_marked(page: Page) -> None:
+def test_the_slider_moves_what_is_marked(reading: Reading, tmp_path: Path) -> None:
+    page = opened(reading, tmp_path)
     marked = page.locator(".part.marked")
+    expect(page.locator("output")).to_have_text("1.0 %")
     expect(marked).to_have_count(1)
-    expect(marked).to_contain_text("left out?")
-    slider = page.locator("input[type=range]")
-    slider.fill("100")
+    expect(marked).to_contain_text("left out? 0.10 %")
+    slider = page.get_by_role("slider", name="Mark what has less than")
+    slider.fill("0")
     expect(marked).to_have_count(0)
-    slider.fill("95")
+    slider.fill("5")
     expect(marked).to_have_count(1)
     expect(page.locator("output")).to_have_text("5.0 %")
 
 
 @pytest.mark.parametrize("width", [360, 1600])
-@pytest.mark.browser
-def test_it_fits_its_window(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
+def test_it_fits_its_window(reading: Reading, tmp_path: Path, width: int) -> None:
+    page = opened(reading, tmp_path, width=width)
+    page.get_by_text("The map").click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -5,7 +5,8 @@ import pytest
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables, differences, failures, labels, scores
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.table import Table, csv_text, html, json_text, markdown, records
+from pipelines.report.table import Table, csv_text, json_text, markdown, records
+from pipelines.report.table_html import html
 
 
 def row(table: Table, name: str) -> dict[str, str | int | float | None]:

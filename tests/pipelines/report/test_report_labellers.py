@@ -1,18 +1,18 @@
 """Who judged, and what a cascade saves: tables, plot and page, against counts made by hand."""
 
 from math import inf
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from nli.calibration import risk_curve
 from pipelines.conflictscore.labelling import cascade, labellers, tradeoff
-from pipelines.conflictscore.page import facts, models_used, section
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables
+from pipelines.conflictscore.view import facts, view
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
-from pipelines.report.page import render
+from pipelines.report.explorer import render
+from pipelines.report.glance import judge_models
 from pipelines.report.table import records
 
 CURVE = risk_curve(
@@ -98,19 +98,27 @@ def test_the_plot_has_the_curve_the_choice_and_this_run(cascaded: list[Result]) 
         assert part in said
 
 
+def rendered(results: list[Result], chosen: ChosenThreshold | None = None) -> str:
+    model = {"name": "m", "digest": "1" * 64, "engine": "e"}
+    settings = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
+    entry = {"config": {"model": model, "data": {"name": "d"}, "settings": settings}}
+    made = all_tables(results, "m", "d", (), chosen)
+    return render("T", [view(results, made, entry, (), chosen)], {})
+
+
 def test_the_page_shows_the_trade_off_of_a_cascade_only(cascaded: list[Result]) -> None:
-    page = render("T", [section(cascaded, "t, then m", "d", (), CHOSEN)], {})
+    page = rendered(cascaded, CHOSEN)
     assert "Calls saved against agreement" in page
     assert "made &lt;up&gt;" in page
-    plain = render("T", [section(cascaded, "m", "d")], {})
+    plain = rendered(cascaded)
     assert "Calls saved against agreement" not in plain
     assert "Labellers" in plain
 
 
-def test_a_cascade_that_keeps_nothing_says_why(results: list[Result], tmp_path: Path) -> None:
+def test_a_cascade_that_keeps_nothing_says_why(results: list[Result]) -> None:
     nothing = choose_threshold(CURVE, 0.001)
     assert nothing.threshold == inf
-    page = render("T", [section(results, "m", "d", (), nothing)], {})
+    page = rendered(results, nothing)
     assert "kept no label of the tagger" in page
     assert "too few for a risk of 0.001" in page
     assert any("every pair was asked" in note for note in cascade(nothing, results).notes)
@@ -129,18 +137,18 @@ def test_the_head_of_the_page_names_everyone_who_judged() -> None:
     tagger = {"name": "t", "digest": "2" * 64, "engine": "cross-encoder auto"}
     settings = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
     config = {"model": llm, "settings": settings}
-    assert [(one.role, one.name) for one in models_used(config)] == [("judge", "m")]
+    assert [(one.role, one.name) for one in judge_models(config)] == [("judge", "m")]
     assert ("evidence", "choice") in facts({"config": config})
     nli = {"model": tagger, "tagger": tagger, "splitter": llm, "settings": settings}
     nli["settings"] = settings | {"labeller": "nli"}
-    assert [(one.role, one.name) for one in models_used(nli)] == [
+    assert [(one.role, one.name) for one in judge_models(nli)] == [
         ("judge", "t"),
         ("splits responses", "m"),
     ]
     assert "evidence" not in dict(facts({"config": nli}))
     both = {"model": llm, "tagger": tagger, "cascade": CHOSEN.as_json()}
     both["settings"] = settings | {"labeller": "cascade"}
-    assert [one.name for one in models_used(both)] == ["t", "m"]
+    assert [one.name for one in judge_models(both)] == ["t", "m"]
     known = dict(facts({"config": both, "store": {"found": 3, "pairs": 12}}))
     assert known["threshold"] == "0.850, for a risk of 0.05"
     assert known["pairs from the store"] == "3 of 12"

@@ -5,6 +5,7 @@ import io
 import json
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -12,21 +13,30 @@ from hypothesis import strategies as st
 
 from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.proportion import proportion
 from pipelines.report.table import (
     Column,
+    Measure,
     Table,
     csv_text,
-    html,
     json_text,
     markdown,
+    own_rows,
+    quote,
+    records,
     shown,
     write,
 )
+from pipelines.report.table_html import html
 from pipelines.report.text import one_line, visible
 
 
 def small(*rows: tuple[str, Estimate | float | None, int | None], **more: object) -> Table:
-    columns = (Column("name", "Name"), Column("score", "Score", interval=True), Column("n", "N"))
+    columns: tuple[Column[object], ...] = (
+        Column("name", "Name"),
+        Column("score", "Score", interval=True),
+        Column("n", "N"),
+    )
     return Table("small", "Small | table", columns, rows, **more)  # type: ignore[arg-type]
 
 
@@ -195,3 +205,62 @@ def test_one_line_is_one_line_within_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit
     assert len(line.splitlines()) <= 1
+
+
+# Made from columns
+
+
+class Line(NamedTuple):
+    name: str
+    right: int
+    every: int
+
+
+LINES = [Line("ours", 3, 4), Line("theirs", 1, 4)]
+
+
+def declared(**more: Any) -> Table:
+    return Table.of(
+        LINES,
+        name="made",
+        title="Made",
+        columns=[
+            Column("name", "Name"),
+            Measure("share", "Share", lambda line: proportion(line.right, line.every)),
+            Column("wrong", "Wrong", lambda line: line.every - line.right),
+        ],
+        **more,
+    )
+
+
+def test_columns_make_the_cells() -> None:
+    found = own_rows(declared())
+    assert [(row["name"], row["share"], row["wrong"]) for row in found] == [
+        ("ours", proportion(3, 4), 1),
+        ("theirs", proportion(1, 4), 3),
+    ]
+
+
+def test_figures_of_a_paper_find_their_columns() -> None:
+    paper = quote("share share_low share_high name", (0.5, 0.4, 0.6, "a"), (0.7, 0.6, 0.8, "b"))
+    table = declared(quoted=paper)
+    assert table.quoted == (
+        ("a", Estimate(0.5, 0.4, 0.6, 1), None),
+        ("b", Estimate(0.7, 0.6, 0.8, 1), None),
+    )
+    assert records(table)[-1]["share_high"] == 0.8
+    assert quote("f1", (0.5,), (0.6,), name="a") == (
+        {"name": "a", "f1": 0.5},
+        {"name": "a", "f1": 0.6},
+    )
+
+
+def test_a_figure_without_a_column_is_refused() -> None:
+    with pytest.raises(ValueError, match="made: no column for f1, recall"):
+        declared(quoted=quote("name recall f1", ("a", 0.5, 0.6)))
+    with pytest.raises(ValueError, match="shorter"):
+        quote("name f1", ("a",))
+
+
+def test_tables_are_equal_where_what_they_show_is() -> None:
+    assert declared() == declared()

@@ -1,7 +1,6 @@
 """A tagger's tables, its reliability diagram and the curves of its training."""
 
 import re
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,8 +11,8 @@ from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.reliability import reliability
-from pipelines.report import page
 from pipelines.report.curves import SIDE, curve, reliability_diagram
+from pipelines.report.explorer import render
 from pipelines.report.table import records
 from pipelines.report.tagger import (
     Scored,
@@ -21,8 +20,8 @@ from pipelines.report.tagger import (
     labels_table,
     reliability_table,
     scores_table,
-    section,
-    training_section,
+    training_view,
+    view,
 )
 
 HOSTILE = "</script><script>alert(1)</script>"
@@ -128,16 +127,14 @@ def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
     assert "fourth: 0.5 at 2 rounds" in drawn
 
 
-def test_the_page_holds_diagram_and_tables_with_everything_escaped(tmp_path: Path) -> None:
-    path = tmp_path / "report.html"
+def test_the_page_holds_diagram_and_tables_with_everything_escaped() -> None:
     tables = [scores_table(SCORED, HOSTILE, HOSTILE), labels_table(SCORED)]
-    made = section([(HOSTILE, SCORED)], tables, [HOSTILE])
-    page.write(path, "Tagger", [made], {"pairs": HOSTILE})
-    text = path.read_text("utf-8")
+    text = render("Tagger", [view([(HOSTILE, SCORED)], tables, HOSTILE)], {"pairs": HOSTILE})
     assert "alert(1)" in text
     assert "<script>alert(1)" not in text
     assert text.count('class="curve"') == 1
     assert "--support" in text  # the page's colours are what the plot's colours are taken from
+    assert ".curve .first" in text
 
 
 def test_training_curves_show_every_evaluation() -> None:
@@ -145,7 +142,7 @@ def test_training_curves_show_every_evaluation() -> None:
         CurvePoint(step=n, pairs=1000 * n, loss=1 / n, accuracy=1 - 0.5 / n, by_source={"one": 0.5})
         for n in (1, 2, 4)
     ]
-    body = training_section(points).body
-    assert body.count("<polyline") == 2
-    assert body.count("<circle") == 6
-    assert "4,000" in body
+    text = render("Training", [training_view(points)], {})
+    assert text.count('<polyline class="path') == 2
+    assert text.count('<circle class="first"') == 6
+    assert "4,000" in text

@@ -1,0 +1,93 @@
+"""What a training run is told, and its passes over the pairs in batches of about one length."""
+
+import math
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from nli.batching import token_budget_batches
+
+CHUNK = 4_000
+"""Pairs that are sorted by length together: much more than a batch, much less than the data."""
+
+
+class TrainingSettings(BaseModel):
+    """How a tagger is trained.
+
+    Attributes:
+        encoder: Folder of the model to start from: an encoder, or an earlier tagger.
+        epochs: Passes over the pairs; a fraction is allowed.
+        learning_rate: Peak of the learning rate, reached after `warmup_steps`, falling linearly to
+            zero at the end.
+        batch_tokens: Most tokens of a batch, padding included.
+        max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
+            cut at its end.
+        repeats: Source -> how often its pairs come in every pass; 1 where not named. With 0.5
+            every pass takes half of them, drawn anew.
+        dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
+            that are passed again are learned by heart without it.
+        teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
+        evaluations: How often the development pairs are scored on the way.
+        seed: For the order of pairs and the new classifier's weights.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    encoder: Path
+    epochs: Annotated[float, Field(gt=0)] = 2.0
+    learning_rate: Annotated[float, Field(gt=0)] = 1e-4
+    warmup_steps: Annotated[int, Field(ge=0)] = 100
+    batch_tokens: Annotated[int, Field(ge=64)] = 2048
+    max_tokens: Annotated[int, Field(ge=16)] = 320
+    repeats: dict[str, Annotated[float, Field(ge=0)]] = {}
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
+    evaluations: Annotated[int, Field(ge=1)] = 10
+    seed: int = 42
+
+
+def batches(
+    settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
+) -> list[list[int]]:
+    """All batches of a training run, in the order in which they are trained on.
+
+    Every pass shuffles anew. The pairs of one batch are of about one length, and the batches come
+    in random order.
+
+    Args:
+        settings: Epochs, budget, repeats and seed.
+        sources: Source of each pair.
+        lengths: Tokens of each pair.
+
+    Returns:
+        Batches of indices into the pairs.
+    """
+    rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
+    by_source: dict[str, list[int]] = defaultdict(list)
+    for index, source in enumerate(sources):
+        by_source[source].append(index)
+
+    def one_pass() -> list[int]:
+        drawn = []
+        for source, indices in by_source.items():
+            whole, part = divmod(settings.repeats.get(source, 1), 1)
+            drawn += indices * int(whole) + rng.sample(indices, round(part * len(indices)))
+        return rng.sample(drawn, len(drawn))
+
+    passes = [one_pass() for _ in range(math.ceil(settings.epochs))]
+    order = [index for drawn in passes for index in drawn]
+    order = order[: round(len(passes[0]) * settings.epochs)]
+
+    planned = []
+    for start in range(0, len(order), CHUNK):
+        chunk = order[start : start + CHUNK]
+        packed = token_budget_batches(
+            [lengths[index] for index in chunk], budget=settings.batch_tokens
+        )
+        rng.shuffle(packed)
+        planned += [[chunk[position] for position in batch] for batch in packed]
+    return planned

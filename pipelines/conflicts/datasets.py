@@ -1,0 +1,114 @@
+"""CONFLICTS as released, as queries with sources, type of conflict and right answer."""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pipelines.conflicts.dates import absent
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.taxonomy import of_label
+from pipelines.data import conflicts
+from pipelines.data.conflicts import ConflictsResult, ConflictsRow
+from pipelines.data.jsonl import read_bytes
+from pipelines.errors import InputError
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
+"""Ten queries in the format of CONFLICTS that come with the program, two of each type."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Queries to be answered.
+
+    Attributes:
+        file: Name of the file.
+        digest: SHA-256 of its bytes.
+        queries: In the file's order, with distinct ids.
+        passed_over: Search results that have no text, so that they are no sources.
+    """
+
+    file: str
+    digest: str
+    queries: tuple[Query, ...]
+    passed_over: int = 0
+
+
+def read(
+    path: Path,
+    choose: Callable[[str, str], str] | None = None,
+    *,
+    limit: int | None = None,
+    on_source: Callable[[], None] = lambda: None,
+) -> Dataset:
+    """The queries of a released file.
+
+    Args:
+        path: In either format of `pipelines.data.conflicts`.
+        choose: Chooses each source's segment anew from the question and its whole page, where the
+            file has the page; see `segments.best_segment`. None takes the segments as released.
+        limit: Take only the first queries.
+        on_source: Told of each source whose page was read.
+
+    Raises:
+        InputError: The file cannot be read or is of another format, or has no pages to choose
+            segments from; and what `choose` raises.
+    """
+    rows = conflicts.read(path)[:limit]
+    if choose is not None:
+        if not any(source.page for row in rows for source in row.sources):
+            raise InputError(
+                f"{path} has no whole pages (response_str) to choose segments from; leave the "
+                "embedding model away"
+            )
+        rows = [with_segments(row, choose, on_source) for row in rows]
+    queries = [as_query(row) for row in rows]
+    if len({query.id for query in queries}) < len(queries):
+        queries = [q.model_copy(update={"id": str(n)}) for n, q in enumerate(queries, start=1)]
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    passed_over = sum(row.passed_over for row in rows)
+    return Dataset(path.name, digest, tuple(queries), passed_over)
+
+
+def with_segments(
+    row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
+) -> ConflictsRow:
+    """A row whose texts are the best segments of its pages, where it has the page.
+
+    Args:
+        row: As released.
+        choose: Chooses a segment from the question and a page.
+        on_source: Told of each source.
+    """
+    sources = []
+    for each in row.sources:
+        text = choose(row.query, each.page) if each.page else each.text
+        sources.append(replace(each, text=text))
+        on_source()
+    return replace(row, sources=tuple(sources))
+
+
+def as_query(row: ConflictsRow) -> Query:
+    """A row as a query; its id is its number.
+
+    A snippet that serves as the text is not given a second time, and a date that says that there is
+    none ("NA") is left out.
+    """
+    return Query(
+        id=str(row.number),
+        query=row.query,
+        sources=tuple(_source(each) for each in row.sources),
+        conflict_type=None if row.conflict_type is None else of_label(row.conflict_type),
+        gold_answer=row.correct_answer.strip() or None,
+        origin=row.origin,
+    )
+
+
+def _source(result: ConflictsResult) -> Source:
+    return Source(
+        text=result.text,
+        url=result.url or None,
+        title=result.title or None,
+        snippet=result.snippet if result.snippet not in ("", result.text) else None,
+        date=None if absent(result.date) else result.date,
+    )

@@ -1,1 +1,0 @@
-"""The experiments of CONFLICTS: its tables, beside the paper's."""

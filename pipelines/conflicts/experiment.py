@@ -1,0 +1,289 @@
+"""CONFLICTS over a file of queries: types of conflict, answers by four strategies, their judges."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pipelines.conflicts.calls import summary
+from pipelines.conflicts.chosen import keeping
+from pipelines.conflicts.classifier import seen
+from pipelines.conflicts.datasets import SAMPLES, Dataset, read
+from pipelines.conflicts.needs import (
+    NO_ANSWERS,
+    ClassifierFile,
+    classifier_of,
+    doubts,
+    needs_of,
+    refuse_idle,
+)
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.result import QueryResult, Strategy
+from pipelines.conflicts.segments import reader
+from pipelines.conflicts.settings import (
+    ANSWERS_PANEL,
+    JUDGES_PANEL,
+    TYPES_PANEL,
+    ConflictsSettings,
+)
+from pipelines.conflicts.statistics import Statistic, statistics
+from pipelines.errors import InputError
+from pipelines.evidence.judge import model_of, tagger_of
+from pipelines.evidence.nli import nli_labeller
+from pipelines.evidence.store import stored
+from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, source_of
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.option import Option, one_of, refuse_given
+from pipelines.runs.folder import file_name
+from serving.client import Client
+from serving.connect import Source
+
+HELP = """Predict the type of conflict of search results, answer, and judge the answers.
+
+Each query is answered as it is (Vanilla), with the predicted type (Pipeline), with the whole
+taxonomy (Taxonomy-aware), and with the type that annotators gave (Oracle). Judges say whether
+an answer behaves as its type wants, holds the right answer, and is grounded in its sources.
+Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with their evidence),
+`tables/` in the layout of the paper's Tables 2 and 4 to 7, and `report.html`.
+
+Examples:
+    contested run conflicts --limit 2 --judge nli --answer-tokens 96 --out results-conflicts
+
+    contested run conflicts --data conflicts.jsonl --strategy none --classifier nli --out types
+
+    contested run conflicts --data conflicts.jsonl --dry-run
+"""
+
+TYPES_ALONE: Final = "types"
+"""Name of a run that asks no language model."""
+
+RELEASED: Final = "released"
+"""Segments that no embedding model chose anew."""
+
+
+class ConflictsOptions(RunOptions, ServerOptions):
+    """What a user may choose about CONFLICTS."""
+
+    data: Annotated[
+        Path, Option("Queries, in the format of CONFLICTS.", shown="bundled samples")
+    ] = SAMPLES
+    name: Annotated[
+        str | None,
+        Option("What to call the run; several may share a folder.", shown="the model's name"),
+    ] = None
+    on_overflow: Overflow = "error"
+    classifiers: Annotated[
+        list[str] | None,
+        Option(
+            "Who predicts types: a classifier of question and evidence without a language model "
+            "(`nli`), the model with an explanation (`json`) or with probabilities (`choice`). "
+            "Repeatable.",
+            name="--classifier",
+            metavar="NAME",
+            shown="all three",
+            panel=TYPES_PANEL,
+        ),
+    ] = None
+    classifier_file: ClassifierFile = None
+    strategies: Annotated[
+        list[str] | None,
+        Option(
+            "How answers are asked for: `vanilla`, `pipeline`, `taxonomy-aware`, `oracle`; `none` "
+            "predicts types alone. Repeatable.",
+            name="--strategy",
+            metavar="NAME",
+            shown="all four",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    embedder: Annotated[
+        Path | None,
+        Option(
+            "Embedding model that chooses segments anew, where the file has whole pages.",
+            shown="segments as released",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = None
+    judge_model: Annotated[
+        str | None,
+        Option(
+            "A registered model, or a model folder, that judges.",
+            shown="the profile's judge, or what --model names",
+            panel=JUDGES_PANEL,
+        ),
+    ] = None
+    settings: ConflictsSettings = ConflictsSettings()
+
+
+def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
+    """Read the queries; each gets all types, answers and verdicts.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    methods = Methods(
+        _strategies(options.strategies),
+        one_of(options.classifiers, CLASSIFIERS, "--classifier"),
+        options.settings.model_copy(update={"cut": options.on_overflow == "cut"}),
+        trained=classifier_of(options.classifier_file),
+    )
+    embedder = None if options.embedder is None else reader(options.embedder)
+    # Refuses what is no model before anything is read.
+    segments = RELEASED if embedder is None else embedder.digest
+    dataset = read(options.data)
+    queries = dataset.queries[: options.limit]
+    if options.name is not None:
+        file_name(options.name)  # said before a server is started
+    _refuse_types(options.settings, methods, queries)
+    refuse_idle(options, options.settings, methods)
+    needs = needs_of(methods, options)
+    needs = replace(needs, judge=_judge(options) if methods.strategies else None)
+
+    def choose(models: RunModels) -> Sequence[Query]:
+        """The queries with segments that the embedding model chose."""
+        if embedder is None:
+            return queries
+        keep = keeping(models.folder, embedder, segments)
+        with models.counting("pages", sum(len(each.sources) for each in queries)) as counter:
+            chosen = read(options.data, keep, limit=options.limit, on_source=counter.advance)
+        return chosen.queries
+
+    def work(models: RunModels) -> Sequence[Work[Query, QueryResult]]:
+        judging = models.judging if methods.strategies else None
+        tagger = models.tagger
+        ready = methods.ready(
+            models.client,
+            judging,
+            None if tagger is None else stored(nli_labeller(tagger), models.store),
+            models.prompts,
+        )
+        config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{options.name or _called(models.client)}",
+                config | _config(ready, models, judging),
+                lambda query: examine(query, ready, on_failure=options.on_error),
+                facts=_facts(dataset, methods),
+                items=choose(models),
+            )
+        ]
+
+    told = summary(dataset.file, queries, methods)
+    return Plan(queries, needs, work, told, remarks=doubts(methods, needs))
+
+
+def _refuse_types(settings: ConflictsSettings, methods: Methods, queries: Sequence[Query]) -> None:
+    """Refuse `--types` where no answer is told or judged by that type.
+
+    An answer to a query without a type is judged by the type that Pipeline is, or would be, told.
+    """
+    judged_by = settings.types in methods.asked and any(
+        each.conflict_type is None for each in queries
+    )
+    told = {"pipeline", "vanilla", "taxonomy-aware"} if judged_by else {"pipeline"}
+    if told.isdisjoint(methods.strategies):
+        strategies = ", ".join(methods.strategies) or NO_ANSWERS
+        refuse_given(settings, ("types",), f"--strategy {strategies}, for which it decides nothing")
+
+
+def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
+    """The strategies that `--strategy` names; none of them where it is "none".
+
+    Raises:
+        InputError: One is not known, or "none" stands beside another.
+    """
+    names = one_of(given or tuple(STRATEGIES), (*STRATEGIES, NO_ANSWERS), "--strategy")
+    if NO_ANSWERS in names and len(names) > 1:
+        raise InputError(
+            "--strategy none stands alone, for it asks for no answers; leave it or the others out"
+        )
+    return tuple(each for each in STRATEGIES if each in names)
+
+
+def _judge(options: ConflictsOptions) -> Source | None:
+    """Where the judging model is; None where the model that answers judges, too."""
+    source = source_of(options, "generator")
+    if options.judge_model is None and (
+        source.model or source.endpoints or source.profile.roles.judge == source.profiled
+    ):
+        return None
+    return replace(source, role="judge", model=options.judge_model, endpoints=())
+
+
+def _called(client: Client | None) -> str:
+    """The name of a run: its model's, as a part of a file's."""
+    if client is None:
+        return TYPES_ALONE
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", client.model.name)[-60:].strip("-._") or "model"
+
+
+def _config(methods: Methods, models: Models, judging: Client | None) -> dict[str, Any]:
+    """Everything but the data that decides a result; not how many of them are made."""
+    tagger = {} if models.tagger is None else tagger_of(models.tagger)
+    config: dict[str, Any] = {
+        "strategies": list(methods.strategies),
+        "classifiers": list(methods.asked),
+        "settings": methods.settings.model_dump(mode="json"),
+        "model": tagger if models.client is None else model_of(models.client),
+        "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
+        "sampling": {"temperature": 0.0, "seed": 0},
+    }
+    if judging is not None:
+        config["judge"] = model_of(judging)
+    if tagger:
+        config["tagger"] = tagger
+    if "nli" in methods.asked and (trained := methods.trained):
+        config["classifier"] = {"sha256": trained.digest, "trained_on": trained.trained_on}
+    return config
+
+
+def _facts(dataset: Dataset, methods: Methods) -> dict[str, Any]:
+    """What the report says of the data: counts, and how many queries the classifier knows."""
+    known = methods.trained if "nli" in methods.asked else None
+    return {
+        "statistics": statistics(dataset.queries, dataset.passed_over),
+        "seen_in_training": 0 if known is None else seen(known, dataset.queries),
+    }
+
+
+def _failed(query: Query, reason: str) -> QueryResult:
+    return QueryResult(id=query.id, asked=query, status="failed", error=reason)
+
+
+def _publication(runs: Runs[QueryResult]) -> Publication:
+    from pipelines.conflicts.tables.every import all_tables
+    from pipelines.conflicts.view import view
+
+    counts = runs.noted("statistics", tuple[Statistic, ...])
+    roles = {name: _roles(config) for name, config in runs.configs.items()}
+    made = all_tables(runs.results, roles, counts)
+    return Publication(view(runs.results, made, runs.entries), made)
+
+
+def _roles(config: Mapping[str, Any]) -> dict[str, str]:
+    """Names of the model that answers and of the judge, and whose types Pipeline was told."""
+    judge = config.get("judge", {"name": ""})["name"]
+    if judge and config["settings"]["judge"] == "nli":
+        judge = f"{judge}, {config['tagger']['name']}"
+    return {
+        "writer": "" if config["model"] == config.get("tagger") else config["model"]["name"],
+        "judge": judge,
+        "types": CLASSIFIERS[config["settings"]["types"]],
+    }
+
+
+EXPERIMENT = Experiment(
+    name="conflicts",
+    title="CONFLICTS",
+    help=HELP,
+    counted="queries",
+    options=ConflictsOptions,
+    result=QueryResult,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+)

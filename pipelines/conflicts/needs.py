@@ -1,0 +1,89 @@
+"""The models that classifiers, strategies and judges need, and which options would do nothing."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+from pydantic import BaseModel
+
+from pipelines.conflicts.classifier import TypeClassifier, read, shipped_classifier
+from pipelines.conflicts.pipeline import Methods
+from pipelines.conflicts.settings import TYPES_PANEL
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import ServerOptions, source_of, tagger_named
+from pipelines.option import Option, refuse_given
+
+NO_ANSWERS: Final = "none"
+"""The `--strategy` that asks for no answers."""
+
+ClassifierFile = Annotated[
+    Path | None,
+    Option(
+        "Classifier of question and evidence, from `conflicts train`.",
+        shown="the one that comes with the program",
+        panel=TYPES_PANEL,
+    ),
+]
+"""For the field `classifier_file`."""
+
+
+def classifier_of(path: Path | None) -> TypeClassifier:
+    """The classifier of that file, or else the shipped one.
+
+    Raises:
+        InputError: The file is no classifier.
+    """
+    return shipped_classifier() if path is None else read(path)
+
+
+def needs_of(methods: Methods, options: ServerOptions) -> Needs:
+    """The models that classifiers, strategies and judges need.
+
+    Raises:
+        InputError: The tagger cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    where = source_of(options, "generator")
+    return Needs(
+        role="generator" if methods.by_model else None,
+        tagger=tagger_named(options.tagger, where) if methods.by_tagger else None,
+        unasked=f"--strategy none and {_types(methods)}, which ask no language model",
+        untagged="types and verdicts by a language model alone",
+    )
+
+
+def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> None:
+    """Refuse options that do nothing with such classifiers and strategies.
+
+    Args:
+        options: Of a command.
+        settings: Those within.
+        methods: What they make.
+
+    Raises:
+        InputError: One was given.
+    """
+    asked, answering = {*methods.asked}, {*methods.strategies}
+    strategies = f"--strategy {', '.join(methods.strategies) or NO_ANSWERS}"
+    idle: dict[str, tuple[str, ...]] = {}
+    if not answering:
+        idle[strategies] = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
+    if not answering & {"pipeline", "oracle"}:
+        idle[f"{strategies}, which is told no type"] = ("dates",)
+    if not asked & {"nli", "choice"}:
+        idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds",)
+    if "nli" not in asked:
+        idle[_types(methods)] = ("classifier_file",)
+    for without, names in idle.items():
+        refuse_given(options, names, without)
+        refuse_given(settings, names, without)
+
+
+def doubts(methods: Methods, needs: Needs) -> tuple[str, ...]:
+    """What is to be said where the classifier reads another tagger than the one of its training."""
+    if methods.trained is None or "nli" not in methods.asked:
+        return ()
+    return methods.trained.doubts(needs.tagger)
+
+
+def _types(methods: Methods) -> str:
+    return f"types by {' and '.join(methods.asked) or 'the answer itself'}"

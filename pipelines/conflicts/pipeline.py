@@ -1,0 +1,272 @@
+"""A query from its sources to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
+
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+from pipelines.conflicts.answer import Answer
+from pipelines.conflicts.classification import by_choice, by_json
+from pipelines.conflicts.classifier import TypeClassifier
+from pipelines.conflicts.fitting import fit_sources
+from pipelines.conflicts.judges.judge import Judge, judge, judged
+from pipelines.conflicts.judges.verdicts import Adherence, Judged
+from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.strategies import oracle, pipeline, taxonomy_aware, vanilla
+from pipelines.conflicts.structure import structure
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.writer import Writer, writer
+from pipelines.evidence.judgement import Truncation
+from pipelines.evidence.labeller import Labeller, PairError
+from pipelines.prompts import Prompt
+from serving.client import Client
+from serving.errors import RequestError
+
+STRATEGIES: Final[dict[Strategy, str]] = {
+    "vanilla": "Vanilla",
+    "pipeline": "Pipeline",
+    "taxonomy-aware": "Taxonomy-aware",
+    "oracle": "Oracle",
+}
+"""The strategies of section 5.1 as tables call them, in order."""
+
+CLASSIFIERS: Final[dict[Classifier, str]] = {
+    "nli": "NLI, question and evidence",
+    "json": "LLM, explained",
+    "choice": "LLM, by choice",
+}
+"""The classifiers as tables call them, in order."""
+
+NeededT = TypeVar("NeededT")
+
+
+@dataclass(frozen=True)
+class Methods:
+    """Who predicts types, who answers, and who judges.
+
+    Attributes:
+        strategies: Whose answers are wanted; without any, types alone are predicted.
+        classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
+        settings: The variants, those of the writer.
+        trained: The classifier "nli".
+        writer: The model that answers, and that predicts types; None where it is not asked.
+        judge: Who judges answers; None leaves them unjudged.
+        labeller: Reads the evidence for the classifier "nli".
+    """
+
+    strategies: tuple[Strategy, ...]
+    classifiers: tuple[Classifier, ...]
+    settings: ConflictsSettings
+    trained: TypeClassifier | None = None
+    writer: Writer | None = None
+    judge: Judge | None = None
+    labeller: Labeller | None = None
+
+    @property
+    def asked(self) -> tuple[Classifier, ...]:
+        """All classifiers that are asked, in the order of tables."""
+        told = {self.settings.types} if "pipeline" in self.strategies else set()
+        return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model predicts or answers anything."""
+        return bool(self.strategies) or not {"json", "choice"}.isdisjoint(self.asked)
+
+    @property
+    def by_tagger(self) -> bool:
+        """Whether the tagger reads or judges anything."""
+        return "nli" in self.asked or (bool(self.strategies) and self.settings.judge == "nli")
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """All that may be asked."""
+        return (
+            *(self.writer.prompts if self.writer else ()),
+            *(self.judge.prompts if self.judge else ()),
+        )
+
+    def ready(
+        self,
+        writing: Client | None = None,
+        judging: Client | None = None,
+        labeller: Labeller | None = None,
+        overrides: Path | None = None,
+    ) -> "Methods":
+        """The same with their models and prompts.
+
+        Args:
+            writing: The model that answers, and that predicts types.
+            judging: The model that judges; without it answers are judged by the tagger alone,
+                where the settings name it, or not at all.
+            labeller: For the classifier "nli", and for the judge "nli".
+            overrides: Folder with prompts of the user's own.
+
+        Raises:
+            InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
+        """
+        judges = self.strategies and (judging is not None or self.settings.judge == "nli")
+        return replace(
+            self,
+            writer=None if writing is None else writer(writing, self.settings, overrides),
+            judge=judge(judging, self.settings, overrides, labeller) if judges else None,
+            labeller=labeller,
+        )
+
+
+async def examine(
+    query: Query, by: Methods, *, on_failure: Literal["stop", "skip"] = "stop"
+) -> QueryResult:
+    """Predict the type of a query by every classifier, answer it by every strategy, and judge.
+
+    All is asked at the same time, except that Pipeline waits for the type that it is told, and the
+    judge for the answer. Oracle is left out where the query has no gold type.
+
+    Args:
+        query: With its sources.
+        by: Whom to ask.
+        on_failure: With "skip", what cannot be asked has its reason in place of a prediction, an
+            answer or a verdict, and the query is "incomplete". A classifier that cannot be asked
+            tells Pipeline nothing.
+
+    Raises:
+        RequestError, PairError: Something cannot be asked (`stop`); the sources do not fit the
+            writer's context, or no classifier and no strategy can be asked.
+        ServingError: No server can be had.
+    """
+    # What the context of the model cannot hold of the sources is cut first.
+    seen, truncations = _fitted(query, by)
+    unasked: list[RequestError | PairError] = []
+    unjudged: list[RequestError | PairError] = []
+
+    # Task 1: the type.
+    async def prediction(classifier: Classifier) -> Prediction:
+        try:
+            return await predict(classifier, query, seen, by)
+        except (RequestError, PairError) as error:
+            unasked.append(error)
+            return Prediction(type=None, by=classifier, problem=str(error))
+
+    # Task 2: an answer, and what judges say of it.
+    async def outcome(strategy: Strategy) -> Outcome:
+        try:
+            made = await answer(strategy, seen, told, by)
+        except (RequestError, PairError) as error:
+            unasked.append(error)
+            return Outcome(answer=Answer(text="", problem=str(error)))
+        if by.judge is None or made.problem is not None:
+            return Outcome(answer=made)
+        try:
+            expected = _expected(query, made, await told if told else None)
+            verdicts = await judged(seen, made, by.judge, type=expected)
+            return Outcome(answer=made, judged=verdicts)
+        except (RequestError, PairError) as error:
+            unjudged.append(error)
+            return Outcome(answer=made, judged=_without_verdict(expected, error))
+
+    predicted = {each: asyncio.ensure_future(prediction(each)) for each in by.asked}
+    told = predicted.get(by.settings.types)
+    strategies = [each for each in by.strategies if each != "oracle" or query.conflict_type]
+    outcomes, predictions = await asyncio.gather(
+        asyncio.gather(*(outcome(each) for each in strategies)),
+        asyncio.gather(*predicted.values()),
+    )
+
+    errors = unasked + unjudged
+    if errors and (on_failure == "stop" or len(unasked) == len(outcomes) + len(predictions)):
+        raise errors[0]
+    return QueryResult(
+        id=query.id,
+        asked=query,
+        status="incomplete" if errors else "answered",
+        predictions=dict(zip(predicted, predictions, strict=True)),
+        outcomes=dict(zip(strategies, outcomes, strict=True)),
+        truncations=truncations,
+    )
+
+
+async def predict(classifier: Classifier, query: Query, seen: Query, by: Methods) -> Prediction:
+    """What one classifier says of a query.
+
+    Args:
+        classifier: Its name.
+        query: As it is; the NLI tagger reads sources of any length.
+        seen: As the writer sees it.
+        by: Whom to ask.
+
+    Raises:
+        RequestError, PairError, ServingError: As `examine`.
+    """
+    match classifier:
+        case "nli":
+            found = await structure(query, _needed(by.labeller))
+            return _needed(by.trained).predict(query, found, by.settings.thresholds)
+        case "json":
+            return await by_json(seen, _needed(by.writer))
+        case "choice":
+            return await by_choice(seen, _needed(by.writer))
+
+
+async def answer(
+    strategy: Strategy, seen: Query, told: Awaitable[Prediction] | None, by: Methods
+) -> Answer:
+    """What one strategy answers.
+
+    Args:
+        strategy: Its name.
+        seen: The query as the writer sees it.
+        told: What Pipeline is told.
+        by: Whom to ask.
+
+    Raises:
+        RequestError, ServingError: As `examine`.
+    """
+    writes = _needed(by.writer)
+    match strategy:
+        case "vanilla":
+            return await vanilla(seen, writes)
+        case "pipeline":
+            return await pipeline(seen, await _needed(told), writes)
+        case "taxonomy-aware":
+            return await taxonomy_aware(seen, writes)
+        case "oracle":
+            return await oracle(seen, writes)
+
+
+def _fitted(query: Query, by: Methods) -> tuple[Query, tuple[Truncation, ...]]:
+    if by.writer is None:
+        return query, ()
+    return fit_sources(
+        query,
+        by.writer.client,
+        by.writer.longest(query),
+        max_tokens=by.writer.reply_tokens,
+        cut=by.settings.cut,
+    )
+
+
+def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
+    """The type whose behaviour an answer should show.
+
+    It is the gold one; where nobody gave one, that which the answer was told, or gave itself, or
+    that which it might have been told.
+    """
+    own = made.prediction.type if made.prediction else None
+    return query.conflict_type or made.told or own or (told.type if told else None)
+
+
+def _without_verdict(expected: ConflictType | None, why: Exception) -> Judged:
+    """No verdict at all; the reason stands at the first that there would be."""
+    if expected is None:
+        return Judged()
+    return Judged(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
+
+
+def _needed(value: NeededT | None) -> NeededT:
+    if value is None:
+        raise ValueError("asked for what needs a writer, or a labeller and its classifier")
+    return value

@@ -1,0 +1,1 @@
+"""The tables of runs, and what they are made from."""

@@ -1,0 +1,122 @@
+"""The tables of runs, in the layout of the paper's Tables 2 and 4 to 7."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.statistics import Statistic
+from pipelines.conflicts.tables.answers import (
+    JUDGE,
+    RUN,
+    WRITER,
+    answers,
+    behaviour,
+    by_told,
+    by_type,
+    differences,
+)
+from pipelines.conflicts.tables.failures import lost
+from pipelines.conflicts.tables.scores import Part, Results, parts
+from pipelines.conflicts.tables.sentences import citations, grounds
+from pipelines.conflicts.tables.types import (
+    confusion,
+    coverage,
+    type_differences,
+    types,
+)
+from pipelines.report.failures import REASON, REPLY, WHAT, failed
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import Column, Table
+
+_GROUPS: Final = {"type": "type (Table 2)", "origin": "origin (Table 7)", "all": "all queries"}
+
+
+def all_tables(
+    results: Results,
+    model_of: Mapping[str, Mapping[str, str]],
+    statistics: Mapping[str, Sequence[Statistic]] | None = None,
+    failed_shown: int = 1_000,
+) -> list[Table]:
+    """Every table of a run folder, those without rows as well.
+
+    Args:
+        results: Name of a run -> its results.
+        model_of: Name of a run -> names of its "writer" and its "judge", and the classifier that
+            its "types" are from.
+        statistics: Name of each data file -> its counts of Tables 2 and 7.
+        failed_shown: Most failures that are listed.
+    """
+    made = parts(results, model_of)
+    return [
+        counts(statistics or {}),
+        types(made),
+        confusion(made),
+        type_differences(made),
+        coverage(made),
+        answers(made),
+        behaviour(made),
+        by_type(made),
+        differences(made),
+        by_told(made),
+        grounds(made),
+        citations(made),
+        failures(made, failed_shown),
+    ]
+
+
+def counts(statistics: Mapping[str, Sequence[Statistic]]) -> Table:
+    """Tables 2 and 7, and what section 3 says of all queries, beside the paper's figures."""
+    return Table.of(
+        [(file, each) for file, own in statistics.items() for each in own],
+        name="conflicts_statistics",
+        title="The data in numbers",
+        caption="Counts of whole files, beside those of the paper.",
+        columns=[
+            Column("file", "File", lambda row: row[0]),
+            Column("group", "By", lambda row: _GROUPS[row[1].group]),
+            Column("name", "Name", lambda row: row[1].name),
+            Column("value", "Here", lambda row: _whole(row[1].value)),
+            Column("share", "Share", lambda row: row[1].share),
+            Column("paper", "Paper", lambda row: _whole(row[1].paper)),
+            Column("paper_share", "Its share", lambda row: row[1].paper_share),
+        ],
+        notes=(
+            "A file may be a part of the release, which has 458 queries; so shares stand beside "
+            "the counts.",
+        ),
+    )
+
+
+class Place(NamedTuple):
+    """Where something is lost."""
+
+    part: Part
+    result: QueryResult
+
+
+def failures(made: Sequence[Part], shown: int) -> Table:
+    """Queries that failed, and replies that could not be read; at most so many rows."""
+    return failure_table(
+        (
+            failed(Place(part, each), what, why, reply)
+            for part in made
+            for each in part.results
+            for what, why, reply in lost(each)
+        ),
+        name="conflicts_failures",
+        title="Failed and unreadable",
+        caption="Nothing that is listed here has a value; failed and incomplete queries are tried "
+        "again when the run is resumed.",
+        places=[
+            *(RUN, WRITER, JUDGE),
+            Column("query", "Query", lambda at: at.result.id),
+            Column("status", "Status", lambda at: at.result.status),
+        ],
+        said=(WHAT, REASON, REPLY),
+        most=shown,
+    )
+
+
+def _whole(value: float | None) -> float | None:
+    """A count without decimals; a mean as it is."""
+    return int(value) if value is not None and value == int(value) else value

@@ -1,0 +1,81 @@
+"""How far the judge of behaviour agrees with people, in tables."""
+
+from collections.abc import Sequence
+
+from pipelines.conflicts.judges.validation import (
+    PAPER_ACCURACY,
+    PAPER_ANSWERS,
+    Agreement,
+    Rated,
+)
+from pipelines.conflicts.taxonomy import CATEGORY
+from pipelines.report.failures import REPLY_SHOWN
+from pipelines.report.table import Column, Measure, Table, quote
+from pipelines.report.text import one_line
+
+
+def agreement_table(found: Agreement, judge: str, counted: str) -> Table:
+    """Accuracy and kappa over all answers and of each type, beside the paper's.
+
+    Args:
+        found: From `validation.agreement`.
+        judge: Name of the judging model.
+        counted: Name of the file with labels.
+    """
+    return Table.of(
+        [("all", found), *((CATEGORY[type_].label, own) for type_, own in found.of_type.items())],
+        name="conflicts_judge",
+        title="The judge against people",
+        caption=f"Verdicts on expected behaviour beside the labels of {counted}.",
+        columns=[
+            Column("type", "Type", lambda row: row[0]),
+            Column("judge", "Judge", lambda _: judge),
+            Column("answers", "Answers", lambda row: _read(row[1]) + row[1].unreadable),
+            Column("unreadable", "Unreadable", lambda row: row[1].unreadable),
+            Measure("accuracy", "Accuracy", lambda row: row[1].accuracy),
+            Measure("kappa", "Cohen's kappa", lambda row: row[1].kappa),
+            Column("both_adherent", "Adherent to both", lambda row: row[1].true_positives),
+            Column("judge_alone", "To the judge alone", lambda row: row[1].false_positives),
+            Column("people_alone", "To people alone", lambda row: row[1].false_negatives),
+            Column("neither", "To neither", lambda row: row[1].true_negatives),
+        ],
+        quoted=quote(
+            "type judge answers accuracy",
+            ("all (paper, section 4)", "Gemini 2.5 Flash", PAPER_ANSWERS, PAPER_ACCURACY),
+        ),
+        notes=(
+            "In brackets are 95 % intervals: Wilson's of accuracy, the asymptotic one of kappa.",
+            "Unreadable replies have no part in accuracy and kappa.",
+            f"The paper's judge has an accuracy of {PAPER_ACCURACY} on {PAPER_ANSWERS} other "
+            "answers.",
+        ),
+    )
+
+
+def verdict_table(rated: Sequence[Rated]) -> Table:
+    """Every labelled answer with its label and its verdict, and why."""
+    verdicts = {True: "adheres", False: "does not", None: "unreadable"}
+
+    def reason(each: Rated) -> str:
+        by = each.adherence
+        return one_line(by.reason or by.problem or by.raw or "", REPLY_SHOWN)
+
+    return Table.of(
+        rated,
+        name="conflicts_verdicts",
+        title="Answers and verdicts",
+        caption="Expected behaviour by people and by the judge.",
+        columns=[
+            Column("id", "Answer", lambda each: each.labelled.id),
+            Column("type", "Type", lambda each: CATEGORY[each.labelled.conflict_type].label),
+            Column("people", "People", lambda each: verdicts[each.labelled.adherent]),
+            Column("judge", "Judge", lambda each: verdicts[each.adherence.adheres]),
+            Column("note", "Why, by people", lambda each: each.labelled.note),
+            Column("reason", "Why, by the judge", reason),
+        ],
+    )
+
+
+def _read(found: Agreement) -> int:
+    right = found.true_positives + found.true_negatives
+    return right + found.false_positives + found.false_negatives

@@ -1,0 +1,154 @@
+"""What classifiers say of a query's type, beside its gold type (CONFLICTS, section 4, Task 1).
+
+What cannot be read, or has no type, is counted, and never taken for what is wrong.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pipelines.conflicts.pipeline import CLASSIFIERS
+from pipelines.conflicts.prediction import Prediction
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.f1 import macro_f1
+from pipelines.metrics.proportion import proportion, share
+from pipelines.text.question_form import question_form
+
+JOINT: Final = "LLM, with its answer"
+"""The classifier that the taxonomy-aware strategy is."""
+
+MAJORITY: Final = "Most frequent type"
+"""The classifier that always says the type which most queries have."""
+
+BY_FORM: Final = "Most frequent type, yes/no or not"
+"""The one that says the type which most questions of yes or no have, and of others the type which
+most others have. In CONFLICTS the questions of yes or no are those of one collection
+(ConflictingQA), and types go with collections."""
+
+BASELINES: Final = (MAJORITY, BY_FORM)
+"""Classifiers that read no source."""
+
+
+@dataclass(frozen=True)
+class Classification:
+    """What a classifier says of queries that have a gold type; the rest is counted.
+
+    Attributes:
+        pairs: Query -> gold type and the type that it gave.
+        abstained: Query -> gold type, where no type reached its threshold.
+        unreadable: Query -> gold type, where its reply could not be read.
+        untyped: Queries without a gold type.
+        failed: Queries that failed as a whole.
+    """
+
+    pairs: Mapping[str, tuple[ConflictType, ConflictType]]
+    abstained: Mapping[str, ConflictType]
+    unreadable: Mapping[str, ConflictType]
+    untyped: int
+    failed: int
+
+    @property
+    def queries(self) -> int:
+        """All that were asked."""
+        return self.typed + self.untyped + self.failed
+
+    @property
+    def typed(self) -> int:
+        """Queries that it may be right on: what "of all" counts."""
+        return len(self.pairs) + len(self.abstained) + len(self.unreadable)
+
+    def right(self) -> dict[str, bool]:
+        """Query -> whether the type that it gave is the gold type."""
+        return {name: gold == given for name, (gold, given) in self.pairs.items()}
+
+    @property
+    def accuracy(self) -> Estimate | None:
+        """Share of right types among those given."""
+        return share(self.right().values())
+
+    @property
+    def accuracy_of_all(self) -> Estimate | None:
+        """The same among all queries with a gold type."""
+        return proportion(sum(self.right().values()), self.typed)
+
+    @property
+    def macro_f1(self) -> Estimate | None:
+        """Over the types given."""
+        pairs = self.pairs.values()
+        gold, given = [gold for gold, _ in pairs], [given for _, given in pairs]
+        return macro_f1(gold, given, list(ConflictType))
+
+
+def predictions(result: QueryResult) -> dict[str, Prediction]:
+    """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
+    found = {CLASSIFIERS[by]: each for by, each in result.predictions.items()}
+    joint = result.outcomes.get("taxonomy-aware")
+    if joint is not None:
+        unread = Prediction(
+            type=None,
+            by="json",
+            problem=joint.answer.problem or "the answer came without a type",
+            raw=joint.answer.raw,
+        )
+        found[JOINT] = joint.answer.prediction or unread
+    return found
+
+
+def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
+    """The classifiers that were asked anything, by the names of tables, in their order."""
+    used = {name for each in own for name in predictions(each)}
+    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
+
+
+def classification(own: Sequence[QueryResult], classifier: str) -> Classification:
+    """What a classifier says of the queries of a run.
+
+    Args:
+        own: The results.
+        classifier: Its name in tables.
+    """
+    pairs: dict[str, tuple[ConflictType, ConflictType]] = {}
+    abstained: dict[str, ConflictType] = {}
+    unreadable: dict[str, ConflictType] = {}
+    untyped = failed = 0
+    for each in own:
+        if each.status == "failed":
+            failed += 1
+            continue
+        made, gold = predictions(each).get(classifier), each.asked.conflict_type
+        if made is None:
+            continue
+        if gold is None:
+            untyped += 1
+        elif made.problem is not None:
+            unreadable[each.id] = gold
+        elif made.type is None:
+            abstained[each.id] = gold
+        else:
+            pairs[each.id] = gold, made.type
+    return Classification(pairs, abstained, unreadable, untyped, failed)
+
+
+def baseline(own: Sequence[QueryResult], name: str) -> Classification:
+    """One of `BASELINES`: the most frequent gold type of its kind; of equal ones the first.
+
+    It reads no source, so no query fails.
+    """
+    kinds = {each.id: name == BY_FORM and question_form(each.asked.query).yes_no for each in own}
+    known = {
+        each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
+    }
+    most = {
+        kind: _most_frequent(known[id_] for id_ in known if kinds[id_] == kind)
+        for kind in {*kinds.values()}
+    }
+    pairs = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}
+    return Classification(pairs, {}, {}, untyped=len(own) - len(known), failed=0)
+
+
+def _most_frequent(types: Iterable[ConflictType]) -> ConflictType:
+    counts = Counter(types)
+    return max((each.type for each in TAXONOMY), key=lambda each: counts[each])

@@ -1,0 +1,145 @@
+"""Conflict Detection over a file of examples, by one or several labellers in one run folder."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pipelines.conflictscore.detection.detect import DetectionResult, detect
+from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
+from pipelines.evidence.judge import judge_named
+from pipelines.evidence.nli import calibrated
+from pipelines.evidence.risk import choose_threshold
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import Needs, judge_needs
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.option import Option
+from pipelines.runs.folder import file_name
+
+HELP = """Detect conflicting documents, and count how often a labeller is right.
+
+Leaves in the run folder: `conflict-detection.NAME.jsonl` (every example, label and decision),
+`conflict-detection-errors.jsonl`, `tables/` and `report.html`. Run it again with another labeller
+and the same folder to have both in one table.
+
+Examples:
+    contested run conflict-detection --labeller nli --out results-detection
+
+    contested run conflict-detection --data bench.jsonl --out results-bench
+"""
+
+
+class DetectionOptions(RunOptions, ServerOptions):
+    """What a user may choose about Conflict Detection."""
+
+    data: Annotated[
+        Path,
+        Option(
+            "JSONL file of examples, of `contested conflictbench build` or your own; see "
+            "docs/conflict-detection.md.",
+            shown="bundled samples",
+        ),
+    ] = SAMPLES
+    name: Annotated[
+        str | None,
+        Option(
+            "What to call this labeller, so that one folder can hold two of a kind.",
+            shown="nli, cascade, llm-choice, ...",
+        ),
+    ] = None
+    on_overflow: Overflow = "error"
+    judge: JudgeSettings = JudgeSettings()
+
+
+def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
+    """Read the examples; each is one claim with its documents.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such model.
+    """
+    bench = read(options.data, limit=options.limit)
+    settings = judging(options.judge, options.on_overflow)
+    kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller
+    name = file_name(kind if options.name is None else options.name)
+    needs = judge_needs(options, settings)
+
+    def work(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
+        judge = models.judge(settings)
+        config = {
+            "data": {"name": bench.name, "sha256": bench.digest},
+            "settings": settings.judging(),
+            "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
+            "sampling": {"temperature": 0.0, "seed": 0},
+            "labeller": {"name": name, "identity": judge.labeller.identity},
+            **judge.about(),
+        }
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{name}",
+                config,
+                lambda example: detect(example, judge.labeller),
+                judge=judge,
+            )
+        ]
+
+    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs))
+
+
+def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
+    documents = sum(len(example.documents) for example in bench.examples)
+    pairs = len(
+        {
+            (example.claim, document.as_read())
+            for example in bench.examples
+            for document in example.documents
+        }
+    )
+    told = (
+        f"{len(bench.examples):,} examples from {bench.name}, "
+        f"{sum(example.conflict for example in bench.examples):,} of them with conflict\n"
+        f"{documents:,} pairs of claim and document, {pairs:,} of them different, "
+        f"to be judged by {name}"
+    )
+    if settings.labeller == "cascade" and needs.tagger is not None:
+        curve = calibrated(needs.tagger)
+        chosen = choose_threshold(curve, settings.risk, needs.tagger.fitted_on)
+        told += f"\n{chosen.in_words()}\nat most {pairs:,} evidence calls"
+    return told
+
+
+def _failed(example: ContestedClaim, reason: str) -> DetectionResult:
+    return DetectionResult(id=example.id, example=example, status="failed", error=reason)
+
+
+def _publication(runs: Runs[DetectionResult]) -> Publication:
+    from pipelines.conflictscore.detection.decisions import mistakes
+    from pipelines.conflictscore.detection.tables import all_tables
+    from pipelines.conflictscore.detection.view import view
+
+    configs = list(runs.configs.values())
+    # A labeller's own name says how it judges, the judge's which weights did.
+    results = {
+        f"{name}: {judge_named(runs.configs[name])}": own for name, own in runs.results.items()
+    }
+    data = configs[0]["data"]["name"]
+    lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
+    made = all_tables(results, data)
+    # A labeller's own file has a dot after the first name, so none can be overwritten.
+    errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
+    return Publication(view(results, made, data, configs), made, errors)
+
+
+EXPERIMENT = Experiment(
+    name="conflict-detection",
+    title="Conflict Detection",
+    help=HELP,
+    counted="examples",
+    options=DetectionOptions,
+    result=DetectionResult,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+    common=("data",),
+)

@@ -1,0 +1,315 @@
+"""What Conflict Detection puts on the page: figures, confidences, every claim with its labels."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from pipelines.conflictscore.detection.baselines import ALWAYS
+from pipelines.conflictscore.detection.bench import HARD
+from pipelines.conflictscore.detection.confidences import stated
+from pipelines.conflictscore.detection.decisions import detectors, mistakes, outcome
+from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.conflictscore.detection.tables import OVERALL, right_of, shared
+from pipelines.conflictscore.matrix import cell, first, sources
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.blocks import Block, Cell, Fact, Facts, Matrix, Row, Sources
+from pipelines.report.curves import reliability_diagram
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address, in_turn
+from pipelines.report.glance import (
+    Finding,
+    count,
+    failed,
+    fewest,
+    figure,
+    joined,
+    judge_models,
+    judges,
+    with_figures,
+)
+from pipelines.report.plots import dots
+from pipelines.report.table import MISSING, Table, estimate_of, grouped, own_rows, two_places
+from pipelines.report.table import Cell as TableCell
+from pipelines.report.texts import Chip, Heading, Tone, Trouble
+
+NAME = "conflict-detection"
+TITLE = "Conflict Detection"
+
+_OUTCOMES: Final[Mapping[str, tuple[Tone, str]]] = {
+    "conflict found": ("support", "✓"),
+    "conflict missed": ("contradict", "✗"),
+    "conflict invented": ("contradict", "✗"),
+    "no conflict found": ("support", "✓"),
+    "undetermined": ("invalid", "?"),
+    "failed": ("invalid", "!"),
+}
+
+Judged = Mapping[str, DetectionResult]
+"""Labeller -> what it made of one example."""
+
+
+def view(
+    results: Mapping[str, Sequence[DetectionResult]],
+    made: Sequence[Table],
+    data: str,
+    configs: Sequence[Mapping[str, Any]],
+) -> ExperimentView:
+    """Table 2 of this run, F1 by source, labels and confidences, failures, and every claim.
+
+    Args:
+        results: Labeller -> its results.
+        made: The tables of these results, from `tables.all_tables`.
+        data: Name of the data.
+        configs: The labellers' configurations, from `run.json`.
+    """
+    judged: dict[str, dict[str, DetectionResult]] = {}
+    for name, own in results.items():
+        for result in own:
+            judged.setdefault(result.id, {})[name] = result
+    listed = in_turn({data: [*judged.values()]})
+    surest: dict[str, float] = {}
+    for each in mistakes(results):  # the surest first
+        if each.confidence is not None:
+            surest.setdefault(each.example, each.confidence)
+    every = [next(iter(each.values())).example for each in judged.values()]
+    return ExperimentView(
+        name=NAME,
+        title=TITLE,
+        finding=finding(results, made, data, configs),
+        parts=_parts(results, made, {each.id: address(NAME, data, each.id) for each in every}),
+        examples=tuple(_example(run, each, surest) for run, each in listed),
+        facets=(
+            Facet("Source", tuple(dict.fromkeys(each.source for each in every))),
+            Facet("Documents disagree", ("yes", "no")),
+            Facet("Outcome", tuple(_OUTCOMES), tuple(results)),
+        ),
+        runs={data: data},
+        noun=("claim", "claims"),
+        models=tuple(dict.fromkeys(each for config in configs for each in judge_models(config))),
+        facts=(
+            ("data", f"{data} ({count(len(every), 'example')})"),
+            ("labellers", "; ".join(results)),
+        ),
+        left_out=len(judged) - len(listed),
+    )
+
+
+def finding(
+    results: Mapping[str, Sequence[DetectionResult]],
+    made: Sequence[Table],
+    data: str,
+    configs: Sequence[Mapping[str, Any]],
+) -> Finding:
+    """What the page's first screen says: F1 of every labeller beside finding a conflict everywhere.
+
+    Args:
+        results: Labeller -> its results.
+        made: The tables of these results, from `tables.all_tables`.
+        data: Name of the data.
+        configs: The labellers' configurations, from `run.json`.
+    """
+    rows = own_rows(next(table for table in made if table.name == "conflict_detection"))
+    source = _headline(rows)
+    scores = {
+        str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == source
+    }
+    called = _short(list(results))
+    sizes = {name: len(own) for name, own in results.items()}
+    same = len({*sizes.values()}) == 1
+    found = [
+        (called[name] if same else f"{called[name]} ({count(sizes[name], 'claim')})", scores[name])
+        for name in results
+        if name in scores
+    ]
+    always = scores.get(ALWAYS)
+    every = [result for own in results.values() for result in own]
+    unread = sum(result.status == "invalid" for result in every)
+    lost = sum(result.status == "failed" for result in every)
+    cut = sum(len(result.truncations) for result in every)
+    scored = with_figures(found, figure) or MISSING
+    whole = f"F1 of finding the claims whose documents conflict (1 is best): {scored}."
+    return Finding(
+        experiment=TITLE,
+        question="Can a model tell whether documents conflict over a claim?",
+        ran=f"{count(len({result.id for result in every}), 'claim')} with their documents, {data}",
+        by=f"documents labelled by {joined(map(judges, configs))}",
+        found=" ".join([whole, *_together(results, called)]),
+        beside=f"Always saying 'conflict': F1 {two_places(always.value)}." if always else "",
+        failed=failed(
+            (lost, "claims that could not be judged: {}"),
+            (unread, "claims with a label that could not be read: {}"),
+            (cut, "documents read only in part: {}"),
+        ),
+        anchor=NAME,
+        examples=fewest(estimate for _, estimate in found),
+        figures=tuple((called[name], scores[name]) for name in results if name in scores),
+        baselines=(("always 'conflict'", always),) if always else (),
+    )
+
+
+def _headline(rows: Sequence[Mapping[str, TableCell]]) -> str:
+    """The source that stands for all: they together, else the only one that is no hard one."""
+    sources = [str(row["source"]) for row in rows]
+    if OVERALL in sources:
+        return OVERALL
+    return next((source for source in sources if source != HARD), sources[0] if sources else "")
+
+
+def _short(labellers: Sequence[str]) -> dict[str, str]:
+    """Labellers by their models alone, where those tell them apart."""
+    models = {name: name.partition(": ")[2] or name for name in labellers}
+    return models if len({*models.values()}) == len(models) else {name: name for name in labellers}
+
+
+def _together(
+    results: Mapping[str, Sequence[DetectionResult]], called: Mapping[str, str]
+) -> list[str]:
+    """One sentence on the examples that all labellers judged; none where there are none."""
+    together = shared(detectors(results))
+    if not together:
+        return []
+    parts: list[str] = []
+    for name, own in together.items():
+        right, known = right_of(own)
+        undecided = f" ({len(own) - known:,} undecided)" if known < len(own) else ""
+        verb = "" if parts else "is right "
+        parts.append(f"{called[name]} {verb}on {right:,}{undecided}")
+    claims = count(len(next(iter(together.values()))), "claim")
+    judged = "both" if len(together) == 2 else "all"
+    return [f"On the {claims} that {judged} judged, {', '.join(parts)}."]
+
+
+def f1_by_source(detection: Table) -> dict[str, list[tuple[str, Estimate | None]]]:
+    """Source -> (detector, F1) of each of its rows in the table of detection."""
+    return {
+        source: [(str(row["detector"]), estimate_of(row["f1"])) for row in own]
+        for (source,), own in grouped(own_rows(detection), "source")
+    }
+
+
+def _parts(
+    results: Mapping[str, Sequence[DetectionResult]],
+    made: Sequence[Table],
+    links: Mapping[str, str],
+) -> tuple[Part, ...]:
+    named = {table.name.removeprefix("conflict_detection").lstrip("_"): table for table in made}
+    judged, lost = named.get("judges"), named["failures"]
+    diagrams = tuple(
+        reliability_diagram([(name, own.bins())], f"Reliability, {name}")
+        for name, own in stated(results).items()
+    )
+    return (
+        Part(
+            "Figures",
+            (named[""],),
+            tuple(dots(rows, f"F1, {source}") for source, rows in f1_by_source(named[""]).items()),
+            "A claim has a conflict when one document supports it and another contradicts it. "
+            "Each detector decides from claim and documents alone.",
+        ),
+        *([Part(judged.title, (judged,))] if judged else []),
+        Part(
+            "Labels of documents",
+            (named["documents"], named["confusion"]),
+            intro="To read the most confident mistakes first, order the claims by “surest "
+            "mistake”.",
+        ),
+        Part(
+            "Confidences",
+            (named["confidences"],) if diagrams else (),
+            diagrams,
+            "Is a labeller right as often as it is sure? On the dashed line it is. Below it, "
+            "labels claim more than they keep."
+            if diagrams
+            else "No labeller gave probabilities to documents of which the truth is known.",
+        ),
+        Part(
+            "Failures and truncations",
+            (lost,),
+            intro=""
+            if lost.rows
+            else "None: every example was labelled, every label could be read, and every text was "
+            "seen whole.",
+            links=links,
+        ),
+    )
+
+
+def _example(run: str, judged: Judged, surest: Mapping[str, float]) -> Example:
+    example = next(iter(judged.values())).example
+    came = {
+        name: "failed" if each.status == "failed" else outcome(example, each.conflict)
+        for name, each in judged.items()
+    }
+    statuses = [each.status for each in judged.values()]
+    known = "documents disagree" if example.conflict else "no conflict"
+    return Example(
+        id=example.id,
+        run=run,
+        title=example.claim,
+        status=next((each for each in ("failed", "invalid") if each in statuses), "labelled"),
+        blocks=partial(content, judged),
+        about=(example.source, count(len(example.documents), "document")),
+        chips=(
+            Chip(known, "outline"),
+            *(Chip(name, *_OUTCOMES[each], each) for name, each in came.items()),
+        ),
+        facets={
+            "Source": [example.source],
+            "Documents disagree": ["yes" if example.conflict else "no"],
+            "Outcome": [f"{name}: {each}" for name, each in came.items()],
+        },
+        figures={"surest mistake": surest.get(example.id)} if surest else {},
+        words=f"{example.question or ''}\n{example.answer or ''}",
+    )
+
+
+def content(judged: Judged) -> list[Block]:
+    """What a claim shows when it is opened: who labelled its documents how, and the documents."""
+    results = [*judged.values()]
+    example = results[0].example
+    made: list[Block] = [
+        Trouble(f"{name} failed", each.error) for name, each in judged.items() if each.error
+    ]
+    facts = [
+        Fact(label, ((value,),))
+        for label, value in (("Question", example.question), ("Answer", example.answer))
+        if value
+    ]
+    papers = sources(example.documents, tuple(cut for each in results for cut in each.truncations))
+    if facts:
+        made.append(Facts(tuple(facts)))
+    rows = _rows(example, judged)
+    if rows:
+        made += [
+            Heading("Labels of documents"),
+            Matrix("Labeller", rows, papers, _first(rows, known=example.relations is not None)),
+        ]
+    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+
+
+def _rows(example: ContestedClaim, judged: Judged) -> tuple[Row, ...]:
+    rows = [
+        Row(
+            name,
+            tuple(
+                cell(*pair, each.truncations)
+                for pair in zip(each.judgements, example.documents, strict=True)
+            ),
+        )
+        for name, each in judged.items()
+        if each.judgements
+    ]
+    if example.relations is not None:
+        true = tuple(Cell(each.value, "the data") for each in example.relations)
+        rows.insert(0, Row("Ground truth", true))
+    return tuple(rows)
+
+
+def _first(rows: Sequence[Row], *, known: bool) -> tuple[int, int]:
+    """The first label that is wrong; where none is known to be, what the last row says."""
+    for number, row in enumerate(rows):
+        for place, each in enumerate(row.cells):
+            right = rows[0].cells[place]
+            if known and each is not None and right is not None and each.relation != right.relation:
+                return number, place
+    return first(rows, len(rows) - 1)

@@ -1,0 +1,215 @@
+"""ConflictScore over a file of responses, as often as is wanted."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
+from pipelines.conflictscore.estimate import announced
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare, result
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.settings import Settings
+from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
+from pipelines.data.records import Example
+from pipelines.errors import InputError
+from pipelines.evidence.judge import judge_named, model_of, threshold_in
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import judge_needs
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.files import replace_text
+from pipelines.option import Option
+from pipelines.report.table import write
+from pipelines.runs.folder import RunFolder
+
+HELP = """Score every response of a file with ConflictScore.
+
+Leaves in the run folder: `conflictscore.jsonl` (every claim, judgement and score), `tables/`, and
+`report.html`, the page to read.
+
+Examples:
+    contested run conflictscore --data answers.jsonl --out results
+
+    contested run conflictscore --data answers.jsonl --dry-run
+
+    contested run conflictscore --labeller nli --claims sentences --out results-nli
+"""
+
+
+class ScoreOptions(RunOptions, ServerOptions):
+    """What a user may choose about a run of ConflictScore."""
+
+    data: Annotated[
+        Path,
+        Option(
+            "JSONL file of responses and documents; see docs/input.md.", shown="bundled samples"
+        ),
+    ] = SAMPLES
+    repeat: Annotated[
+        int, Field(ge=1), Option("Ask everything N times anew and measure the drift.")
+    ] = 1
+    on_overflow: Overflow = "error"
+    metric: Settings = Settings()
+
+
+def plan(options: ScoreOptions) -> Plan[Example, Result]:
+    """Read the responses and say who scores them.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such model.
+    """
+    dataset = read(options.data, on_error=options.on_error, limit=options.limit)
+    settings = judging(options.metric, options.on_overflow)
+    # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
+    whole = read(options.data, on_error="skip") if options.limit else dataset
+    brought = all(example.claims is not None for example in whole.examples)
+    asked = f"--labeller {settings.labeller}"
+    asked += (
+        " on responses that bring their claims along"
+        if settings.splits
+        else (f" --claims {settings.claims}")
+    )
+    needs = judge_needs(
+        options,
+        settings,
+        asks=settings.needs_model(claims_given=brought),
+        unasked=f"{asked}, which asks no language model",
+    )
+
+    def scorer_of(models: RunModels) -> Scorer:
+        return prepare(
+            settings,
+            models.client,
+            models.prompts,
+            tagger=models.tagger,
+            store=models.store,
+            fresh=models.fresh,
+        )
+
+    def work(models: RunModels, number: int) -> Work[Example, Result]:
+        again = models.repeated(number)
+        scorer, entry = scorer_of(again), entry_name(number)
+        return Work(
+            entry,
+            config(dataset, scorer),
+            partial(conflict_score, scorer=scorer),
+            judge=scorer.judge,
+            client=again.client,
+            begun=partial(_keep_skipped, models.folder, entry, dataset.skipped),
+        )
+
+    def estimate(models: RunModels) -> str:
+        left_out = [f"line {bad.line} is skipped: {bad.error}" for bad in dataset.skipped]
+        told = announced(dataset.name, dataset.examples, scorer_of(models), options.repeat)
+        return "\n".join((told, *left_out))
+
+    def afterwards(models: RunModels) -> None:
+        if options.repeat > 1:
+            kept = EXPERIMENT.results(models.folder)
+            runs = [kept[_repeat_name(number)] for number in range(options.repeat)]
+            write(drift_table(runs), models.folder.tables)
+
+    steady = [TAGGER_IS_STEADY] if options.repeat > 1 and settings.by_tagger else []
+    return Plan(
+        dataset.examples,
+        needs,
+        lambda models: [work(models, number) for number in range(options.repeat)],
+        estimate=estimate,
+        afterwards=afterwards,
+        remarks=(*steady, *_told(dataset.skipped)),
+    )
+
+
+def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
+    """Everything that decides a result, for `run.json`; not how many of them are made.
+
+    `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and
+    `splitter` where a model splits responses and judges nothing.
+    """
+    about: dict[str, Any] = {
+        "data": {"name": data.name, "sha256": data.digest},
+        "settings": scorer.settings.model_dump(),
+        "prompts": {prompt.name: prompt.digest for prompt in scorer.prompts},
+        "sampling": {"temperature": 0.0, "seed": 0},
+        **scorer.judge.about(),
+    }
+    if scorer.judge.llm is None and scorer.client is not None:
+        about["splitter"] = model_of(scorer.client)
+    return about
+
+
+def entry_name(repeat: int = 0) -> str:
+    """Name of a run in `run.json`, and of its results: repeats have their own."""
+    return f"{EXPERIMENT.name}.{_repeat_name(repeat)}".rstrip(".")
+
+
+def _repeat_name(repeat: int) -> str:
+    return f"repeat-{repeat}" if repeat else ""
+
+
+def skipped(folder: RunFolder) -> list[Skipped]:
+    """The lines of the input that were no records.
+
+    Raises:
+        InputError: The list of them is damaged.
+    """
+    path = _skipped_path(folder, entry_name())
+    try:
+        lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
+        return [Skipped(**json.loads(line)) for line in lines]
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"{path} is damaged ({error}); run the same command again to have it made again"
+        ) from error
+
+
+def _keep_skipped(folder: RunFolder, entry: str, bad: Sequence[Skipped]) -> None:
+    lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in bad)
+    replace_text(_skipped_path(folder, entry), "".join(lines))
+
+
+def _skipped_path(folder: RunFolder, entry: str) -> Path:
+    return folder.path / f"{entry}.skipped.jsonl"
+
+
+def _told(bad: Sequence[Skipped]) -> list[str]:
+    if not bad:
+        return []
+    return [
+        f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the first "
+        f"is on line {bad[0].line}: {bad[0].error}"
+    ]
+
+
+def _failed(example: Example, reason: str) -> Result:
+    return result(example, status="failed", error=reason)
+
+
+def _publication(runs: Runs[Result]) -> Publication:
+    from pipelines.conflictscore.tables import all_tables
+    from pipelines.conflictscore.view import view
+
+    entry, results = runs.entries[""], runs.results[""]
+    config = entry["config"]
+    chosen, bad = threshold_in(config), skipped(runs.folder)
+    made = all_tables(results, judge_named(config), config["data"]["name"], bad, chosen)
+    return Publication(view(results, made, entry, bad, chosen), made)
+
+
+EXPERIMENT = Experiment(
+    name="conflictscore",
+    title="ConflictScore",
+    help=HELP,
+    counted="responses",
+    options=ScoreOptions,
+    result=Result,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+)

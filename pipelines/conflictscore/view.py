@@ -1,0 +1,340 @@
+"""What ConflictScore puts on the page: scores, plots, and every response against its documents."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from pipelines.conflictscore import tables
+from pipelines.conflictscore.labelling import tradeoff
+from pipelines.conflictscore.matrix import NAMES, cell, first, sources
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.scores import contradicting, determined, supporting
+from pipelines.data.jsonl import Skipped
+from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.risk import ChosenThreshold
+from pipelines.report.blocks import Block, Matrix, Row, Sources
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address, in_turn
+from pipelines.report.glance import (
+    Finding,
+    count,
+    failed,
+    fewest,
+    judge_models,
+    judges,
+    with_figures,
+)
+from pipelines.report.plots import dots, shares
+from pipelines.report.table import MISSING, Table, shown
+from pipelines.report.texts import Aside, Chip, Heading, Inline, Note, Text, Trouble, cut
+
+NAME = "conflictscore"
+TITLE = "ConflictScore"
+
+ENOUGH_JUDGEMENTS = 20
+"""From this many on, the same label everywhere is remarked upon."""
+
+SQUARES = 24
+"""Claims of which the list shows a square each."""
+
+_FOUND: Final = ("conflicting claims", "unreadable judgements", "truncated texts")
+_STATES: Final[Mapping[str, Chip]] = {
+    "conflict": Chip("", "both", "±"),
+    "support": Chip("", "support", "+"),
+    "contradict": Chip("", "contradict", "−"),
+    "none": Chip("", "plain", "○"),
+    "undetermined": Chip("", "invalid", "?"),
+}
+_CHIPS: Final[Mapping[str, Chip]] = {
+    "conflict": Chip("conflict", "both"),
+    "undetermined": Chip("undetermined", "invalid"),
+    "none": Chip("no evidence"),
+}
+
+
+def view(
+    results: Sequence[Result],
+    made: Sequence[Table],
+    entry: Mapping[str, Any],
+    skipped: Sequence[Skipped] = (),
+    chosen: ChosenThreshold | None = None,
+) -> ExperimentView:
+    """Overview, failures and responses of a run.
+
+    Args:
+        results: One per response, in the order to list them.
+        made: The tables of these results, from `tables.all_tables`.
+        entry: Of the run, in `run.json`.
+        skipped: Lines of the data that were no records.
+        chosen: Of a cascade, the threshold with the curve that it was chosen from.
+    """
+    config = entry["config"]
+    data = config["data"]["name"]
+    listed = in_turn({data: results})
+    links = {result.id: address(NAME, data, result.id) for result in results}
+    return ExperimentView(
+        name=NAME,
+        title=TITLE,
+        finding=finding(results, config, skipped),
+        parts=_parts(results, made, links, chosen),
+        examples=tuple(_example(run, result) for run, result in listed),
+        facets=(
+            Facet("Variant", tuple(sorted(tables.variants(results)))),
+            Facet("With", _FOUND),
+        ),
+        runs={data: data},
+        noun=("response", "responses"),
+        models=judge_models(config),
+        facts=(
+            ("data", f"{data} ({len(results):,} responses)"),
+            ("bad records skipped", f"{len(skipped):,}"),
+            ("engine", config["model"]["engine"]),
+            *facts(entry),
+        ),
+        left_out=len(results) - len(listed),
+    )
+
+
+def finding(
+    results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
+) -> Finding:
+    """What the page's first screen says: mean CS-C by variant.
+
+    Args:
+        results: One per response.
+        config: Of the run, from `run.json`.
+        skipped: Lines of the data that were no records.
+    """
+    means = [
+        (name, tables.mean_score([r for r in results if tables.variant(r) == name], "cs_c"))
+        for name in tables.variants(results)
+    ]
+    several = len(means) > 1
+    figures = with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
+    unscored = sum(result.status != "scored" for result in results)
+    unread = tables.label_counts(results)[Relation.INVALID]
+    cut = sum(len(result.truncations) for result in results)
+    of = count(len(results), "response")
+    return Finding(
+        experiment=TITLE,
+        question="Do the responses admit that their documents disagree?",
+        ran=f"{of} to {count(len({result.group for result in results}), 'question')}, "
+        f"{config['data']['name']}",
+        by=_made_by(config),
+        found="Claims of a response that some documents support and others contradict, on average: "
+        f"{figures or MISSING}. Lower is better.",
+        failed=failed(
+            (len(skipped), "bad records skipped: {}"),
+            (unscored, f"{{}} of {of} could not be scored"),
+            (unread, "judgements that could not be read: {}"),
+            (cut, "texts read only in part: {}"),
+        ),
+        anchor=NAME,
+        examples=fewest(mean for _, mean in means),
+        figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
+    )
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    """Which model wrote, split and judged, from a run's configuration."""
+    settings = config["settings"]
+    asked = settings["labeller"] != "nli" and settings["claims"] in {"atomic", "salient"}
+    splitter = config.get("splitter") or (config["model"] if asked else None)
+    steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
+    if splitter:
+        steps.append(f"claims, where the data bring none, split by {splitter['name']}")
+    return "; ".join([*steps, f"claims judged by {judges(config)}"])
+
+
+def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What else to know of a run at the head of the page, from its entry in `run.json`."""
+    settings = entry["config"]["settings"]
+    known = [
+        ("claims", settings["claims"]),
+        ("labeller", settings["labeller"]),
+    ]
+    if settings["labeller"] != "nli":
+        known.append(("evidence", settings["evidence"]))
+    if "cascade" in entry["config"]:
+        chosen = ChosenThreshold.from_json(entry["config"]["cascade"])
+        sure = "none" if chosen.reason else f"{chosen.threshold:.3f}"
+        known.append(("threshold", f"{sure}, for a risk of {chosen.risk:g}"))
+    store = entry.get("store")
+    if store:
+        known.append(("pairs from the store", f"{store['found']:,} of {store['pairs']:,}"))
+    return known
+
+
+def _parts(
+    results: Sequence[Result],
+    made: Sequence[Table],
+    links: Mapping[str, str],
+    chosen: ChosenThreshold | None,
+) -> tuple[Part, ...]:
+    names = tables.variants(results)
+    groups = [(name, [r for r in results if tables.variant(r) == name]) for name in names]
+    counts = [
+        (name, {label.value: n for label, n in tables.label_counts(group).items()})
+        for name, group in groups
+    ]
+    failures = tuple(each for each in made if each.name == "failures" and each.rows)
+    return (
+        Part(
+            "Overview",
+            tuple(each for each in made if each.name != "failures"),
+            (
+                dots([(n, tables.mean_score(g, "cs_c")) for n, g in groups], "CS-C by variant"),
+                dots([(n, tables.mean_score(g, "cs_r")) for n, g in groups], "CS-R by variant"),
+                shares(counts, NAMES, "Judgements by label"),
+                *([tradeoff(chosen, results)] if chosen else []),
+            ),
+            links=links,
+            remarks=_remarks(results, chosen),
+            tiles=_tiles(results),
+        ),
+        Part(
+            "Failures and truncations",
+            failures,
+            intro=""
+            if failures
+            else "None: every response was scored, every judgement could be "
+            "read, and every text was seen whole.",
+            links=links,
+        ),
+    )
+
+
+def _tiles(results: Sequence[Result]) -> tuple[Tile, ...]:
+    tiles = []
+    for label, estimate in (
+        ("CS-C, share of claims in conflict", tables.mean_score(results, "cs_c")),
+        ("CS-R, share of contradiction", tables.mean_score(results, "cs_r")),
+    ):
+        figure, _, interval = shown(estimate).partition(" ")
+        if estimate is None or estimate.low is None:
+            aside = "no interval"
+        elif estimate.low == estimate.high:
+            aside = "the same for every response"
+        else:
+            aside = f"95 % interval {interval}"
+        tiles.append(Tile(label, figure, f"{aside}; lower is better"))
+    share = tables.conflicting_share(results)
+    claims = sum(len(result.claims) for result in results)
+    conflicts = round(share.value * share.n) if share else 0
+    undetermined = sum(result.undetermined_claims for result in results)
+    tiles.append(
+        Tile(
+            "Conflicting claims",
+            f"{conflicts:,}",
+            f"of {claims:,} claims" + (f", {undetermined:,} undetermined" if undetermined else ""),
+        )
+    )
+    counts = {s: sum(r.status == s for r in results) for s in ("scored", "invalid", "failed")}
+    aside = ", ".join(f"{counts[status]:,} {status}" for status in ("invalid", "failed"))
+    tiles.append(Tile("Responses scored", f"{counts['scored']:,}", f"of {len(results):,}; {aside}"))
+    return tuple(tiles)
+
+
+def _remarks(results: Sequence[Result], chosen: ChosenThreshold | None) -> tuple[str, ...]:
+    """What a reader must know before believing the figures, as the data show it."""
+    remarks = []
+    if chosen is not None and chosen.reason:
+        remarks.append(
+            f"The cascade kept no label of the tagger and asked for every pair: {chosen.reason}."
+        )
+    counts = tables.label_counts(results)
+    total = sum(counts.values())
+    if len(counts) == 1 and total >= ENOUGH_JUDGEMENTS:
+        only = NAMES[next(iter(counts)).value]
+        remarks.append(
+            f"All {total:,} judgements carry the same label ({only}). A judge that does not tell "
+            "documents apart says nothing of the responses, whatever the scores."
+        )
+    mass = tables.mean_label_mass(results)
+    if mass is not None and mass < 0.5:
+        remarks.append(
+            f"On average {100 * mass:.0f} % of the judge's probability fell on the labels. "
+            "Left to itself, it would mostly have written something else."
+        )
+    return tuple(remarks)
+
+
+def _example(run: str, result: Result) -> Example:
+    relations = tables.claim_relations(result)
+    states = [_state(claim) for claim in relations]
+    conflicts = states.count("conflict")
+    unreadable = sum(claim.count(Relation.INVALID) for claim in relations)
+    chips: list[Inline] = [Chip(result.status, "invalid", "!")]
+    if result.status == "scored":
+        more = len(states) - SQUARES
+        said = f"{conflicts:,} of {count(len(states), 'claim')} in conflict"
+        chips = [_STATES[state] for state in states[:SQUARES]]
+        chips.append(Aside(f"+{more:,}; {said}" if more > 0 else said))
+    if unreadable:
+        chips.append(Chip(f"{unreadable:,} unreadable", "invalid", "?"))
+    if result.truncations:
+        chips.append(Chip(f"{len(result.truncations):,} truncated"))
+    kinds = zip(_FOUND, (conflicts, unreadable, result.truncations), strict=True)
+    return Example(
+        id=result.id,
+        run=run,
+        title=result.question or result.response[:160],
+        status=result.status,
+        blocks=partial(content, result),
+        about=(tables.variant(result),),
+        chips=tuple(chips),
+        facets={
+            "Variant": [tables.variant(result)],
+            "With": [name for name, some in kinds if some],
+        },
+        figures={"CS-C": result.cs_c, "CS-R": result.cs_r},
+        words=f"{result.response}\n{result.error or ''}",
+    )
+
+
+def content(result: Result) -> list[Block]:
+    """What a response shows when it is opened: its text, claims against documents, documents."""
+    made: list[Block] = []
+    if result.error:
+        made.append(Trouble(result.status.capitalize(), result.error, result.raw))
+    made += [Heading("Response"), Text(cut(result.response), "Response")]
+    made += [
+        Note(
+            f"Truncated: of {each.text}, the model saw the first {each.kept:,} of "
+            f"{each.tokens:,} tokens."
+        )
+        for each in result.truncations
+    ]
+    papers = sources(result.documents, result.truncations)
+    if result.claims and papers:
+        made += [Heading("Claims against documents"), _matrix(result)]
+    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+
+
+def _matrix(result: Result) -> Matrix:
+    judged = {(judgement.claim, judgement.document): judgement for judgement in result.judgements}
+    relations = tables.claim_relations(result)
+    states = [_state(claim) for claim in relations]
+    rows = tuple(
+        Row(
+            claim,
+            tuple(
+                cell(judged.get((claim, each.id)), each, result.truncations)
+                for each in result.documents
+            ),
+            _CHIPS.get(state),
+        )
+        for claim, state in zip(result.claims, states, strict=True)
+    )
+    # A conflicting claim is what a reader comes for.
+    row = states.index("conflict") if "conflict" in states else 0
+    return Matrix("Claim", rows, sources(result.documents, result.truncations), first(rows, row))
+
+
+def _state(relations: Sequence[Relation]) -> str:
+    if not determined(relations):
+        return "undetermined"
+    if conflicting(relations):
+        return "conflict"
+    if supporting(relations):
+        return "support"
+    return "contradict" if contradicting(relations) else "none"

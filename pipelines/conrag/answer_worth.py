@@ -1,0 +1,244 @@
+"""What an answer to a question is worth: its citations, its contradictions, what it names.
+
+No data say what every passage says of every sentence that a model may write. So the labeller is
+asked, where ALCE asks an entailment model (Gao et al. 2023, section 3.3).
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.conrag.answer import About
+from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.query import GoldAnswer
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Labelled, Relation, Truncation
+from pipelines.evidence.labeller import Labeller
+from pipelines.metrics.answer_recall import answer_recall
+from pipelines.metrics.citations import AT_MOST, CitationCounts, CitedSentence, citation_counts
+
+Group = tuple[str, ...]
+"""Ids of passages that are read together, in order."""
+
+Relations = Mapping[tuple[str, Group], Relation]
+"""(sentence, passages) -> what they say of it."""
+
+
+NEUTRAL: tuple[About, ...] = ("conflict", "none")
+"""What sentences are about that contradict nothing."""
+
+
+class AnswerWorth(BaseModel):
+    """What one answer is worth.
+
+    Attributes:
+        citations: By ALCE's rules; every sentence counts.
+        statements: Sentences that may contradict the packet: all but those about the conflict and
+            those that say that nothing was found.
+        contradicting: Sentences that contradict the packet, and the answer does not show it.
+        contradicting_strict: Those that contradict it, whatever is shown.
+        recall: Share of what is to be said that is said, in [0, 1].
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    citations: CitationCounts
+    statements: int = Field(ge=0)
+    contradicting: int = Field(ge=0)
+    contradicting_strict: int = Field(ge=0)
+    recall: float | None
+
+
+class AnsweredQuestion(BaseModel):
+    """What is kept of a question beside the methods' outcomes.
+
+    Attributes:
+        first_answer: The statements that tags are relations to.
+        problem: Why there is none, in one line; None where the passages have no answer.
+        raw: The unreadable reply.
+        worth: Method -> what its answer is worth.
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the labeller read a part then.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    first_answer: tuple[str, ...]
+    problem: str | None
+    raw: str | None
+    worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
+
+
+class RecordingLabeller:
+    """A labeller that keeps what could not be read, or not whole.
+
+    Args:
+        labeller: Whom it asks.
+    """
+
+    def __init__(self, labeller: Labeller) -> None:
+        self._labeller = labeller
+        self.identity = labeller.identity
+        self.unreadable = 0
+        self.truncations: list[Truncation] = []
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        """As the labeller."""
+        labelled = await self._labeller(claims, documents)
+        self.unreadable += sum(each.relation is Relation.INVALID for each in labelled.judgements)
+        self.truncations += labelled.truncations
+        return labelled
+
+
+async def answer_worth(
+    outcomes: Mapping[str, Outcome],
+    passages: Mapping[str, Document],
+    gold: GoldAnswer,
+    labeller: Labeller,
+) -> dict[str, AnswerWorth]:
+    """Judge the answers of all methods to one question; what they share is asked once.
+
+    Args:
+        outcomes: Method -> answer.
+        passages: Id -> passage.
+        gold: What is to be said.
+        labeller: Says what passages say of a sentence.
+
+    Raises:
+        PairError: A sentence or a passage cannot be judged.
+        RequestError, ServingError: As of the labeller.
+    """
+    relations = await _relations(outcomes.values(), passages, labeller)
+    texts = {name: _text(outcome) for name, outcome in outcomes.items()}
+    distinct = list(dict.fromkeys(texts.values()))
+    recalls = dict(
+        zip(
+            distinct,
+            await asyncio.gather(*(_recall(text, gold, labeller) for text in distinct)),
+            strict=True,
+        )
+    )
+    return {
+        name: AnswerWorth(
+            citations=_citations(outcome, relations),
+            statements=sum(each.about not in NEUTRAL for each in outcome.statements),
+            contradicting=sum(
+                bool(_opposed(each, outcome, relations) - _disclosed(each, outcome, relations))
+                for each in outcome.statements
+            ),
+            contradicting_strict=sum(
+                bool(_opposed(each, outcome, relations)) for each in outcome.statements
+            ),
+            recall=recalls[texts[name]],
+        )
+        for name, outcome in outcomes.items()
+    }
+
+
+async def supporting(
+    claims: Sequence[str], passages: Sequence[Document], labeller: Labeller
+) -> dict[str, Relation]:
+    """The passages that support one of several claims, by the labeller.
+
+    Raises:
+        PairError, RequestError, ServingError: As of the labeller.
+    """
+    if not claims or not passages:
+        return {}
+    judged = (await labeller(claims, passages)).judgements
+    return {
+        each.document: Relation.SUPPORTS for each in judged if each.relation is Relation.SUPPORTS
+    }
+
+
+async def _relations(
+    outcomes: Iterable[Outcome], passages: Mapping[str, Document], labeller: Labeller
+) -> Relations:
+    """What every group of passages that matters says of every sentence."""
+    wanted: dict[str, dict[Group, None]] = {}
+    for outcome in outcomes:
+        for statement in outcome.statements:
+            if statement.about != "none":
+                groups = wanted.setdefault(statement.text, {})
+                groups.update(dict.fromkeys([(name,) for name in outcome.packet]))
+                groups.update(dict.fromkeys(_groups(statement.cites[:AT_MOST])))
+
+    async def ask(sentence: str, groups: Sequence[Group]) -> list[Relation]:
+        if not groups:
+            return []
+        read = [
+            Document(id=f"group {n}", text="\n\n".join(passages[name].as_read() for name in group))
+            for n, group in enumerate(groups)
+        ]
+        return [each.relation for each in (await labeller([sentence], read)).judgements]
+
+    answers = await asyncio.gather(*(ask(text, list(groups)) for text, groups in wanted.items()))
+    return {
+        (text, group): relation
+        for (text, groups), labels in zip(wanted.items(), answers, strict=True)
+        for group, relation in zip(groups, labels, strict=True)
+    }
+
+
+def _groups(cites: Group) -> list[Group]:
+    """The groups that ALCE's rules may ask about: all, each alone, and all but each."""
+    if not cites:
+        return []
+    without = [cites[:n] + cites[n + 1 :] for n in range(len(cites))]
+    return [cites, *((name,) for name in cites), *(group for group in without if group)]
+
+
+def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
+    """Every sentence asks for a citation, also one that says that nothing was found."""
+    place = {name: position for position, name in enumerate(outcome.packet)}
+
+    def supports(positions: Sequence[int], text: str) -> bool:
+        group = tuple(outcome.packet[position] for position in positions)
+        return relations[text, group] is Relation.SUPPORTS
+
+    sentences = [
+        CitedSentence(each.text, tuple(place[name] for name in each.cites))
+        for each in outcome.statements
+    ]
+    return citation_counts(sentences, len(outcome.packet), supports)
+
+
+def _opposed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
+    """Passages of the packet that contradict a statement; one about the conflict has none."""
+    if statement.about in NEUTRAL:
+        return set()
+    return {
+        name
+        for name in outcome.packet
+        if relations[statement.text, (name,)] is Relation.CONTRADICTS
+    }
+
+
+def _disclosed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
+    """Passages whose own version the answer gives in another sentence, citing them for it."""
+    return {
+        name
+        for other in outcome.statements
+        if other is not statement and other.about != "none"
+        for name in other.cites
+        if other.about == "conflict" or relations[other.text, (name,)] is Relation.SUPPORTS
+    }
+
+
+async def _recall(text: str, gold: GoldAnswer, labeller: Labeller) -> float | None:
+    """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
+    if gold.answers:
+        return answer_recall(gold.answers, text, most=gold.most)
+    if not gold.claims:
+        return None
+    if not text:
+        return 0.0
+    judged = (await labeller(gold.claims, [Document(id="answer", text=text)])).judgements
+    return sum(each.relation is Relation.SUPPORTS for each in judged) / len(judged)
+
+
+def _text(outcome: Outcome) -> str:
+    return " ".join(each.text for each in outcome.statements if each.about != "none")

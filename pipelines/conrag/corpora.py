@@ -1,0 +1,197 @@
+"""Released data sets whose passages lie in files of their own, as claims: one loader each."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from nli.windows import Span, sentences
+from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
+from pipelines.conrag.query import Query
+from pipelines.conrag.releases import SIDE, STANCE, digest, stance_of
+from pipelines.conrag.stance import Stance
+from pipelines.data.fever import FeverClaim, page_key, page_title
+from pipelines.data.ragtruth import CONFLICTS, Response, Source
+from pipelines.data.records import Document
+from pipelines.data.scifact import Abstract, ScientificClaim
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Relation
+from pipelines.retrieval.chunks import passages
+
+LONGEST_PAGE = 180
+"""Characters of a page's title in ids, at most: an id has 200."""
+
+
+def from_scifact(
+    claims: Sequence[ScientificClaim], corpus: Mapping[str, Abstract]
+) -> Iterator[Query]:
+    """The sentences of the abstracts that a claim cites; rationales are its evidence.
+
+    Cited abstracts that the corpus lacks are left out.
+    """
+    for claim in claims:
+        cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
+        passages = tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus}))
+        side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
+        sets: list[frozenset[str]] = []
+        relations: dict[str, Relation] = {}
+        for name, rationales in claim.evidence.items():
+            for rationale in rationales:
+                units = frozenset(f"{name}:{number}" for number in rationale.sentences)
+                sets.append(units)
+                relations |= dict.fromkeys(units, side[rationale.label])
+        sides = set(relations.values())
+        yield Query(
+            id=str(claim.id),
+            source="scifact",
+            claim=claim.claim,
+            passages=passages,
+            stance=stance_of(sides),
+            disputed=len(sides) > 1,
+            evidence=tuple(dict.fromkeys(sets)),
+            relations=relations,
+        )
+
+
+def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
+    """The sentences of all abstracts, to be indexed as the corpus that all claims are searched in.
+
+    Their ids are those of `from_scifact`.
+    """
+    return [
+        Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
+        for name, abstract in corpus.items()
+        for number, text in enumerate(abstract.abstract)
+        if text.strip()
+    ]
+
+
+def from_fever(
+    claims: Sequence[FeverClaim],
+    pages: Mapping[str, Mapping[int, str]],
+    further: Mapping[int, Collection[str]] | None = None,
+) -> Iterator[Query]:
+    """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
+
+    To be given the right pages is half of what FEVER asks, and a claim without evidence is given
+    none. Where pages are to be found as well, `fever_passages` is what all claims are searched in.
+    Evidence that is not on the pages stays: it is not found.
+
+    Args:
+        claims: Of one file.
+        pages: As `pipelines.data.fever.read_wikipedia` gives them. Pages that are not there are
+            passed over.
+        further: Claim id -> titles of further pages to retrieve from, those that a search for pages
+            found, for instance. It may name pages for claims without evidence.
+    """
+    sentences = {page: _page_passages(page, lines) for page, lines in pages.items()}
+    for claim in claims:
+        named = [pointer.page for pointers in claim.evidence for pointer in pointers]
+        keys = dict.fromkeys(map(page_key, [*named, *(further or {}).get(claim.id, ())]))
+        sets = [
+            frozenset(_pointer_id(page_key(page), number) for page, number in pointers)
+            for pointers in claim.evidence
+        ]
+        side = SIDE.get(claim.label, Relation.IRRELEVANT)
+        yield Query(
+            id=str(claim.id),
+            source="fever",
+            claim=claim.claim,
+            passages=tuple(passage for key in keys for passage in sentences.get(key, ())),
+            stance=STANCE.get(claim.label, Stance.NOT_ENOUGH_INFO),
+            disputed=None,
+            evidence=tuple(dict.fromkeys(sets)),
+            relations={name: side for units in sets for name in units},
+        )
+
+
+def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
+    """The sentences of all pages, to be indexed as the corpus that all claims are searched in.
+
+    Their ids are those of `from_fever`.
+
+    Args:
+        pages: As `pipelines.data.fever.read_wikipedia` gives them.
+    """
+    return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
+
+
+def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> Iterator[Query]:
+    """The sentences of each response, and its source in passages.
+
+    A sentence is supported where people marked no word of it, refuted where one of its marks
+    contradicts the source, and else without enough information. Which passage says so is not known.
+
+    Left out are responses that the release calls faulty as a whole, as its own evaluation does,
+    those whose source is no prose, a table (Data2txt), and those that are blank.
+
+    Args:
+        responses: Of one file.
+        sources: Source id -> source.
+
+    Raises:
+        InputError: A response has no source.
+    """
+    cut: dict[str, tuple[Document, ...]] = {}
+    for response in responses:
+        name = response.source_id
+        if response.quality != "good":
+            continue
+        if name not in sources:
+            raise InputError(
+                f"response '{response.id}' was written from source '{name}', which is not among "
+                "the sources; name the source_info.jsonl of the same release"
+            )
+        if name not in cut:
+            cut[name] = _source_passages(sources[name])
+        if cut[name]:
+            yield from _sentences(response, cut[name])
+
+
+def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Query]:
+    marks = [Span(label.start, label.end) for label in response.labels]
+    conflicts = [
+        mark
+        for mark, label in zip(marks, response.labels, strict=True)
+        if label.label_type in CONFLICTS
+    ]
+    for number, span in enumerate(sentences(response.response), start=1):
+        words = tokens(response.response, span)
+        hallucinated = touched(words, marks)
+        stance = Stance.NOT_ENOUGH_INFO if hallucinated else Stance.SUPPORT
+        yield Query(
+            id=f"{response.id}:{number}",
+            source="ragtruth",
+            claim=" ".join(response.response[slice(*span)].split()),
+            passages=source,
+            stance=Stance.REFUTE if touched(words, conflicts) else stance,
+            disputed=None,
+            evidence=(),
+            relations={},
+            response=ResponseSentence(
+                response=response.id,
+                source=response.source_id,
+                tokens=len(words),
+                hallucinated=hallucinated,
+            ),
+        )
+
+
+def _source_passages(source: Source) -> tuple[Document, ...]:
+    return tuple(
+        part
+        for number, text in enumerate(source.passages(), start=1)
+        for part in passages(Document(id=f"{source.source_id}:{number}", text=text))
+    )
+
+
+def _page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
+    title = page_title(page)
+    return tuple(
+        Document(id=_pointer_id(page, number), text=text, title=title)
+        for number, text in sorted(lines.items())
+    )
+
+
+def _pointer_id(page: str, number: int) -> str:
+    if len(page) > LONGEST_PAGE:
+        # Some titles are longer than an id may be; two of them may begin alike.
+        page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
+    return f"{page}:{number}"

@@ -1,0 +1,239 @@
+"""ConRAG, its baselines and its ablations over a data set of claims or questions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pipelines.conrag.datasets import (
+    ALCE,
+    HALVED,
+    Dataset,
+    DatasetName,
+    digest_of,
+    read,
+)
+from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.options import AnswerOptions, WriterName
+from pipelines.conrag.query import Query
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given, search_of
+from pipelines.conrag.settings import SEARCH_PANEL
+from pipelines.conrag.writers import generators
+from pipelines.data.released import Part
+from pipelines.errors import InputError
+from pipelines.evidence.examples import SAMPLES
+from pipelines.evidence.judge import model_of
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.options import RunOptions, judging
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.option import Option, refuse_given
+from pipelines.retrieval.dense import Embedder
+
+HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
+
+Every method gets the same passages with the same tags, and writes with the same template; so no
+language model is needed unless `--labeller` or `--generator` asks for one. Leaves in the run
+folder: `conrag.DATASET.jsonl` (every claim, tag and answer), `tables/` in the layout of the
+paper's Tables IV to IX, and `report.html`. Run it again with another data set and the same
+folder to have both in one table.
+
+Examples:
+    contested run conrag --out results-conrag
+
+    contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
+
+    contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
+"""
+
+
+class ConragOptions(RunOptions, AnswerOptions):
+    """What a user may choose about the comparison."""
+
+    dataset: Annotated[
+        DatasetName,
+        Option(
+            "What the file is: a released data set, or `claims` in the format of "
+            "docs/conflict-detection.md. Those of `alce` are questions, the others claims."
+        ),
+    ] = "claims"
+    data: Annotated[
+        Path | None, Option("The file of claims.", shown="bundled samples, of `claims`")
+    ] = None
+    corpus: Annotated[
+        Path | None,
+        Option(
+            "Of scifact, its corpus.jsonl; of fever, the folder wiki-pages; of ragtruth, "
+            "source_info.jsonl."
+        ),
+    ] = None
+    half: Annotated[
+        Part | None,
+        Option(
+            "Which half of the claims. The tagger is trained on the other half of some sets.",
+            shown="test of fool-me-twice, climate-fever and wice, else all",
+        ),
+    ] = None
+    among: Annotated[
+        Scope,
+        Option(
+            "Find a claim's passages among its `own`, or among those of `all` claims.",
+            panel=SEARCH_PANEL,
+        ),
+    ] = "own"
+    generator: Annotated[
+        WriterName | None,
+        Option(
+            "Who writes every method's answers: a template that quotes, or a language model.",
+            shown="template; llm of alce",
+        ),
+    ] = None
+
+    @property
+    def questions(self) -> bool:
+        """Whether the data are questions, with passages that come ranked."""
+        return self.dataset == ALCE
+
+    @property
+    def writes(self) -> bool:
+        """Whether a language model writes; only one can answer questions."""
+        return self.generator == "llm" or self.questions
+
+    @property
+    def part(self) -> Part:
+        """Which half of the claims."""
+        return self.half or ("test" if self.dataset in HALVED else "all")
+
+
+def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
+    """Read the claims; every method is put to work on each.
+
+    Raises:
+        InputError: A file or an option cannot be used.
+        ServingError: There is no such model.
+    """
+    if options.questions:
+        _refuse_of_questions(options)
+    if options.data is None and options.dataset != "claims":
+        raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
+    claims = read(
+        options.dataset, options.data or SAMPLES, corpus=options.corpus, part=options.part
+    )
+    queries = claims.queries[: options.limit]
+    settings, tagging = options.settings, judging(options.judge, options.on_overflow)
+    embedding = None if options.questions else options.embedding()
+
+    def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
+        found = None if options.questions else _search(claims, options, embedding, models)
+        find = found or as_given
+        judge = models.judge(tagging)
+        llm = generators(models.asked, models.prompts) if options.writes else None
+        prompts = (*judge.prompts, *(llm.prompts if llm else ()))
+        config: dict[str, Any] = {
+            "data": {"name": claims.file, "sha256": claims.digest},
+            "half": claims.part,
+            "settings": tagging.judging(),
+            "conrag": settings.model_dump(),
+            "retrieval": {"passages": digest_of(claims.corpus)}
+            | (found.about() if found else AS_GIVEN),
+            "prompts": {prompt.name: prompt.digest for prompt in prompts},
+            "sampling": {"temperature": 0.0, "seed": 0},
+            "labeller": {"identity": judge.labeller.identity},
+            **judge.about(),
+        }
+        if llm is not None:
+            config["writer"] = model_of(models.asked)
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{claims.name}",
+                config,
+                lambda query: evaluate(
+                    query, find(query, settings.depth), judge.labeller, settings, llm
+                ),
+                judge=judge,
+            )
+        ]
+
+    return Plan(queries, options.needs(), work, _summary(claims, queries, options))
+
+
+def _refuse_of_questions(options: ConragOptions) -> None:
+    named = f"--dataset {options.dataset}"
+    if options.generator == "template":
+        raise InputError(
+            f"{named} has questions, which a language model answers; leave --generator template out"
+        )
+    refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
+    if options.judge.by_model and options.judge.evidence == "together":
+        raise InputError(
+            "--evidence together reads all passages at once, and answers of alce are judged by a "
+            "few of them each time; choose json or choice"
+        )
+
+
+def _search(
+    claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
+) -> Search:
+    """The index of the claims' passages, made or opened."""
+    with models.counting("passages", len(claims.corpus)) as counter:
+
+        def on_progress(more: int) -> None:
+            for _ in range(more):
+                counter.advance()
+
+        return search_of(
+            claims,
+            models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
+            method=options.method,
+            among=options.among,
+            embedder=Embedder(embedding) if embedding else None,
+            on_progress=on_progress,
+        )
+
+
+def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
+    depth = options.settings.depth
+    own = sum(min(depth, len(query.passages)) for query in queries)
+    pairs = own if options.among == "own" else depth * len(queries)
+    told = (
+        f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
+        f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
+        f"{len(claims.corpus):,} passages\n"
+        f"about {pairs + (0 if options.writes else 2 * len(queries)):,} pairs to be judged by "
+        f"{options.judge.labeller}"
+    )
+    if options.questions:
+        told += ", and every sentence of an answer by what it is shown"
+    return told + ("\n5 answers each, written by a language model" if options.writes else "")
+
+
+def _failed(query: Query, reason: str) -> ClaimResult:
+    return ClaimResult(
+        id=query.id,
+        claim=query.claim,
+        status="failed",
+        stance=query.stance,
+        disputed=query.disputed,
+        response=query.response,
+        error=reason,
+    )
+
+
+def _publication(runs: Runs[ClaimResult]) -> Publication:
+    from pipelines.conrag.tables.every import all_tables
+    from pipelines.conrag.view import view
+
+    made = all_tables(runs.results)
+    return Publication(view(runs.results, made, runs.configs), made)
+
+
+EXPERIMENT = Experiment(
+    name="conrag",
+    title="ConRAG",
+    help=HELP,
+    counted="claims",
+    options=ConragOptions,
+    result=ClaimResult,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+)

@@ -1,0 +1,100 @@
+"""What a user may choose about ConRAG, over a data set and for one query alike."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pipelines.conrag.settings import SEARCH_PANEL, ConragSettings
+from pipelines.errors import InputError
+from pipelines.evidence.settings import PANEL as METRIC_PANEL
+from pipelines.evidence.settings import Evidence, JudgeSettings, LabellerName
+from pipelines.experiment.needs import Needs, judge_needs
+from pipelines.experiment.options import ServerOptions
+from pipelines.option import Only, Option
+from pipelines.retrieval.dense import default_embedder
+from pipelines.retrieval.index import Method
+from serving.connect import Role
+
+Overflow = Literal["error", "cut"]
+WriterName = Literal["template", "llm"]
+
+
+class TaggingSettings(JudgeSettings):
+    """Who tags passages as supporting or refuting; by default the tagger, which needs no server."""
+
+    labeller: Annotated[
+        LabellerName,
+        Option(
+            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), or the tagger "
+            "where it is sure and the language model for the rest (`cascade`).",
+            panel=METRIC_PANEL,
+        ),
+    ] = "nli"
+    evidence: Evidence = "json"
+
+
+class AnswerOptions(ServerOptions):
+    """How passages are found and tagged, and who writes the answer from them."""
+
+    on_overflow: Annotated[
+        Overflow,
+        Option(
+            "What to do with a text too long for the context; cuts are recorded.",
+            only=Only(
+                lambda options: options.judge.by_model,
+                lambda options: f"--labeller {options.judge.labeller}",
+            ),
+        ),
+    ] = "error"
+    method: Annotated[
+        Method | None,
+        Option(
+            "Search by words, by meaning, or by both with their ranks fused.",
+            panel=SEARCH_PANEL,
+            shown="hybrid, or bm25 where there are no embeddings",
+        ),
+    ] = None
+    embedder: Annotated[
+        Path | None,
+        Option(
+            "Folder of a sentence-transformers model, for search by meaning.",
+            panel=SEARCH_PANEL,
+            shown="all-MiniLM-L6-v2, where its package is installed",
+            only=Only(lambda options: options.method != "bm25", "--method bm25"),
+        ),
+    ] = None
+    generator: Annotated[
+        WriterName | None,
+        Option(
+            "Who writes the answer: a template that quotes, or a language model.", shown="template"
+        ),
+    ] = None
+    settings: ConragSettings = ConragSettings()
+    judge: TaggingSettings = TaggingSettings()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a language model writes."""
+        return self.generator == "llm"
+
+    def needs(self) -> Needs:
+        """The models.
+
+        Raises:
+            InputError, ServingError: As `judge_needs`.
+        """
+        tags = self.judge.by_model
+        role: Role = "judge" if tags else "generator"
+        return judge_needs(self, self.judge, role=role, asks=tags or self.writes)
+
+    def embedding(self) -> Path | None:
+        """Folder of the embedding model that passages are to be indexed with, if with one.
+
+        Raises:
+            InputError: Search by meaning is asked for, and there is no model.
+        """
+        path = None if self.method == "bm25" else self.embedder or default_embedder()
+        if self.method in ("dense", "hybrid") and path is None:
+            raise InputError(
+                f"--method {self.method} needs an embedding model; name one with --embedder"
+            )
+        return path

@@ -1,0 +1,61 @@
+"""What a method makes of a claim, in terms that all methods share."""
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.conrag.answer import About
+from pipelines.conrag.policies import SIDE
+from pipelines.conrag.stance import Stance
+from pipelines.evidence.judgement import Relation
+
+
+class Statement(BaseModel):
+    """A sentence of an answer.
+
+    Attributes:
+        text: Without citation marks.
+        about: What it speaks of: a side, the conflict, or nothing of the evidence.
+        cites: Ids of passages, in the order cited.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+    about: About
+    cites: tuple[str, ...] = ()
+
+    @property
+    def side(self) -> Relation | None:
+        """The side that it takes: what a passage that bears it out says of the claim."""
+        return SIDE.get(self.about)
+
+
+class Outcome(BaseModel):
+    """A stance, and an answer from a packet of passages.
+
+    Attributes:
+        stance: The label of the claim.
+        packet: Ids of the k' passages that the answer was written from.
+        statements: The answer.
+        support: How far the method holds the claim to be supported, in [0, 1]; see
+            `pipelines.conrag.methods.support_share`.
+        undecided: Whether the stance is unknown: the reply that was to give it could not be read.
+        unbound: Sentences whose citations are wrong; they count as citing nothing.
+        problem: Why there is no answer, in one line.
+        raw: The reply of a language model that could not be read.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    stance: Stance
+    packet: tuple[str, ...]
+    statements: tuple[Statement, ...]
+    support: float = 0.0  # older results do not have it, and need it for nothing
+    undecided: bool = False
+    unbound: int = 0
+    problem: str | None = None
+    raw: str | None = None
+
+    @property
+    def cited(self) -> tuple[str, ...]:
+        """What the answer shows as its evidence: each passage it cites, once, in order."""
+        return tuple(dict.fromkeys(name for each in self.statements for name in each.cites))

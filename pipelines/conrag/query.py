@@ -1,0 +1,74 @@
+"""A claim to be checked or a question to be answered, and what is known of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.question import MOST
+from pipelines.conrag.stance import Stance
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.answer_recall import named_answers
+from pipelines.retrieval.index import Retrieved
+from pipelines.text.as_claim import as_claim
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """What is known of a question's answer.
+
+    Attributes:
+        answers: Aliases of each short answer that is to be named.
+        claims: What the answer is to entail.
+        most: Short answers that are enough; None asks for all of them. ALCE asks for five of a
+            list (QAMPARI).
+    """
+
+    answers: tuple[tuple[str, ...], ...] = ()
+    claims: tuple[str, ...] = ()
+    most: int | None = None
+
+    def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
+        """The answer in statements, as `pipelines.conrag.question` makes them.
+
+        Args:
+            question: What is asked.
+            found: Passages; of short answers, the first ones that they name are taken.
+        """
+        text = " ".join(each.passage.as_read() for each in found)
+        named = [
+            as_claim(question, aliases[0])
+            for aliases, there in zip(self.answers, named_answers(self.answers, text), strict=True)
+            if there
+        ]
+        return tuple(dict.fromkeys((*named, *self.claims)))[:MOST]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A claim to be checked, or a question to be answered.
+
+    Attributes:
+        id: Name of the claim, unique within its source.
+        source: Data set.
+        claim: The claim, or the question.
+        passages: What there is to retrieve from for this claim.
+        stance: The gold stance; None where the data have none.
+        disputed: Whether its evidence is known to disagree; None where the data do not say.
+        evidence: Alternative sets of passage ids, each enough by itself; none where there is no
+            evidence to find.
+        relations: Passage id -> what it says of the claim, as far as the data say.
+        response: Where the claim stands, if it is a sentence of a response.
+        gold_answer: What is known of the answer, if it is a question; then relations are to that.
+    """
+
+    id: str
+    source: str
+    claim: str
+    passages: tuple[Document, ...]
+    stance: Stance | None
+    disputed: bool | None
+    evidence: tuple[frozenset[str], ...]
+    relations: Mapping[str, Relation]
+    response: ResponseSentence | None = None
+    gold_answer: GoldAnswer | None = None

@@ -1,0 +1,179 @@
+"""Released data sets as claims with passages, gold stances and gold evidence: one loader each.
+
+Those here bring the passages of each claim; see `corpora` for the others.
+"""
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+
+from pipelines.conrag.query import GoldAnswer, Query
+from pipelines.conrag.stance import Stance
+from pipelines.data.alce import Question
+from pipelines.data.climate_fever import ClimateClaim
+from pipelines.data.fool_me_twice import GameClaim
+from pipelines.data.records import Document
+from pipelines.data.wice import CitedClaim
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.answer_recall import named_answers
+
+ENOUGH = 5
+"""Answers of a list that ALCE takes for all of it (Gao et al. 2023, section 3.2, recall-5)."""
+
+SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
+STANCE = {"SUPPORTS": Stance.SUPPORT, "REFUTES": Stance.REFUTE}
+
+
+def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
+    """Claims in the unified format, with the documents of each.
+
+    Where the relations of documents are known, the claim has the stance of the side that is there;
+    with both sides it is disputed, and there is not enough information for a stance.
+    """
+    for claim in claims:
+        # Documents of two claims may have one id and are two passages.
+        passages = tuple(
+            each.model_copy(update={"id": digest(f"{claim.id} {each.id}")})
+            for each in claim.documents
+        )
+        relations: dict[str, Relation] = {}
+        stance = None
+        if claim.relations is not None:
+            known = zip(passages, claim.relations, strict=True)
+            relations = {passage.id: relation for passage, relation in known}
+            stance = stance_of(set(relations.values()) & set(SIDE.values()))
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDE.values())
+        yield Query(
+            id=claim.id,
+            source=claim.source,
+            claim=claim.claim,
+            passages=passages,
+            stance=stance,
+            disputed=claim.conflict,
+            evidence=(gold,) if gold else (),
+            relations=relations,
+        )
+
+
+def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
+    """Sentences of the claim's page: those that were retrieved, and the gold ones.
+
+    A sentence has one id wherever it stands, so that claims on one page share it. Whether other
+    sentences than the gold ones say something of the claim is not known.
+    """
+    for claim in claims:
+        gold = {digest(each.text): each for each in claim.gold_evidence}
+        pool = {digest(each.text): each for each in claim.retrieved_evidence} | gold
+        yield Query(
+            id=claim.id,
+            source="fool-me-twice",
+            claim=claim.text,
+            passages=tuple(
+                Document(id=name, text=each.text, title=claim.wikipedia_page or None)
+                for name, each in sorted(pool.items())
+            ),
+            stance=STANCE[claim.label],
+            disputed=None,
+            evidence=(frozenset(gold),),
+            relations=dict.fromkeys(gold, SIDE[claim.label]),
+        )
+
+
+def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
+    """The five sentences of each claim. A disputed claim has no stance but "not enough".
+
+    Evidence to be found are the sentences on either side.
+    """
+    for claim in claims:
+        relations = {
+            each.evidence_id: SIDE.get(each.evidence_label, Relation.IRRELEVANT)
+            for each in claim.evidences
+        }
+        sides = frozenset(
+            name for name, relation in relations.items() if relation is not Relation.IRRELEVANT
+        )
+        passages = {
+            each.evidence_id: Document(
+                id=each.evidence_id, text=each.evidence, title=each.article or None
+            )
+            for each in claim.evidences
+        }
+        yield Query(
+            id=claim.claim_id,
+            source="climate-fever",
+            claim=claim.claim,
+            passages=tuple(passages.values()),
+            stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
+            disputed=claim.claim_label == "DISPUTED",
+            evidence=(sides,) if sides else (),
+            relations=relations,
+        )
+
+
+def from_wice(claims: Sequence[CitedClaim]) -> Iterator[Query]:
+    """The sentences of the page that a claim cites; the first, its title, is the others' title.
+
+    Supporting sentences are known, a stance is not: what a page does not support may be true.
+    """
+    for claim in claims:
+        title, *_ = claim.evidence
+        names = [f"{claim.meta.id}:{number}" for number in range(len(claim.evidence))]
+        sets = {
+            frozenset(names[index] for index in indices)
+            for indices in claim.supporting_sentences
+            if indices
+        }
+        yield Query(
+            id=claim.meta.id,
+            source="wice",
+            claim=claim.claim,
+            passages=tuple(
+                Document(id=name, text=text, title=title.strip() or None if number else None)
+                for number, (name, text) in enumerate(zip(names, claim.evidence, strict=True))
+                if text.strip()
+            ),
+            stance=None,
+            disputed=None,
+            evidence=tuple(sorted(sets, key=sorted)),
+            relations={name: Relation.SUPPORTS for names in sets for name in names},
+        )
+
+
+def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
+    """Questions with what ALCE retrieved for each, the best first.
+
+    A passage that names one of the short answers supports the answer; whether one contradicts it
+    is not known. Of ELI5, whose answers are no short ones, nothing is known of passages.
+    """
+    for each in questions:
+        own = tuple(
+            passage.model_copy(update={"id": f"{each.id}/{passage.id}"})
+            for passage in each.passages
+        )
+        names = (p.id for p in own if any(named_answers(each.answers, p.as_read())))
+        yield Query(
+            id=each.id,
+            source=f"alce-{each.task}",
+            claim=each.question,
+            passages=own,
+            stance=None,
+            disputed=None,
+            evidence=(),
+            relations=dict.fromkeys(names, Relation.SUPPORTS),
+            gold_answer=GoldAnswer(
+                each.answers, each.claims, ENOUGH if each.task == "qampari" else None
+            ),
+        )
+
+
+def stance_of(sides: Collection[Relation]) -> Stance:
+    """The stance of the side that is there alone; with none or both there is none."""
+    if len(sides) != 1:
+        return Stance.NOT_ENOUGH_INFO
+    return Stance.SUPPORT if Relation.SUPPORTS in sides else Stance.REFUTE
+
+
+def digest(text: str) -> str:
+    """What stands for a text in an id, whatever its white space."""
+    plain = " ".join(text.split())
+    return hashlib.sha1(plain.encode("utf-8"), usedforsecurity=False).hexdigest()[:16]

@@ -1,0 +1,89 @@
+"""The record of one claim under every method: one line of `conrag.DATASET.jsonl`."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, field_serializer
+
+from pipelines.conrag.answer_worth import AnsweredQuestion
+from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.outcome import Outcome
+from pipelines.conrag.stance import Stance
+from pipelines.evidence.judgement import Relation, Truncation
+
+
+class Passage(BaseModel):
+    """A retrieved passage.
+
+    Attributes:
+        id, title, text: As in the data.
+        relevance: Normalised over what was retrieved, in [0, 1].
+        tag: What the tagger says of it; `INVALID` where that could not be read.
+        confidence: Of the tag, in [0, 1].
+        truth: What the data say of it; None where they say nothing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    title: str | None
+    text: str
+    relevance: float
+    tag: Relation
+    confidence: float
+    truth: Relation | None
+
+
+class ClaimResult(BaseModel):
+    """One claim.
+
+    Attributes:
+        id: Name of the claim within its data set.
+        claim: The claim, or the question.
+        status: "answered", or "failed" (tried again when the run is resumed).
+        stance: The gold stance; None where the data have none.
+        disputed: Whether its evidence is known to disagree; None where the data do not say.
+        evidence: Alternative sets of ids of gold evidence.
+        passages: The k passages, the most relevant first.
+        kappa: Conflict score over them, in [0, 1].
+        kappa_clusters: The same over clusters.
+        kappa_expected: The same over expected numbers of passages.
+        outcomes: Method -> what it makes of the claim.
+        truncations: Passages of which the labeller read a part.
+        response: Where the claim stands, if it is a sentence of a response.
+        question: What is kept of a question's answers, if it is one. Tags are relations to its
+            first answer then, and `truth` to the gold one.
+        error: One line for "failed".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    claim: str
+    status: Literal["answered", "failed"]
+    stance: Stance | None
+    disputed: bool | None
+    evidence: tuple[frozenset[str], ...] = ()
+    passages: tuple[Passage, ...] = ()
+    kappa: float = 0.0
+    kappa_clusters: float = 0.0
+    kappa_expected: float = 0.0
+    outcomes: dict[str, Outcome] = {}
+    truncations: tuple[Truncation, ...] = ()
+    response: ResponseSentence | None = None
+    question: AnsweredQuestion | None = None
+    error: str | None = None
+
+    @field_serializer("evidence", when_used="json")
+    def _in_order(self, evidence: tuple[frozenset[str], ...]) -> list[list[str]]:
+        # A set has no order of its own: a line that is read and written again must stay as it is.
+        return [sorted(units) for units in evidence]
+
+    @property
+    def truth(self) -> dict[str, Relation]:
+        """Passage id -> what the data say of it, where they do."""
+        return {each.id: each.truth for each in self.passages if each.truth is not None}
+
+    @property
+    def tags(self) -> dict[str, Relation]:
+        """Passage id -> what the tagger says of it."""
+        return {each.id: each.tag for each in self.passages}

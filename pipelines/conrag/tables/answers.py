@@ -1,0 +1,167 @@
+"""The tables of what answers cite and of what responses invent (ConRAG, Tables V and VI)."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+from pipelines.conrag import paper
+from pipelines.conrag.hallucination import (
+    CheckedSentence,
+    accepted_contradictions,
+    passage_auc,
+    token_f1,
+)
+from pipelines.conrag.methods import ABLATIONS, METHODS
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.tables.figures import (
+    Results,
+    answer_recall,
+    checked,
+    citation_figures,
+    citation_precision,
+    citation_recall,
+    contradiction_rate,
+    leakage,
+    of_responses,
+    says_something,
+    unreadable,
+)
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.proportion import share
+from pipelines.report.table import HERE, Column, Measure, Table
+
+QUESTIONS = (
+    "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
+    "passages say of a sentence is judged by the labeller of the run, where ALCE has a larger "
+    "entailment model. Every sentence counts there; of contradictions, all but those about the "
+    "conflict or about nothing. A sentence contradicts the packet where one of its passages "
+    "contradicts it and no other sentence gives that passage's version and cites it. Gold answers "
+    "said: short answers named (of lists, five are enough), or claims entailed."
+)
+CITATIONS = (
+    "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
+    "count). Whether a passage bears a statement out is read from the data's own labels: passages "
+    "without a label bear nothing out, so where few have one, the figures are low for all."
+)
+
+
+Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
+"""(results, method) -> what they come to."""
+
+
+class Line(NamedTuple):
+    """A method on the claims of a data set."""
+
+    dataset: str
+    method: str
+    own: Sequence[ClaimResult]
+
+
+def figure(key: str, title: str, of: Figure) -> Measure[Line]:
+    """The column of a figure."""
+    return Measure(key, title, lambda line: of(line.own, line.method))
+
+
+DATA: Final = Column[Any]("dataset", "Data")
+METHOD: Final = Column[Line]("method", "Method")
+RATE: Final = figure("contradiction_rate", "Contradiction rate", contradiction_rate)
+PRECISION: Final = figure("precision", "Citation precision", citation_precision)
+RECALL: Final = figure("recall", "Citation recall", citation_recall)
+UNREADABLE: Final = Column[Line](
+    "unreadable", "Unreadable", lambda line: unreadable(line.own, line.method)
+)
+
+
+def citations(results: Results) -> Table:
+    """Table V: citation precision and recall, and the share of citations that leak."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            if not of_responses(own)
+            for method in (*METHODS, *ABLATIONS)
+        ],
+        name="conrag_citations",
+        title="Citations",
+        caption="What the sentences of answers cite, and whether that bears them out.",
+        columns=[
+            *(DATA, METHOD, HERE),
+            *(PRECISION, RECALL),
+            figure("leakage", "Citation leakage", leakage),
+            RATE,
+            figure("answer_recall", "Gold answers said", answer_recall),
+            figure("answered", "Answers", says_something),
+            Column("unbound", "Wrong citations", _unbound),
+            UNREADABLE,
+            Column("statements", "Statements", _statements),
+        ],
+        quoted=paper.TABLE_V,
+        notes=(
+            CITATIONS,
+            "Leakage is the share of citations of passages that the tagger calls irrelevant.",
+            "Answers: the share of readable answers with a sentence about the evidence. Wrong "
+            "citations: sentences that cite nothing, or what is not there, or break the policy; "
+            "they count as citing nothing.",
+            QUESTIONS,
+            "The paper's rows are of ALCE with a larger language model and judge.",
+        ),
+    )
+
+
+def _statements(line: Line) -> int:
+    return citation_figures(line.own, line.method)[2]
+
+
+def _unbound(line: Line) -> int:
+    return sum(each.outcomes[line.method].unbound for each in line.own)
+
+
+def hallucinations(results: Results) -> Table:
+    """Table VI: how well hallucinated sentences of responses are found, and what passes."""
+
+    def of(
+        key: str, title: str, measure: Callable[[Sequence[CheckedSentence]], Estimate | None]
+    ) -> Measure[Line]:
+        return figure(key, title, lambda own, method: measure(checked(own, method)))
+
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            if of_responses(own)
+            for method in METHODS
+        ],
+        name="conrag_hallucination",
+        title="Hallucinations",
+        caption="Every sentence of a response is checked against what the response was written "
+        "from.",
+        columns=[
+            *(DATA, METHOD, HERE),
+            of("token_f1", "Token F1", token_f1),
+            of("passage_auc", "Passage AUC", passage_auc),
+            of("contradiction_rate", "Contradiction rate", accepted_contradictions),
+            of("flagged", "Flags", lambda found: share([each.flagged for each in found])),
+            Column("sentences", "Sentences", lambda line: len(checked(line.own, line.method))),
+            Column("responses", "Responses", _responses),
+        ],
+        quoted=paper.TABLE_VI,
+        notes=(
+            "A sentence is flagged as a whole, where the stance on it is not that it is supported. "
+            "Tokens are words between white space, those of all responses together.",
+            "Passage AUC: the probability that a response with a hallucination scores higher than "
+            "one without. A sentence scores 1 − support, in [0, 1]: how far the method does not "
+            "hold it to be supported; a response scores as its worst sentence. The paper does not "
+            "say what its passages are.",
+            "Contradiction rate: the share of the sentences that pass as supported in which people "
+            "marked a contradiction of the source. The paper counts statements that are generated; "
+            "nothing is generated here.",
+            "Oracle flags the sentences that people marked something in: no sentence escapes it, "
+            "so its AUC is 1 and its rate 0; its F1 is below 1 as it flags whole sentences.",
+            "Responses count by those of their sentences that were checked.",
+            "In brackets the 95 % interval: of token F1 by bootstrap over sources, of AUC DeLong's "
+            "clustered by source, else Wilson's, which takes sentences as independent.",
+        ),
+    )
+
+
+def _responses(line: Line) -> int:
+    return len({each.sentence.response for each in checked(line.own, line.method)})

@@ -1,0 +1,301 @@
+"""The tables of an evaluation, in the layout of the paper's Tables IV, VII and VIII, and others."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pipelines.conrag import paper
+from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.tables.answers import (
+    CITATIONS,
+    DATA,
+    METHOD,
+    PRECISION,
+    QUESTIONS,
+    RATE,
+    RECALL,
+    UNREADABLE,
+    Figure,
+    Line,
+    citations,
+    figure,
+    hallucinations,
+)
+from pipelines.conrag.tables.errors import error_table, errors_to_sort
+from pipelines.conrag.tables.figures import (
+    OURS,
+    Results,
+    answered,
+    contradiction_rate,
+    contradictions_per_claim,
+    coverage,
+    in_bin,
+    mean_evidence_f1,
+    of_questions,
+    right_stances,
+    shown_methods,
+    stance_accuracy,
+    stance_macro_f1,
+)
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.proportion import proportion
+from pipelines.report.compare import Pair, columns, compare
+from pipelines.report.failures import Failure, failed, truncations
+from pipelines.report.failures import failures as failure_table
+from pipelines.report.table import HERE, Column, Measure, Table
+
+BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
+"""Table VIII: name, lower end, upper end; the last one has its upper end in it."""
+
+KAPPAS: Mapping[str, Callable[[ClaimResult], float]] = {
+    "κ over passages": lambda result: result.kappa,
+    "κ over clusters": lambda result: result.kappa_clusters,
+    "κ over expected numbers": lambda result: result.kappa_expected,
+}
+
+ACCURACY = figure("accuracy", "Stance accuracy", stance_accuracy)
+EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", mean_evidence_f1)
+TAKES_A_SIDE = figure("answered", "Takes a side", coverage)
+
+CONTRADICTION = (
+    "A statement that takes a side contradicts the packet where a passage of it really takes the "
+    "other, as far as the data say, and the answer does not show that passage as being against it. "
+    "'Whatever is shown' counts it even then."
+)
+RESPONSES = (
+    "Sentences of responses (ragtruth) have a gold stance and no gold labels of passages: there is "
+    "nothing to count contradictions by, and no Oracle. conrag_hallucination has what is known."
+)
+
+
+def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
+    """Every table of a run folder.
+
+    Args:
+        results: Data set -> its results.
+        failed_shown: Most failures that are listed.
+    """
+    done = answered(results)
+    return [
+        stances(done),
+        citations(done),
+        hallucinations(done),
+        ablations(done),
+        conflict_bins(done),
+        conflict_auc(done),
+        paired(done),
+        error_table(done),
+        errors_to_sort(done),
+        failures(results, failed_shown),
+    ]
+
+
+def stances(results: Results) -> Table:
+    """Table IV: stance accuracy, evidence F1 and contradiction rate of every method."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            if not of_questions(own)
+            for method in shown_methods(own)
+        ],
+        name="conrag_stance",
+        title="Stance, evidence and contradictions",
+        caption="Every method retrieves the same passages and shows at most as many of them.",
+        columns=[
+            *(DATA, METHOD, HERE, ACCURACY),
+            figure("macro_f1", "Macro-F1", stance_macro_f1),
+            *(EVIDENCE_F1, RATE),
+            figure("contradiction_rate_strict", "Whatever is shown", _whatever_is_shown),
+            *(TAKES_A_SIDE, UNREADABLE),
+            Column("claims", "Claims", lambda line: len(line.own)),
+        ],
+        quoted=paper.TABLE_IV,
+        notes=(
+            "In brackets the 95 % interval: Wilson of shares, a t interval of evidence F1, by "
+            "bootstrap of macro-F1. Claims are taken as independent, and so are the statements of "
+            "an answer, of which the intervals of contradiction rates are too narrow.",
+            "Evidence is what the answer cites. Its F1 is the mean over claims that have gold "
+            "evidence, each against the best of its gold sets.",
+            CONTRADICTION,
+            RESPONSES,
+            "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
+            "model was to give and wrote nothing that can be read.",
+            "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
+            "language model; they stand here for orientation.",
+        ),
+    )
+
+
+def _whatever_is_shown(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    return contradiction_rate(own, method, disclosure=False)
+
+
+def ablations(results: Results) -> Table:
+    """Table VII: ConRAG without one of its parts."""
+    return Table.of(
+        [
+            Line(dataset, method, own)
+            for dataset, own in results.items()
+            for method in (OURS, *ABLATIONS)
+        ],
+        name="conrag_ablations",
+        title="Ablations",
+        columns=[
+            DATA,
+            Column("variant", "Variant", lambda line: line.method),
+            *(HERE, ACCURACY, EVIDENCE_F1, RATE, TAKES_A_SIDE, PRECISION, RECALL),
+        ],
+        quoted=paper.TABLE_VII,
+        notes=(CONTRADICTION, RESPONSES, CITATIONS, QUESTIONS),
+    )
+
+
+class Bin(NamedTuple):
+    """Claims of a data set by their conflict score."""
+
+    dataset: str
+    bin: str
+    inside: Sequence[ClaimResult]
+    every: Sequence[ClaimResult]
+
+
+def conflict_bins(results: Results) -> Table:
+    """Table VIII: NLI-RAG and ConRAG by conflict score."""
+
+    def of(method: str, key: str, title: str, figure: Figure) -> Measure[Bin]:
+        return Measure(key, f"{method} {title}", lambda own: figure(own.inside, method))
+
+    return Table.of(
+        [
+            Bin(dataset, name, in_bin(own, low, high), own)
+            for dataset, own in results.items()
+            for name, low, high in BINS
+        ],
+        name="conrag_conflict_bins",
+        title="By conflict score",
+        caption="Claims by κ over their retrieved passages.",
+        columns=[
+            DATA,
+            Column("bin", "κ"),
+            HERE,
+            Measure("share", "Share", lambda own: proportion(len(own.inside), len(own.every))),
+            of("NLI-RAG", "nli_rag_accuracy", "accuracy", stance_accuracy),
+            of(OURS, "conrag_accuracy", "accuracy", stance_accuracy),
+            of("NLI-RAG", "nli_rag_contradiction_rate", "contradiction rate", contradiction_rate),
+            of(OURS, "conrag_contradiction_rate", "contradiction rate", contradiction_rate),
+            Column("claims", "Claims", lambda own: len(own.inside)),
+        ],
+        quoted=paper.TABLE_VIII,
+        notes=(CONTRADICTION, RESPONSES, QUESTIONS),
+    )
+
+
+class Dispute(NamedTuple):
+    """How well a conflict score tells disputed claims from others."""
+
+    dataset: str
+    score: str
+    auc: Estimate
+    disputed: int
+    claims: int
+
+
+def conflict_auc(results: Results) -> Table:
+    """How well conflict scores tell disputed claims from others, where the data say which are."""
+    rows = []
+    for dataset, own in results.items():
+        known = [each for each in own if each.disputed is not None]
+        disputed = [bool(each.disputed) for each in known]
+        for name, score in KAPPAS.items():
+            auc = roc_auc([score(each) for each in known], disputed)
+            if auc is not None:
+                rows.append(Dispute(dataset, name, auc, sum(disputed), len(known)))
+    return Table.of(
+        rows,
+        name="conrag_conflict_auc",
+        title="Conflict score against known disputes",
+        caption="Probability that a disputed claim has the higher conflict score.",
+        columns=[
+            DATA,
+            Column("score", "Score"),
+            Measure("auc", "AUC"),
+            Column("disputed", "Disputed"),
+            Column("claims", "Claims"),
+        ],
+        notes=(
+            "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
+            "κ is 0 wherever no passage is labelled for one of the sides. Over expected numbers of "
+            "passages every probability of a side counts, so that it is not.",
+        ),
+    )
+
+
+def paired(results: Results) -> Table:
+    """ConRAG against every other method, claim by claim."""
+    pairs = []
+    for dataset, own in results.items():
+        right, rates = right_stances(own, OURS), contradictions_per_claim(own, OURS)
+        for method in (*shown_methods(own), *ABLATIONS):
+            if method != OURS:
+                by = {
+                    "accuracy": compare(right, right_stances(own, method), "McNemar"),
+                    "contradiction_rate": compare(
+                        rates, contradictions_per_claim(own, method), "sign flips"
+                    ),
+                }
+                pairs.append(Pair(dataset, OURS, method, by))
+    return Table.of(
+        pairs,
+        name="conrag_paired",
+        title="ConRAG against the others",
+        caption="Differences claim by claim, ConRAG less the other method.",
+        columns=[
+            Column("dataset", "Data", lambda pair: pair.at),
+            Column("method", "Other method", lambda pair: pair.second),
+            *columns("accuracy", "Stance accuracy", "McNemar"),
+            *columns("contradiction_rate", "Contradictions per claim", "sign flips"),
+        ],
+        notes=(
+            "In brackets the paired 95 % t interval. McNemar's test is exact; signs are flipped "
+            "9,999 times, seed 0. Nothing is corrected for the number of comparisons.",
+            "Contradictions per claim: the share of an answer's statements that contradict its "
+            "packet, 0 where it takes no side; so claims count alike, however long the answer.",
+            RESPONSES,
+            QUESTIONS,
+        ),
+    )
+
+
+def failures(results: Results, shown: int) -> Table:
+    """Claims that could not be judged, and labels that could not be read."""
+    return failure_table(
+        (lost for name, own in results.items() for each in own for lost in _lost(name, each)),
+        name="conrag_failures",
+        places=[
+            Column("dataset", "Data", lambda at: at[0]),
+            Column("claim", "Claim", lambda at: at[1]),
+        ],
+        most=shown,
+    )
+
+
+def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]:
+    at = (dataset, each.id)
+    if each.status == "failed":
+        yield failed(at, "failed", each.error)
+    unreadable = [name for name, tag in each.tags.items() if tag is Relation.INVALID]
+    if unreadable:
+        yield Failure(at, "unreadable labels", ", ".join(unreadable))
+    for method, outcome in each.outcomes.items():
+        if outcome.problem is not None:
+            yield failed(at, f"unreadable answer, {method}", outcome.problem)
+    if each.question is not None and each.question.problem is not None:
+        yield failed(at, "first answer", each.question.problem)
+    yield from truncations(at, each.truncations)
+    if each.question is not None:
+        yield from truncations(at, each.question.truncations)
+        if each.question.unreadable:
+            yield Failure(at, "unreadable labels of answers", str(each.question.unreadable))

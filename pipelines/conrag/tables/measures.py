@@ -1,0 +1,114 @@
+"""What an outcome is worth against what the data say (ConRAG, Table II).
+
+Passages of which the data say nothing bear nothing out and contradict nothing.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.citations import CitationCounts, CitedSentence, citation_counts
+
+Truth = Mapping[str, Relation]
+"""Passage id -> what it says of the claim, as far as the data say."""
+
+OTHER_SIDE = {
+    Relation.SUPPORTS: Relation.CONTRADICTS,
+    Relation.CONTRADICTS: Relation.SUPPORTS,
+}
+
+
+@dataclass(frozen=True)
+class Contradictions:
+    """Statements of an answer against its packet.
+
+    Attributes:
+        statements: Those that take a side; of answers to questions, those that might.
+        contradicting: Those of them that contradict the packet.
+    """
+
+    statements: int
+    contradicting: int
+
+    @property
+    def share(self) -> float:
+        """Contradicting statements over statements, in [0, 1]; 0 where no side is taken."""
+        return self.contradicting / self.statements if self.statements else 0.0
+
+
+def contradictions(outcome: Outcome, truth: Truth, *, disclosure: bool = True) -> Contradictions:
+    """Count the statements that contradict the evidence packet (ConRAG, section 3, metrics).
+
+    The paper calls it the proportion of generated statements that contradict the retrieved packet,
+    and does not say how an answer is counted that shows both sides. Here a statement that takes a
+    side contradicts the packet where a passage of the packet really takes the other, and the answer
+    does not say so: no statement about the other side or about the conflict cites it.
+
+    Args:
+        outcome: The answer, and the packet it was written from.
+        truth: What the passages really say.
+        disclosure: Whether what the answer itself says of the other side counts for it. Without,
+            a statement contradicts wherever the packet has the other side.
+    """
+    taken = [(each, each.side) for each in outcome.statements if each.side is not None]
+    counted = 0
+    for _, side in taken:
+        opposed = {name for name in outcome.packet if truth.get(name) is OTHER_SIDE[side]}
+        counted += bool(opposed - (_disclosed(outcome, side) if disclosure else set()))
+    return Contradictions(len(taken), counted)
+
+
+def _disclosed(outcome: Outcome, side: Relation) -> set[str]:
+    """Passages that the answer names as being against a side, or as part of a disagreement."""
+    return {
+        name
+        for each in outcome.statements
+        if each.about == "conflict" or each.side is OTHER_SIDE[side]
+        for name in each.cites
+    }
+
+
+def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
+    """Citation counts by ALCE's rules, judged by what the passages really say.
+
+    Passages bear a statement on a side out if one of them takes that side; one about the conflict,
+    if they take both; one that a language model wrote about neither, if one takes a side at all.
+    Statements about nothing need no citation and are left out.
+    """
+    counts = CitationCounts(0, 0, 0, 0)
+    for each in outcome.statements:
+        if each.about != "none":
+            own = _counted(each, truth)
+            counts = CitationCounts(
+                counts.sentences + own.sentences,
+                counts.supported + own.supported,
+                counts.citations + own.citations,
+                counts.needed + own.needed,
+            )
+    return counts
+
+
+def _counted(statement: Statement, truth: Truth) -> CitationCounts:
+    wanted = set(OTHER_SIDE) if statement.side is None else {statement.side}
+
+    def supports(positions: Sequence[int], _: str) -> bool:
+        said = {truth.get(statement.cites[position]) for position in positions}
+        return bool(wanted & said) if statement.about == "answer" else wanted <= said
+
+    sentence = CitedSentence(statement.text, tuple(range(len(statement.cites))))
+    return citation_counts([sentence], len(statement.cites), supports)
+
+
+def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
+    """Citations of passages that the tagger calls irrelevant (ConRAG, section 2, citation leakage).
+
+    Args:
+        outcome: The answer.
+        tags: Passage id -> its tag.
+
+    Returns:
+        Such citations, and all citations.
+    """
+    cites = [name for each in outcome.statements for name in each.cites]
+    return sum(tags.get(name) is Relation.IRRELEVANT for name in cites), len(cites)

@@ -1,0 +1,364 @@
+"""What ConRAG puts on the page: the paper's tables and figures for this run, and every claim."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.hallucination import passage_auc, token_f1
+from pipelines.conrag.methods import METHODS
+from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.tables import figures
+from pipelines.conrag.tables.errors import CATEGORIES, category
+from pipelines.evidence.judgement import Relation
+from pipelines.metrics.estimate import Estimate
+from pipelines.report import explorer
+from pipelines.report.curves import curve
+from pipelines.report.explorer import Example, ExperimentView, Facet, address, in_turn, single
+from pipelines.report.glance import (
+    Finding,
+    ModelUsed,
+    count,
+    failed,
+    fewest,
+    judge_models,
+    judges,
+    percent,
+    with_figures,
+)
+from pipelines.report.plots import dots, shares
+from pipelines.report.table import MISSING, Table, called, with_names_joined
+from pipelines.report.texts import Chip
+
+NAME = "conrag"
+TITLE = "ConRAG"
+
+FIFTHS = ((0.0, 0.2), (0.2, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
+"""Bins of the conflict score in the figures."""
+
+SMALLEST_BIN = 5
+"""Claims that a point of a figure must have behind it."""
+
+_DATA_COMPARED = 4
+"""Most sentences of comparison on the first screen."""
+
+Measure = Callable[[Sequence[ClaimResult], str], Estimate | None]
+"""Results and a method -> how well it does."""
+
+
+def view(
+    results: figures.Results, made: Sequence[Table], configs: Mapping[str, Mapping[str, Any]]
+) -> ExperimentView:
+    """Tables IV to IX of this run, Figures 2, 3, 5 and 6, and every claim.
+
+    Args:
+        results: Data set -> its results.
+        made: The tables of these results, from `tables.all_tables`.
+        configs: Data set -> its configuration, from `run.json`.
+    """
+    shown = in_turn(results)
+    kinds = {kind for own in results.values() for kind in (_kind(own),) if own}
+    noun = kinds.pop() if len(kinds) == 1 else "claim"
+    return ExperimentView(
+        name=NAME,
+        title=TITLE,
+        finding=finding(results, configs),
+        parts=_parts(results, made),
+        examples=tuple(_example(run, result) for run, result in shown),
+        facets=(
+            Facet("Stance", tuple(word for _, _, word in VERDICTS.values()), tuple(METHODS)),
+            Facet("Gold stance", (*(each.text for each in STANCES.values()), "not known")),
+            Facet("Evidence", ("disputed", "not disputed")),
+            Facet("Error of ConRAG", CATEGORIES),
+        ),
+        runs={name: name for name in results},
+        noun=(noun, f"{noun}s"),
+        models=tuple(
+            dict.fromkeys(model for config in configs.values() for model in judge_models(config))
+        ),
+        facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
+        left_out=sum(map(len, results.values())) - len(shown),
+    )
+
+
+def answer_view(answer: Answer, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+    """The page of one answer."""
+    return single(NAME, answer.query, answer_blocks(answer), models)
+
+
+def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) -> Finding:
+    """What the page's first screen says: right stances of ConRAG, the simpler methods and Oracle.
+
+    Of data sets with questions, which have no stances, what answers say of what is to be said.
+
+    Args:
+        results: Data set -> its results.
+        configs: Data set -> its configuration, from `run.json`.
+    """
+    every = [each for own in results.values() for each in own]
+    done = figures.answered(results)
+    measured = {name: _measure(own) for name, own in done.items()}
+    ours = {name: measure(done[name], figures.OURS) for name, (_, measure) in measured.items()}
+    where = {name: f" ({name})" if len(done) > 1 else "" for name in done}
+    by_what: dict[str, list[tuple[str, Estimate | None]]] = {}
+    for name, (what, _) in measured.items():
+        by_what.setdefault(what, []).append((where[name].strip(), ours[name]))
+    others = [
+        sentence
+        for name, (_, measure) in measured.items()
+        for sentence in _others(done[name], measure, where[name])
+    ]
+    unread = sum(Relation.INVALID in each.tags.values() for each in every)
+    return Finding(
+        experiment=TITLE,
+        question="Where passages disagree, is a claim rightly taken for supported or refuted?",
+        ran="; ".join(_ran(name, own, configs) for name, own in results.items()),
+        by="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        found=" ".join(f"{what}: {with_figures(own)}." for what, own in by_what.items()) or MISSING,
+        beside=" ".join(others[:_DATA_COMPARED]),
+        failed=failed(
+            (sum(each.status == "failed" for each in every), "claims that failed: {}"),
+            (unread, "claims with a passage label that could not be read: {}"),
+            (
+                sum(figures.unreadable(own, figures.OURS) for own in done.values()),
+                "answers that could not be read: {}",
+            ),
+            (sum(len(each.truncations) for each in every), "passages read only in part: {}"),
+        ),
+        anchor=NAME,
+        examples=fewest(ours.values()),
+        figures=tuple((f"{figures.OURS}{where[name]}", each) for name, each in ours.items()),
+        baselines=tuple(
+            (f"{best[0]}{where[name]}", best[1])
+            for name, (_, measure) in measured.items()
+            if (best := _best_simpler(done[name], measure)) is not None
+        ),
+    )
+
+
+def _measure(own: Sequence[ClaimResult]) -> tuple[str, Measure]:
+    """What a data set is measured by, in words and as a function."""
+    if figures.of_questions(own):
+        return "Share of what is to be said that ConRAG's answers say", figures.answer_recall
+    return (
+        "Right verdicts of ConRAG (supported, refuted or not enough information)",
+        figures.stance_accuracy,
+    )
+
+
+def _others(own: Sequence[ClaimResult], measure: Measure, where: str) -> list[str]:
+    """The best of the simpler methods, and Oracle, on one data set."""
+    said = []
+    if best := _best_simpler(own, measure):
+        said.append(f"Best simpler method{where}: {with_figures([best])}.")
+    # Of questions there is no telling what every passage really says.
+    if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
+        oracle = measure(own, figures.ORACLE)
+        if oracle is not None:
+            said.append(f"Knowing what every passage says{where}: {percent(oracle)}.")
+    return said
+
+
+def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Estimate] | None:
+    known = [
+        (name, found)
+        for name in figures.shown_methods(own)
+        if name not in (figures.OURS, figures.ORACLE) and (found := measure(own, name)) is not None
+    ]
+    return max(known, key=lambda each: each[1].value, default=None)
+
+
+def _ran(name: str, own: Sequence[ClaimResult], configs: Mapping[str, Mapping[str, Any]]) -> str:
+    return f"{count(len(own), _kind(own))}, {configs[name]['data']['name']}"
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    written = f"; answers written by {config['writer']['name']}" if "writer" in config else ""
+    return f"passages labelled by {judges(config)}{written}"
+
+
+def _kind(own: Sequence[ClaimResult]) -> str:
+    return "question" if figures.of_questions(own) else "claim"
+
+
+def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
+    """Data and retrieval of an evaluation."""
+    half = "" if config["half"] == "all" else f", {config['half']} half"
+    searched = config["retrieval"]
+    among = "its own passages" if searched["among"] == "own" else "all passages"
+    data = f"{config['data']['name']} ({count(len(own), _kind(own))}{half})"
+    return f"{data}, {searched['method']} in {among}"
+
+
+def _example(run: str, result: ClaimResult) -> Example:
+    answered = result.status == "answered"
+    worth = {name: verdict(result, name) for name in figures.shown_methods([result])}
+    judged = {name: each for name, each in worth.items() if each in VERDICTS}
+    wrong = category(result, figures.OURS) if answered and result.response is None else None
+    gold = STANCES[result.stance].text if result.stance else "not known"
+    disputed = {True: ["disputed"], False: ["not disputed"], None: []}[result.disputed]
+    recalls = result.question.worth if result.question else {}
+    said = {"said": recalls[figures.OURS].recall} if figures.OURS in recalls else {}
+    return Example(
+        id=result.id,
+        run=run,
+        title=result.claim,
+        status=result.status,
+        blocks=partial(claim_blocks, result),
+        about=(count(len(result.passages), "passage"),),
+        chips=tuple(Chip(name, *VERDICTS[each]) for name, each in judged.items())
+        if answered
+        else (Chip("failed", "invalid", "!"),),
+        facets={
+            "Stance": [f"{name}: {VERDICTS[each][2]}" for name, each in judged.items()],
+            "Gold stance": [gold],
+            "Evidence": disputed,
+            "Error of ConRAG": [wrong] if wrong else [],
+        },
+        figures={"κ": result.kappa, **said} if answered else {},
+        words="\n".join((*(each.title or "" for each in result.passages), result.error or "")),
+    )
+
+
+def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]:
+    done = figures.answered(results)
+    named = {table.name.removeprefix("conrag_"): table for table in made}
+    links = {
+        called(name, each.id): address(NAME, name, each.id)
+        for name, own in results.items()
+        for each in own
+    }
+    errors = _brief(with_names_joined(named["errors_to_sort"], "dataset", "id"))
+    failures = with_names_joined(named["failures"], "dataset", "claim")
+    shown = (
+        explorer.Part(
+            "Stance and evidence",
+            (named["stance"], named["paired"]),
+            tuple(accuracy_plots(done)),
+            "Is a claim supported or refuted by what was retrieved for it? ConRAG tags every "
+            "passage, shows both sides where they are balanced, and cites what it says; the "
+            "others do with less. Oracle knows what every passage says.",
+        ),
+        explorer.Part(
+            "Conflict score",
+            (named["conflict_bins"], named["conflict_auc"]),
+            tuple(conflict_plots(done)),
+            "κ is 0 where one side is absent and 1 where both are balanced. Does a method "
+            "contradict its evidence more often where the evidence disagrees?",
+        ),
+        explorer.Part("Citations", (named["citations"],)),
+        explorer.Part(
+            "Hallucinations",
+            (named["hallucination"],),
+            tuple(hallucination_plots(done)),
+            "Which sentences of a response does its source not bear out? Each is checked as a "
+            "claim, and flagged where it is not found to be supported. Oracle flags what people "
+            "marked.",
+        ),
+        explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
+    )
+    return (
+        *(part for part in shown if any(table.rows for table in part.tables)),
+        explorer.Part(
+            "Errors",
+            (named["errors"], errors) if errors.rows else (),
+            intro="" if errors.rows else "None: every stance that is known was found.",
+            links=links,
+        ),
+        explorer.Part(
+            "Failures and truncations",
+            (failures,),
+            intro=""
+            if failures.rows
+            else "None: every claim was judged, every label could be read, and every text was "
+            "seen whole.",
+            links=links,
+        ),
+    )
+
+
+def _brief(errors: Table) -> Table:
+    """The table without what stands on the page of each claim, and without the column to fill."""
+    kept = [
+        place
+        for place, column in enumerate(errors.columns)
+        if column.key not in ("passages", "category")
+    ]
+    return replace(
+        errors,
+        columns=tuple(errors.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in errors.rows),
+    )
+
+
+def accuracy_plots(done: figures.Results) -> list[Markup]:
+    """Stance accuracy of every method, one plot per data set with stances (Figure 3)."""
+    return [
+        dots(
+            [
+                (method, figures.stance_accuracy(own, method))
+                for method in figures.shown_methods(own)
+            ],
+            f"Stance accuracy, {name}",
+        )
+        for name, own in done.items()
+        if any(each.stance for each in own)
+    ]
+
+
+def conflict_plots(done: figures.Results) -> list[Markup]:
+    """Conflict scores (Figure 2), and contradiction rates by them (Figure 6)."""
+    scores = shares(
+        [(name, score_counts(own)) for name, own in done.items()],
+        {f"score-{n}": f"{low:g} to {high:g}" for n, (low, high) in enumerate(FIFTHS)},
+        "Claims by conflict score",
+    )
+    rates = (
+        curve(
+            [
+                (method, rate_by_score(own, method))
+                for method in ("RelRAG", "NLI-RAG", figures.OURS)
+            ],
+            f"Contradiction rate by conflict score, {name}",
+            "conflict score",
+            "contradiction rate",
+        )
+        for name, own in done.items()
+        if not figures.of_responses(own)
+    )
+    return [scores, *rates]
+
+
+def hallucination_plots(done: figures.Results) -> list[Markup]:
+    """Token F1 and passage AUC of every method, for data sets of responses (Figure 5)."""
+    return [
+        dots(
+            [(method, figure(figures.checked(own, method))) for method in METHODS],
+            f"{title}, {name}",
+        )
+        for name, own in done.items()
+        if figures.of_responses(own)
+        for title, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc))
+    ]
+
+
+def score_counts(own: Sequence[ClaimResult]) -> dict[str, int]:
+    """Claims in each fifth of the conflict score (Figure 2)."""
+    return {
+        f"score-{n}": len(figures.in_bin(own, low, high)) for n, (low, high) in enumerate(FIFTHS)
+    }
+
+
+def rate_by_score(own: Sequence[ClaimResult], method: str) -> list[tuple[float, float]]:
+    """(middle of a fifth, contradiction rate in it) where enough claims are (Figure 6)."""
+    points = []
+    for low, high in FIFTHS:
+        inside = figures.in_bin(own, low, high)
+        rate = figures.contradiction_rate(inside, method)
+        if rate is not None and len(inside) >= SMALLEST_BIN:
+            points.append(((low + high) / 2, rate.value))
+    return points

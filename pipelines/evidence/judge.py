@@ -1,0 +1,177 @@
+"""Who judges claims by documents: from settings to a labeller, with its identity for `run.json`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import InputError
+from pipelines.evidence.cascade import CascadeLabeller
+from pipelines.evidence.labeller import Labeller
+from pipelines.evidence.llm import LlmLabeller, llm_labeller
+from pipelines.evidence.nli import (
+    NliLabeller,
+    TaggerFolder,
+    calibrated,
+    nli_labeller,
+    shipped_tagger,
+)
+from pipelines.evidence.risk import ChosenThreshold, choose_threshold
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.evidence.store import JudgementStore, StoredLabeller, stored
+from pipelines.prompts import Prompt
+from serving.calls import Usage
+from serving.client import Client
+
+
+@dataclass(frozen=True)
+class Judge:
+    """A labeller made ready, behind the store of judgements if there is one.
+
+    Attributes:
+        settings: Who judges.
+        labeller: It.
+        llm: The language model as judge; None where it judges nothing.
+        tagger: The NLI tagger; None where it judges nothing.
+        nli: The labeller that asks it.
+        threshold: Of a cascade.
+        lookups: The labellers that ask the store first; they count what it knew.
+    """
+
+    settings: JudgeSettings
+    labeller: Labeller
+    llm: LlmLabeller | None = None
+    tagger: TaggerFolder | None = None
+    nli: NliLabeller | None = None
+    threshold: ChosenThreshold | None = None
+    lookups: tuple[StoredLabeller, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """For people: the name of the model, of the tagger, or of both."""
+        names = [self.tagger.name] if self.tagger else []
+        if self.llm is not None:
+            names.append(self.llm.client.model.name)
+        return ", then ".join(names)
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Those in use."""
+        return (self.llm.prompt,) if self.llm else ()
+
+    @property
+    def usage(self) -> Usage:
+        """What the language model has cost so far."""
+        return self.llm.client.usage if self.llm else Usage()
+
+    @property
+    def pairs_tagged(self) -> int:
+        """Pairs that the tagger was asked for so far."""
+        return self.nli.pairs_tagged if self.nli else 0
+
+    def from_store(self) -> dict[str, int]:
+        """Pairs that were looked up in the store so far, and those that it knew."""
+        found = sum(each.found for each in self.lookups)
+        return {"pairs": found + sum(each.asked for each in self.lookups), "found": found}
+
+    def about(self) -> dict[str, Any]:
+        """Whose judgements these are, for `run.json`: `model`, and `tagger` and `cascade`.
+
+        `model` is the language model, or the tagger where it judges alone.
+        """
+        about: dict[str, Any] = {"model": model_of(self.llm.client) if self.llm else None}
+        if self.tagger is not None:
+            about["tagger"] = tagger_of(self.tagger)
+            if self.llm is None:
+                about["model"] = {**about["tagger"], "context": None}
+                del about["model"]["identity"]
+        if self.threshold is not None:
+            about["cascade"] = self.threshold.as_json()
+        return about
+
+
+def judge_of(
+    settings: JudgeSettings,
+    client: Client | None = None,
+    overrides: Path | None = None,
+    *,
+    tagger: TaggerFolder | None = None,
+    store: JudgementStore | None = None,
+    fresh: bool = False,
+) -> Judge:
+    """Make a judge ready: read its prompt, choose the threshold of a cascade.
+
+    Args:
+        settings: Who judges.
+        client: The language model; may be missing where the settings ask none.
+        overrides: Folder with prompts of the user's own.
+        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
+        store: Where judgements are kept and looked up; None keeps none.
+        fresh: Whether judgements of the language model are neither looked up nor kept: those of a
+            repeat. The tagger's do not change.
+
+    Raises:
+        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
+            cannot be used, or has no calibration points for a cascade.
+    """
+    quick = slow = nli = llm = threshold = None
+    if not settings.by_tagger:
+        tagger = None
+    else:
+        tagger = tagger or shipped_tagger()
+        nli = nli_labeller(tagger)
+        quick = stored(nli, store)
+    if settings.by_model:
+        if client is None:
+            raise InputError(
+                f"the labeller '{settings.labeller}' asks a language model; name one, or take "
+                "the labeller 'nli'"
+            )
+        llm = llm_labeller(client, settings.evidence, overrides=overrides, cut=settings.cut)
+        slow = stored(llm, None if fresh else store)
+    labeller = quick or slow
+    if tagger is not None and quick is not None and slow is not None:
+        threshold = choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
+        labeller = CascadeLabeller(quick, slow, threshold.threshold)
+    assert labeller is not None  # noqa: S101 - every kind of labeller has one of the two
+    return Judge(
+        settings,
+        labeller,
+        llm=llm,
+        tagger=tagger,
+        nli=nli,
+        threshold=threshold,
+        lookups=tuple(each for each in (quick, slow) if isinstance(each, StoredLabeller)),
+    )
+
+
+def judge_named(config: Mapping[str, Any]) -> str:
+    """Who judged a run, for people, from its configuration; see `Judge.name`."""
+    name: str = config["model"]["name"]
+    return f"{config['tagger']['name']}, then {name}" if "cascade" in config else name
+
+
+def threshold_in(config: Mapping[str, Any]) -> ChosenThreshold | None:
+    """The threshold of a cascade, from its configuration; None of other runs."""
+    return ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
+
+
+def model_of(client: Client) -> dict[str, Any]:
+    """A language model as `run.json` names it."""
+    model = client.model
+    return {
+        "name": model.name,
+        "digest": model.digest,
+        "engine": model.engine,
+        "context": model.context,
+    }
+
+
+def tagger_of(tagger: TaggerFolder) -> dict[str, Any]:
+    """A tagger as `run.json` names it."""
+    return {
+        "name": tagger.name,
+        "digest": tagger.digest,
+        "engine": f"cross-encoder {tagger.precision}",
+        "identity": tagger.identity,
+    }

@@ -1,0 +1,87 @@
+"""What a user may choose about who judges claims by documents."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipelines.evidence.llm import Mode
+from pipelines.option import Only, Option
+
+PANEL = "Metric"
+
+LabellerName = Literal["llm", "nli", "cascade"]
+
+
+def _by_labeller(settings: "JudgeSettings") -> str:
+    return f"--labeller {settings.labeller}"
+
+
+Evidence = Annotated[
+    Mode,
+    Option(
+        "How a language model is asked. `choice` costs one token and gives probabilities; `json` "
+        "explains each label with a snippet; `together` reads all documents in one call.",
+        panel=PANEL,
+        only=Only(lambda settings: settings.labeller != "nli", _by_labeller),
+    ),
+]
+
+
+class JudgeSettings(BaseModel):
+    """Who judges claims by documents.
+
+    Attributes:
+        labeller: A language model (`llm`), the NLI tagger (`nli`), or the tagger where it is sure
+            and the language model for the rest (`cascade`).
+        risk: Of a cascade: the largest share of all pairs that may keep a wrong label of the
+            tagger, in (0, 1); see `evidence.risk`.
+        evidence: How the language model is asked: `choice`, `json` or `together`; see
+            `evidence.llm`.
+        cut: Whether texts too long for the context may be cut; cuts are recorded.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    labeller: Annotated[
+        LabellerName,
+        Option(
+            "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or "
+            "the tagger where it is sure and the language model for the rest (`cascade`).",
+            panel=PANEL,
+        ),
+    ] = "llm"
+    risk: Annotated[
+        float,
+        Field(gt=0, lt=1),
+        Option(
+            "Of `--labeller cascade`: the largest share of all pairs that may keep a wrong label "
+            "of the tagger; the threshold follows from it.",
+            panel=PANEL,
+            only=Only(lambda settings: settings.labeller == "cascade", _by_labeller),
+        ),
+    ] = 0.05
+    evidence: Evidence = "choice"
+    cut: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.labeller == "cascade" and self.evidence == "together":
+            raise ValueError(
+                "'together' reads all documents in one call, a cascade asks for single ones; "
+                "choose 'choice' or 'json'"
+            )
+        return self
+
+    @property
+    def by_model(self) -> bool:
+        """Whether a language model judges anything."""
+        return self.labeller != "nli"
+
+    @property
+    def by_tagger(self) -> bool:
+        """Whether the tagger judges anything."""
+        return self.labeller != "llm"
+
+    def judging(self) -> dict[str, Any]:
+        """What decides a judgement, as `run.json` names it."""
+        return self.model_dump(include=set(JudgeSettings.model_fields))

@@ -1,0 +1,1 @@
+"""What every experiment is, and how one is run."""

@@ -1,0 +1,208 @@
+"""Runs an experiment: opens its models, begins or resumes, keeps each result, and closes."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from pipelines.data.jsonl import OnError
+from pipelines.errors import InputError
+from pipelines.evidence.store import JudgementStore, default_store
+from pipelines.experiment.cost import cost_line, spent
+from pipelines.experiment.experiment import (
+    Counter,
+    Counting,
+    Experiment,
+    ItemT,
+    Models,
+    Plan,
+    ResultT,
+    RunModels,
+    Work,
+)
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
+from pipelines.runs.folder import RunFolder
+from pipelines.runs.provenance import finished, provenance
+from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, resume_examples
+from serving.client import Client
+from serving.connect import Source, connect
+
+
+async def execute(
+    experiment: Experiment[ItemT, ResultT],
+    plan: Plan[ItemT, ResultT],
+    options: RunOptions,
+    counting: Counting,
+) -> list[str]:
+    """Make the results that the run folder lacks; what that cost, in lines.
+
+    Results are kept as they come, so a run that is killed is resumed by the same call. Items that
+    failed are tried again.
+
+    Args:
+        experiment: What is run.
+        plan: Made by it from the options.
+        options: Where results go, which models are asked, and whether an item that cannot be
+            done stops the run.
+        counting: Shows how far it is.
+
+    Raises:
+        InputError: The folder holds results of another configuration, or one of `Plan.work`.
+        RequestError, PairError: An item cannot be done, under `--on-error stop`.
+        ServingError: There is no such model, or no server can be had.
+    """
+    folder = RunFolder(options.out)
+    async with opened(options, plan.needs, folder, counting) as models:
+        works = plan.work(models)
+        costs = []
+        with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:
+            for work in works:
+                usage = client.usage if (client := work.client or models.client) else None
+                await resume(
+                    experiment,
+                    plan.items if work.items is None else work.items,
+                    work,
+                    folder,
+                    made_with=provenance() | {"profile": models.profile},
+                    on_error=options.on_error,
+                    in_flight=IN_FLIGHT if client else IN_FLIGHT_UNSERVED,
+                    on_start=counter.begin,
+                    on_result=lambda _, usage=usage: counter.advance(usage),  # type: ignore[misc]
+                )
+                costs += _note_costs(work, models)
+            counter.status("")
+        plan.afterwards(models)
+        return costs
+
+
+async def resume(
+    experiment: Experiment[ItemT, ResultT],
+    items: Sequence[ItemT],
+    work: Work[ItemT, ResultT],
+    folder: RunFolder,
+    *,
+    made_with: Mapping[str, Any],
+    on_error: OnError = "stop",
+    in_flight: int = IN_FLIGHT,
+    on_start: Callable[[int], None] = lambda _: None,
+    on_result: Callable[[ResultT], None] = lambda _: None,
+) -> list[ResultT]:
+    """Begin or resume a work in a folder; all its results, in the order of the items.
+
+    Raises:
+        InputError, RequestError, PairError, ServingError: As `execute`.
+    """
+    for other, entry in experiment.entries(folder).items():
+        # Tables compare such runs item by item.
+        if any(entry["config"].get(key) != work.config[key] for key in experiment.common):
+            raise InputError(
+                f"{folder.path} holds results of {other} on other {experiment.counted}; name "
+                "another --out"
+            )
+    folder.begin(work.entry, work.config, made_with)
+    if work.facts:
+        folder.note(work.entry, work.facts)
+    work.begun()
+    return await resume_examples(
+        items,
+        work.each,
+        folder.log(work.entry, experiment.result),
+        failed=experiment.failed,
+        refusals=experiment.refusals,
+        on_failure=on_error,
+        in_flight=experiment.in_flight or in_flight,
+        on_start=on_start,
+        on_result=on_result,
+    )
+
+
+def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
+    """Note in `run.json` what a work took, and tell it in lines."""
+    client, judging = work.client or models.client, models.judging
+    looked_up = work.judge.from_store() if work.judge else {"pairs": 0}
+    if client is not None and (client.usage.calls or looked_up["pairs"]):
+        models.folder.note(work.entry, finished(client.usage))
+    if looked_up["pairs"]:
+        models.folder.note(work.entry, {"store": looked_up})
+    costs = [spent(client, work.judge)] if client or work.judge else []
+    if judging is not None and judging is not models.client:
+        costs.append(cost_line(judging))
+        if judging.usage.calls:
+            usage = finished(judging.usage)["usage"]
+            models.folder.note(work.entry, {"usage_of_judge": usage})
+    return costs
+
+
+@asynccontextmanager
+async def models_for(
+    options: ModelOptions,
+    needs: Needs,
+    on_status: Callable[[str], None],
+    logs: Path | None = None,
+) -> AsyncIterator[Models]:
+    """The models that somebody needs. A server starts with the first question, if there is one.
+
+    Args:
+        options: Which models.
+        needs: Which of them.
+        on_status: Told what is being waited for.
+        logs: Folder for the servers' logs.
+
+    Raises:
+        ServingError: There is no such model.
+    """
+    served = options if isinstance(options, LlmOptions) else None
+    cache = served.cache if served else None
+    async with AsyncExitStack() as stack:
+
+        async def client_of(source: Source) -> Client:
+            return await stack.enter_async_context(
+                connect(
+                    source,
+                    cache=cache,
+                    logs=logs,
+                    concurrency=served.concurrency if served else None,
+                    on_status=on_status,
+                )
+            )
+
+        where = source_of(options, needs.role or "generator")
+        client = None if needs.role is None else await client_of(where)
+        yield Models(
+            store=stack.enter_context(JudgementStore(default_store(cache))),
+            profile=where.profile.name,
+            client=client,
+            judging=client if needs.judge is None else await client_of(needs.judge),
+            tagger=needs.tagger,
+            prompts=served.prompts if served else None,
+        )
+
+
+@asynccontextmanager
+async def opened(
+    options: ModelOptions, needs: Needs, folder: RunFolder, counting: Counting
+) -> AsyncIterator[RunModels]:
+    """The models of a run, which is shown while it lasts; see `models_for`.
+
+    Args:
+        options: Which models.
+        needs: Which of them.
+        folder: Where results and logs go.
+        counting: Shows how far the run is, and what is being waited for.
+    """
+    shown: list[Counter] = []
+
+    @contextmanager
+    def showing(what: str, total: int) -> Iterator[Counter]:
+        with counting(what, total) as counter:
+            shown.append(counter)
+            yield counter
+            shown.pop()
+
+    def tell(text: str) -> None:
+        if shown:
+            shown[-1].status(text)
+
+    async with models_for(options, needs, tell, folder.logs) as models:
+        yield RunModels(**vars(models), folder=folder, counting=showing)

@@ -1,0 +1,229 @@
+"""What an experiment is: options, a plan made from them, and results.
+
+    EXPERIMENT = Experiment(
+        name="conflict-detection", title="Conflict Detection", counted="examples",
+        options=DetectionOptions, result=DetectionResult, plan=plan, failed=failed, help=HELP)
+
+`contested run NAME` makes its options from the fields of `options`; `execute` opens the models that
+the plan needs, resumes, and keeps each result as it comes.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from pydantic import BaseModel
+
+from pipelines.evidence.judge import Judge, judge_of
+from pipelines.evidence.labeller import PairError
+from pipelines.evidence.nli import TaggerFolder
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.evidence.store import JudgementStore
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import RunOptions
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.runs.folder import RunFolder
+from pipelines.runs.runner import Identified
+from serving.calls import Usage
+from serving.client import Client
+from serving.errors import RequestError
+
+ItemT = TypeVar("ItemT", bound=Identified)
+ResultT = TypeVar("ResultT", bound=BaseModel)
+
+
+class Counter(Protocol):
+    """Shows how far something is."""
+
+    def begin(self, done: int) -> None:
+        """So many were done by an earlier run."""
+        ...
+
+    def advance(self, usage: Usage | None = None) -> None:
+        """One more is done; with what calls have cost so far."""
+        ...
+
+    def status(self, text: str) -> None:
+        """What is being waited for; an empty text ends it."""
+        ...
+
+
+Counting = Callable[[str, int], AbstractContextManager[Counter]]
+"""(what is counted, how many) -> a counter, shown while its block runs."""
+
+
+@dataclass(frozen=True)
+class Models:
+    """What is open while something is asked.
+
+    Attributes:
+        store: Of judgements.
+        profile: Name of the profile.
+        client: The language model; None where none is needed.
+        judging: The language model that judges; `client` unless another one does.
+        tagger: The NLI tagger; None where none is needed.
+        prompts: Folder with prompts of the user's own.
+        fresh: Whether the language model's judgements are of a repeat, and so not kept.
+    """
+
+    store: JudgementStore
+    profile: str
+    client: Client | None = None
+    judging: Client | None = None
+    tagger: TaggerFolder | None = None
+    prompts: Path | None = None
+    fresh: bool = False
+
+    @property
+    def asked(self) -> Client:
+        """The language model of a plan that needs one."""
+        if self.client is None:
+            raise ValueError("the plan needs no language model")
+        return self.client
+
+    def repeated(self, repeat: int) -> Self:
+        """The same, but that the language model is asked anew from the second draw on.
+
+        Args:
+            repeat: Number of the draw; 0 is the first.
+        """
+        if self.client is None or repeat == 0:
+            return self
+        client = self.client.repeated(repeat)
+        judging = client if self.judging is self.client else self.judging
+        return replace(self, client=client, judging=judging, fresh=True)
+
+    def judge(self, settings: JudgeSettings) -> Judge:
+        """Who judges claims by documents, ready to be asked.
+
+        Raises:
+            InputError: As `judge_of`.
+        """
+        return judge_of(
+            settings,
+            self.client,
+            self.prompts,
+            tagger=self.tagger,
+            store=self.store,
+            fresh=self.fresh,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunModels(Models):
+    """The models of a run.
+
+    Attributes:
+        folder: Where results go; locked.
+        counting: For what takes long before the first item.
+    """
+
+    folder: RunFolder
+    counting: Counting
+
+
+@dataclass(frozen=True)
+class Work(Generic[ItemT, ResultT]):
+    """A plan with its models: what is done to each item, and what decides the result.
+
+    Attributes:
+        entry: Name in `run.json`, and of the results: "madam-rag.ramdocs".
+        config: Everything that decides a result, for `run.json`; not how many there are.
+        each: Makes the result of an item.
+        facts: Noted in `run.json` beside it.
+        judge: Who judges claims, to tell what that took; None where nobody does.
+        client: The language model of this draw, where it is not the plan's.
+        begun: Called once the folder has taken the configuration.
+        items: Those of the plan, as the models change them beforehand; as they are unless given.
+    """
+
+    entry: str
+    config: Mapping[str, Any]
+    each: Callable[[ItemT], Awaitable[ResultT]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    judge: Judge | None = None
+    client: Client | None = None
+    begun: Callable[[], None] = lambda: None
+    items: Sequence[ItemT] | None = None
+
+
+@dataclass(frozen=True)
+class Plan(Generic[ItemT, ResultT]):
+    """What a run is to do, before any model is there.
+
+    Attributes:
+        items: In the order of the data, with distinct ids.
+        needs: The models.
+        work: Makes it ready; several are done one after the other (repeats).
+        summary: What `--dry-run` says.
+        estimate: What it says besides, of prompts and tokens; no model is asked for it.
+        afterwards: Called with the models when all is done, before tables are made.
+        remarks: What is said at the end.
+    """
+
+    items: Sequence[ItemT]
+    needs: Needs
+    work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
+    summary: str = ""
+    estimate: Callable[[RunModels], str] | None = None
+    afterwards: Callable[[RunModels], None] = lambda _: None
+    remarks: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Experiment(Generic[ItemT, ResultT]):
+    """An experiment of a paper.
+
+    Attributes:
+        name: Of the command, and the beginning of its entries in `run.json`: "madam-rag".
+        title: For people: "MADAM-RAG".
+        help: Of the command: what it does, what it leaves, examples.
+        counted: What its items are: "questions".
+        options: What a user may choose; `RunOptions` and `ModelOptions` among them.
+        result: Record of an item; it has an `id` and a `status`.
+        plan: Reads the data and says what is to be done.
+        failed: The record of an item that cannot be done; told the reason.
+        publish: Makes tables and view of what a folder has.
+        refusals: What is raised where one item cannot be done.
+        in_flight: Items at a time; by default as many as keep a server or the tagger busy.
+        common: Names in the configuration that all entries of a folder share.
+    """
+
+    name: str
+    title: str
+    help: str
+    counted: str
+    options: type[RunOptions]
+    result: type[ResultT]
+    plan: Callable[[Any], Plan[ItemT, ResultT]]
+    failed: Callable[[ItemT, str], ResultT]
+    publish: Callable[[Runs[ResultT]], Publication]
+    refusals: tuple[type[Exception], ...] = (RequestError, PairError)
+    in_flight: int | None = None
+    common: tuple[str, ...] = ()
+
+    def runs(self, folder: RunFolder) -> Runs[ResultT]:
+        """What a folder has of it.
+
+        Raises:
+            InputError: `run.json` or a result is damaged.
+        """
+        return Runs(self.name, folder, self.entries(folder), self.results(folder))
+
+    def entries(self, folder: RunFolder) -> dict[str, dict[str, Any]]:
+        """Its runs in a folder, in order of their beginning: name -> entry in `run.json`.
+
+        Raises:
+            InputError: `run.json` is damaged.
+        """
+        return folder.entries(self.name)
+
+    def results(self, folder: RunFolder) -> dict[str, list[ResultT]]:
+        """What a folder has, by the names of `entries`.
+
+        Raises:
+            InputError: `run.json` or a result is damaged.
+        """
+        return folder.results(self.name, self.result)

@@ -1,0 +1,112 @@
+"""Which models a run needs, and which of a user's options for them would do nothing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipelines.evidence.nli import TaggerFolder, calibrated
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.experiment.options import (
+    LlmOptions,
+    ModelOptions,
+    ServerOptions,
+    source_of,
+    tagger_named,
+)
+from pipelines.option import refuse_given
+from serving import models
+from serving.connect import Role, Source
+
+OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
+"""Options that have an effect only where a language model is asked.
+
+The profile is none of them, as it names the tagger too; likewise the folder of models, and the
+cache, beside which judgements of the tagger are kept.
+"""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """The models that a run loads.
+
+    Attributes:
+        role: Of the language model that is asked; None where none is.
+        judge: Another language model that judges; None where it is the same, or none does.
+        tagger: The NLI tagger; None where it is not asked.
+        unasked: Why no language model is, for the refusal of its options:
+            "--labeller nli, which asks no language model".
+        untagged: Why no tagger is.
+    """
+
+    role: Role | None = None
+    judge: Source | None = None
+    tagger: TaggerFolder | None = None
+    unasked: str = "these options, which ask no language model"
+    untagged: str = "these options, which ask no tagger"
+
+
+def judge_needs(
+    options: ServerOptions,
+    settings: JudgeSettings,
+    *,
+    role: Role = "judge",
+    asks: bool | None = None,
+    unasked: str = "",
+) -> Needs:
+    """The models that a judge of claims needs, found.
+
+    Args:
+        options: Which models.
+        settings: Who judges.
+        role: Of the language model.
+        asks: Whether a language model is asked, where it does more than judge.
+        unasked: Why it is not, if it is not; that of the labeller unless given.
+
+    Raises:
+        InputError: The tagger cannot be used, or has no calibration points for a cascade.
+        ServingError: There is no such model.
+    """
+    named = f"--labeller {settings.labeller}"
+    needs = Needs(
+        role=role if (settings.by_model if asks is None else asks) else None,
+        tagger=tagger_named(options.tagger, source_of(options, role))
+        if settings.by_tagger
+        else None,
+        unasked=unasked or f"{named}, which asks no language model",
+        untagged=named,
+    )
+    if settings.labeller == "cascade" and needs.tagger is not None:
+        calibrated(needs.tagger)  # said before a server is looked for
+    return needs
+
+
+def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
+    """Refuse options of models that a run does not need.
+
+    Raises:
+        InputError: One was given.
+    """
+    if needs.role is None and isinstance(options, LlmOptions):
+        refuse_given(options, OF_A_SERVER, needs.unasked)
+    if not needs.tagger:
+        refuse_given(options, ("tagger",), needs.untagged)
+
+
+def refuse_missing(options: ModelOptions, needs: Needs) -> None:
+    """Refuse language models that were named and are not there, before anything is announced.
+
+    A folder that is not registered is looked at alone; its weights are read when it is needed.
+
+    Raises:
+        InputError: Options that exclude each other.
+        ServingError: There is no such model.
+    """
+    asked = () if needs.role is None else (source_of(options, needs.role),)
+    for source in (*asked, *((needs.judge,) if needs.judge else ())):
+        if source.model is None or source.endpoints:
+            continue
+        folder = Path(source.model).expanduser()
+        registered = {each.name for each in models.registered(source.models_dir)}
+        if folder.is_dir() and source.model not in registered:
+            models.check_folder(folder)
+        else:
+            models.find(source.model, source.models_dir)

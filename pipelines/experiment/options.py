@@ -1,0 +1,183 @@
+"""Options that every experiment takes: where results go, which models are asked, and how."""
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipelines.data.jsonl import OnError
+from pipelines.errors import InputError
+from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
+from pipelines.evidence.settings import PANEL as METRIC_PANEL
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.option import Option
+from serving import models
+from serving import profile as profiles
+from serving.connect import Role, Source
+from serving.home import default_models_dir
+
+MODEL_PANEL = "Model and server"
+
+JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
+
+Overflow = Annotated[
+    Literal["error", "cut"],
+    Option("What to do with a text too long for the context; cuts are recorded."),
+]
+"""For the field `on_overflow`."""
+
+
+Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=MODEL_PANEL)]
+"""For the field `cache`; beside the file, judgements of the tagger are kept."""
+
+
+class ProfileOptions(BaseModel):
+    """The profile, and where its models are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    profile: Annotated[
+        str | None,
+        Option(
+            "Which models play which role, and how they are served: a bundled name or a TOML "
+            "file. By default cpu-small where no GPU is found.",
+            panel=MODEL_PANEL,
+        ),
+    ] = None
+    models_dir: Annotated[
+        Path | None, Option("Where registered models are.", panel=MODEL_PANEL)
+    ] = None
+
+
+class ModelOptions(ProfileOptions):
+    """The profile, and what is taken in place of its models."""
+
+    model: Annotated[
+        str | None,
+        Option(
+            "A registered model, or a model folder, in place of the profile's.", panel=MODEL_PANEL
+        ),
+    ] = None
+
+
+class TaggerOptions(BaseModel):
+    """The NLI tagger, where it is not the profile's."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    tagger: Annotated[
+        str | None,
+        Option(
+            "Folder or registered name of the NLI tagger, a cross-encoder.",
+            shown="the profile's, else the one that comes with the program",
+            panel=METRIC_PANEL,
+        ),
+    ] = None
+
+
+class EndpointOptions(ModelOptions):
+    """A language model, which may be served already."""
+
+    endpoint: Annotated[
+        list[str] | None,
+        Option(
+            "URL of a server that is already there (http://HOST:PORT/v1); its key is read from "
+            "CONTESTED_API_KEY. Give it several times to spread the load.",
+            panel=MODEL_PANEL,
+        ),
+    ] = None
+
+
+class LlmOptions(EndpointOptions):
+    """Which language model is asked, and how."""
+
+    prompts: Annotated[
+        Path | None,
+        Option(
+            "Folder with prompts of your own; those it lacks are ours. See docs/prompts.md.",
+            panel=METRIC_PANEL,
+        ),
+    ] = None
+    strict: Annotated[
+        bool,
+        Option(
+            "fp32, one sequence at a time, no prefix cache: equal requests give equal answers. "
+            "Slow.",
+            name="--strict",
+            panel=MODEL_PANEL,
+        ),
+    ] = False
+    cache: Cache = None
+    concurrency: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Most requests in flight; by default what the engine batches.", panel=MODEL_PANEL),
+    ] = None
+
+
+class ServerOptions(TaggerOptions, LlmOptions):
+    """The models of what may ask a language model and the NLI tagger."""
+
+
+class RunOptions(ModelOptions):
+    """Where results go, and how many there are to be."""
+
+    out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
+    limit: Annotated[
+        int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
+    ] = None
+    dry_run: Annotated[
+        bool, Option("Say how much is to be asked; ask no model.", name="--dry-run")
+    ] = False
+    on_error: Annotated[
+        OnError,
+        Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),
+    ] = "stop"
+
+
+def source_of(options: ProfileOptions, role: Role) -> Source:
+    """The model that the options name for a role.
+
+    Raises:
+        InputError: Options that exclude each other.
+        ServingError: No such profile.
+    """
+    endpoints = options.endpoint or () if isinstance(options, EndpointOptions) else ()
+    strict = isinstance(options, LlmOptions) and options.strict
+    if endpoints and strict:
+        raise InputError(
+            "--strict says how a server is started, so it has no effect on --endpoint; "
+            "leave one of them out"
+        )
+    return Source(
+        profile=profiles.load(options.profile or profiles.default_name()),
+        role=role,
+        models_dir=options.models_dir or default_models_dir(),
+        model=options.model if isinstance(options, ModelOptions) else None,
+        endpoints=tuple(endpoints),
+        strict=strict,
+    )
+
+
+def tagger_named(name: str | None, where: Source) -> TaggerFolder:
+    """The tagger of that name, or else the profile's, or else the shipped one.
+
+    Args:
+        name: Folder or registered name.
+        where: Its profile and folder of models.
+
+    Raises:
+        InputError: The folder is no tagger.
+        ServingError: No model of that name.
+    """
+    name = name or where.profile.roles.tagger
+    if name is None:
+        return shipped_tagger()
+    if Path(name).expanduser().is_dir() or "/" in name:
+        return tagger_folder(Path(name).expanduser())
+    return tagger_folder(models.find(name, where.models_dir).path, name=name)
+
+
+def judging(settings: JudgeSettingsT, overflow: Literal["error", "cut"]) -> JudgeSettingsT:
+    """The settings with what is to be done with texts that are too long."""
+    return settings.model_copy(update={"cut": overflow == "cut"})

@@ -1,0 +1,122 @@
+"""From the results of a run folder to its tables and its page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel
+
+from pipelines.files import replace_text
+from pipelines.report import explorer, table
+from pipelines.report.explorer import SEVERAL, ExperimentView
+from pipelines.report.table import Table
+from pipelines.runs.folder import RunFolder
+
+ResultT = TypeVar("ResultT", bound=BaseModel)
+FactT = TypeVar("FactT")
+
+
+@dataclass(frozen=True)
+class Runs(Generic[ResultT]):
+    """What a folder has of an experiment.
+
+    Attributes:
+        experiment: Its name.
+        folder: The run folder.
+        entries: Name of a run -> its entry in `run.json`, in order of their beginning.
+        results: Name of a run -> its results.
+    """
+
+    experiment: str
+    folder: RunFolder
+    entries: Mapping[str, Mapping[str, Any]]
+    results: Mapping[str, Sequence[ResultT]]
+
+    def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
+        """What entries have under a name, besides their configuration: data file -> fact.
+
+        Raises:
+            InputError: One is not of that kind.
+        """
+        return {
+            config["data"]["name"]: found
+            for name, config in self.configs.items()
+            if (found := self.folder.noted(f"{self.experiment}.{name}", fact, kind))
+        }
+
+    @property
+    def configs(self) -> dict[str, dict[str, Any]]:
+        """Name of a run -> everything that decided its results."""
+        return {name: entry["config"] for name, entry in self.entries.items()}
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What an experiment comes to.
+
+    Attributes:
+        view: Its place on the page.
+        tables: Written as files; a sentence on what they were made with is added to each.
+        files: Further files of the run folder: name -> text.
+    """
+
+    view: ExperimentView
+    tables: Sequence[Table]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+
+def made_with(config: Mapping[str, Any]) -> str:
+    """One sentence under every table: which bytes of which models and data it was made from."""
+    data = config["data"]
+    # Where the tagger is all the model there is, it is named once.
+    tagger = config.get("tagger", config["model"])
+    models = [tagger] if tagger["digest"] != config["model"]["digest"] else []
+    models = [
+        *models,
+        config["model"],
+        *(config[key] for key in ("writer", "judge") if key in config),
+    ]
+    models = [model for place, model in enumerate(models) if model not in models[:place]]
+    named = " and ".join(
+        f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
+    )
+    return (
+        f"Made with {named} on "
+        f"{data['name']} (sha256 {data['sha256'][:12]}); run.json has the rest."
+    )
+
+
+def with_note(tables: Sequence[Table], configs: Sequence[Mapping[str, Any]]) -> list[Table]:
+    """Tables with a sentence on what they were made with."""
+    note = " ".join(dict.fromkeys(made_with(config) for config in configs))
+    return [replace(each, notes=(*each.notes, note)) for each in tables]
+
+
+def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
+    """Write `tables/` and `report.html`.
+
+    Args:
+        folder: Locked by the caller.
+        published: Of each experiment what it comes to, and what it was made from; at least one.
+
+    Raises:
+        InputError: The folder cannot be written.
+    """
+    for made, runs in published:
+        for name, text in made.files.items():
+            replace_text(folder.path / name, text)
+        for each in with_note(made.tables, list(runs.configs.values())):
+            table.write(each, folder.tables)
+    views = [made.view for made, _ in published]
+    title = views[0].title if len(views) == 1 else SEVERAL
+    about = folder.about()
+    explorer.write(folder.report, title, views, about, _facts(about))
+
+
+def _facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What all experiments of a folder share: the machine's profile, and when they began."""
+    entries = about["pipelines"].values()
+    profiles = dict.fromkeys(str(entry["profile"]) for entry in entries if "profile" in entry)
+    begun = [str(entry["started"]) for entry in entries if "started" in entry]
+    known = (("profile", ", ".join(profiles)), ("begun", min(begun, default="")))
+    return [fact for fact in known if fact[1]]

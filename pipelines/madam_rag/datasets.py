@@ -1,0 +1,179 @@
+"""The data sets of section 5.1 by name: a released file as questions with documents and answers."""
+
+import hashlib
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from pipelines.data import ambigdocs, faitheval, ramdocs
+from pipelines.data.ambigdocs import AmbiguousQuestion
+from pipelines.data.faitheval import FaithQuestion
+from pipelines.data.jsonl import read_bytes
+from pipelines.data.ramdocs import UNKNOWN, RamQuestion
+from pipelines.data.records import Document
+from pipelines.data.released import Part, in_part
+from pipelines.errors import InputError
+from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.metrics.short_answers import canonical, distinct
+
+DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
+
+DATASETS: tuple[DatasetName, ...] = get_args(DatasetName)
+
+RAMDOCS: DatasetName = "ramdocs"
+AMBIGDOCS: DatasetName = "ambigdocs"
+FAITHEVAL: DatasetName = "faitheval"
+
+SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
+"""Ten questions in the format of RAMDocs that come with the program."""
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """Questions to be answered.
+
+    Attributes:
+        name: One of `DATASETS`.
+        file: Name of the file.
+        digest: SHA-256 of its bytes.
+        part: Which half of the questions.
+        questions: In the file's order, with distinct ids.
+    """
+
+    name: DatasetName
+    file: str
+    digest: str
+    part: Part
+    questions: tuple[Question, ...]
+
+
+def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
+    """The questions of a released file.
+
+    Args:
+        name: One of `DATASETS`.
+        path: The file.
+        part: Which half, by the questions' text. The training half of RAMDocs may have trained the
+            tagger that comes with the program.
+
+    Raises:
+        InputError: The file cannot be read or is of another format, or there is no question in this
+            half.
+    """
+    questions = _with_distinct_ids(_READERS[name](path))
+    chosen = in_part(questions, part, lambda question: question.question)
+    if not chosen:
+        raise InputError(f"{path} has no question in the {part} half; choose another --half")
+    digest = hashlib.sha256(read_bytes(path)).hexdigest()
+    return Dataset(name, path.name, digest, part, tuple(chosen))
+
+
+def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question, ...]:
+    """Some of the questions, drawn without replacement, in their order.
+
+    The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say.
+
+    Args:
+        questions: Of a data set.
+        n: How many, at least 0; all of them where there are no more.
+        seed: Chooses; the same seed chooses the same of the same questions.
+    """
+    count = min(n, len(questions))
+    rng = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
+    return tuple(questions[i] for i in sorted(rng.sample(range(len(questions)), count)))
+
+
+def from_ramdocs(question: RamQuestion, number: int) -> Question:
+    """A question of RAMDocs.
+
+    Gold answers that are one after normalisation count once. Wrong answers are distinct, none is
+    empty, and none is a gold answer too: six of the first 250 questions have such a one, and nobody
+    can give all gold answers without giving it. Documents keep their kind and their answer even
+    then.
+
+    Args:
+        question: As released.
+        number: Its row in the file, from 1; its id, for the release has none.
+    """
+    right = {canonical(answer) for answer in question.gold_answers}
+    wrong = distinct(question.wrong_answers)
+    return Question(
+        id=str(number),
+        question=question.question,
+        documents=tuple(
+            GivenDocument(
+                document=Document(id=f"d{n}", text=document.text),
+                kind=document.type,
+                answer=None if document.answer == UNKNOWN else document.answer,
+            )
+            for n, document in enumerate(question.documents, start=1)
+        ),
+        gold=_gold(question.gold_answers),
+        wrong=tuple(answer for answer in wrong if canonical(answer) not in right),
+    )
+
+
+def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
+    """A question of AmbigDocs: every document gives a right answer, and none is wrong.
+
+    Args:
+        question: As released.
+        number: Its place in the file, from 1; its id where it has no `qid`.
+    """
+    return Question(
+        id=str(question.qid if question.qid is not None else number),
+        question=question.question,
+        documents=tuple(
+            GivenDocument(
+                document=Document(id=f"d{n}", text=document.text, title=document.title),
+                kind="correct",
+                answer=document.answer,
+            )
+            for n, document in enumerate(question.documents, start=1)
+        ),
+        gold=_gold([document.answer for document in question.documents]),
+    )
+
+
+def from_faitheval(question: FaithQuestion, number: int) -> Question:
+    """A question of FaithEval: one right answer with several names, and all others are wrong.
+
+    Args:
+        question: As released.
+        number: Its place in the file, from 1; its id where it has no `qid`.
+    """
+    return Question(
+        id=str(question.qid if question.qid is not None else number),
+        question=question.question,
+        documents=tuple(
+            GivenDocument(document=Document(id=f"d{n}", text=text))
+            for n, text in enumerate(faitheval.documents(question.context), start=1)
+        ),
+        gold=(question.answers,),
+        one_answer=True,
+    )
+
+
+def _gold(answers: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Right answers, each once; where normalisation leaves nothing of any ("A"), as they stand."""
+    return tuple((answer,) for answer in distinct(answers) or dict.fromkeys(answers))
+
+
+def _with_distinct_ids(questions: Sequence[Question]) -> Sequence[Question]:
+    """The questions, named by their rows where a release gives one id twice."""
+    if len({question.id for question in questions}) == len(questions):
+        return questions
+    return [q.model_copy(update={"id": str(n)}) for n, q in enumerate(questions, start=1)]
+
+
+_READERS: Mapping[DatasetName, Callable[[Path], list[Question]]] = {
+    RAMDOCS: lambda path: [from_ramdocs(q, n) for n, q in enumerate(ramdocs.read(path), start=1)],
+    AMBIGDOCS: lambda path: [
+        from_ambigdocs(q, n) for n, q in enumerate(ambigdocs.read(path), start=1)
+    ],
+    FAITHEVAL: lambda path: [
+        from_faitheval(q, n) for n, q in enumerate(faitheval.read(path), start=1)
+    ],
+}

@@ -1,1 +1,0 @@
-"""MADAM-RAG beside its baselines: data sets, constructions, tables and figures of the paper."""

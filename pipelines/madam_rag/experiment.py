@@ -1,0 +1,273 @@
+"""The methods over a data set, in a run folder that may hold several data sets and experiments."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import Field
+
+from pipelines.data import ramdocs
+from pipelines.data.released import Part
+from pipelines.errors import InputError
+from pipelines.evidence.judge import model_of, tagger_of
+from pipelines.evidence.labeller import PairError
+from pipelines.evidence.nli import nli_labeller
+from pipelines.evidence.store import stored
+from pipelines.experiment.experiment import Experiment, Models, Plan, Work
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.madam_rag import methods
+from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
+from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
+from pipelines.madam_rag.methods import ExperimentName, Methods
+from pipelines.madam_rag.question import Question
+from pipelines.madam_rag.reliability import reliability
+from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.settings import UNTOLD, DebateOptions
+from pipelines.madam_rag.statistics import Statistic, statistics
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
+from pipelines.option import Only, Option
+
+HELP = """Let agents debate, one for each document, and compare with methods that do not.
+
+No RAG, a prompt with all documents, Astute RAG and MADAM-RAG answer the same questions with the
+same model. Leaves in the run folder: `madam-rag.DATASET.jsonl` (every question, answer and
+debate), `tables/` in the layout of the paper's Table 1 and Figures 3 and 4, and `report.html`
+with every debate. Run it again with another data set or experiment and the same folder to have
+both in one report.
+
+Examples:
+    contested run madam-rag --limit 1 --rounds 1 --out results-debate
+
+    contested run madam-rag --data RAMDocs_test.jsonl --dry-run
+
+    contested run madam-rag --data RAMDocs_test.jsonl --experiment rounds --dry-run
+"""
+
+PANEL: Final = "Experiment"
+
+CONSTRUCTED_SEED: Final = 0
+"""Chooses and orders the documents of section 6.2 and 6.3's questions."""
+
+
+class MadamOptions(RunOptions, DebateOptions, ServerOptions):
+    """What a user may choose about MADAM-RAG and its baselines."""
+
+    dataset: Annotated[DatasetName, Option("What the file is.", panel=PANEL)] = RAMDOCS
+    data: Annotated[
+        Path | None,
+        Option(
+            "The file of questions and documents, as released.",
+            shown="bundled samples, of ramdocs",
+            panel=PANEL,
+        ),
+    ] = None
+    experiment: Annotated[
+        ExperimentName,
+        Option(
+            "What is compared: all `methods` (Table 1); debates with and without aggregator by "
+            "`rounds` (Figure 3); methods by how unevenly two right answers have `support` "
+            "(Figure 4a), or by how much `misinformation` there is (Figure 4b).",
+            panel=PANEL,
+        ),
+    ] = "methods"
+    half: Annotated[Part, Option("Which half of the questions, by their text.", panel=PANEL)] = (
+        "all"
+    )
+    sample: Annotated[
+        int | None,
+        Field(ge=1),
+        Option("Draw N questions; the paper draws 1,000 of AmbigDocs.", panel=PANEL),
+    ] = None
+    seed: Annotated[
+        int,
+        Option(
+            "Decides what --sample draws.",
+            panel=PANEL,
+            only=Only(
+                lambda options: options.sample is not None, "questions that no --sample draws"
+            ),
+        ),
+    ] = 0
+
+
+def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
+    """Read the questions, and multiply them by the levels of section 6.2 or 6.3.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such model.
+    """
+    dataset, experiment = options.dataset, options.experiment
+    if options.data is None and dataset != RAMDOCS:
+        raise InputError(f"--dataset {dataset} needs its file; name it with --data")
+    if experiment in ("support", "misinformation") and dataset != RAMDOCS:
+        raise InputError(
+            f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
+            f"leave --dataset {dataset} out"
+        )
+    settings = options.settings()
+    path = options.data or SAMPLES
+    data = read(dataset, path, part=options.half)
+    questions = constructed(
+        data.questions
+        if options.sample is None
+        else sampled(data.questions, options.sample, options.seed),
+        experiment,
+        options.limit,
+    )
+    if not questions:
+        raise InputError(
+            f"{path} has no question that --experiment {experiment} can be made of; see "
+            "docs/madam-rag.md for what it needs"
+        )
+    where = source_of(options, "generator")
+    tagger = tagger_named(options.tagger, where) if options.reliability else None
+    names = methods.names_of(experiment, reliability=options.reliability)
+
+    def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
+        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
+        prepared = methods.prepare(names, models.asked, settings, models.prompts, labeller=labeller)
+        config: dict[str, Any] = {
+            "data": {"name": data.file, "sha256": data.digest},
+            "half": data.part,
+            "sample": None
+            if options.sample is None
+            else {"n": options.sample, "seed": options.seed},
+            "experiment": experiment,
+            "methods": list(names),
+            "debate": settings.model_dump(),
+            "model": model_of(models.asked),
+            "prompts": {prompt.name: prompt.digest for prompt in prepared.prompts},
+            "sampling": {"temperature": 0.0, "seed": 0},
+        }
+        if tagger is not None:
+            config["tagger"] = tagger_of(tagger)
+        released = dataset == RAMDOCS and options.data is not None
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{run_name(dataset, experiment)}",
+                config,
+                lambda question: answered(question, prepared, stop=options.on_error == "stop"),
+                facts={"statistics": statistics(ramdocs.read(path))} if released else {},
+            )
+        ]
+
+    return Plan(
+        questions,
+        Needs(role="generator", tagger=tagger, untagged=UNTOLD),
+        work,
+        _summary(data, questions, names, settings.rounds),
+    )
+
+
+def run_name(dataset: DatasetName, experiment: ExperimentName) -> str:
+    """What a run is called: the data set, and the experiment where it is not that of Table 1."""
+    return dataset if experiment == "methods" else f"{dataset}.{experiment}"
+
+
+def constructed(
+    questions: Sequence[Question], experiment: ExperimentName, limit: int | None = None
+) -> list[Question]:
+    """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3.
+
+    Args:
+        questions: The data set.
+        experiment: What is compared.
+        limit: Most questions, before they are multiplied by their levels; None takes all, or the
+            200 of section 6, which are never more.
+    """
+    most = MOST if limit is None else min(limit, MOST)
+    match experiment:
+        case "support":
+            return support_imbalance(questions, most=most, seed=CONSTRUCTED_SEED)
+        case "misinformation":
+            return misinformation(questions, most=most, seed=CONSTRUCTED_SEED)
+        case _:
+            return list(questions[:limit])
+
+
+async def answered(question: Question, by: Methods, *, stop: bool) -> QuestionResult:
+    """What every method makes of a question, all agents and methods asked at the same time.
+
+    Args:
+        question: What is asked.
+        by: The methods.
+        stop: Whether a method that cannot be asked (its documents do not fit the context) is an
+            error. Else its outcome is unreadable, with the reason, and the question "incomplete".
+
+    Raises:
+        RequestError, PairError: A method cannot be asked (`stop`), or none can.
+        ServingError: No server can be had.
+    """
+    found = await methods.outcomes(question, by)
+    refusals = [each for each in found.values() if not isinstance(each, Outcome)]
+    if refusals and (stop or len(refusals) == len(found)):
+        raise refusals[0]
+    return QuestionResult(
+        id=question.id,
+        asked=question,
+        status="incomplete" if refusals else "answered",
+        outcomes={
+            name: each
+            if isinstance(each, Outcome)
+            else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
+            for name, each in found.items()
+        },
+        borne_out=await _borne_out(question, by),
+    )
+
+
+async def _borne_out(question: Question, by: Methods) -> tuple[Reliability | None, ...]:
+    if by.panel.labeller is None:
+        return ()
+    try:
+        return await reliability(
+            question.question,
+            [AgentReply(answer=each.answer) for each in question.documents],
+            [each.document for each in question.documents],
+            by.panel.labeller,
+        )
+    except PairError:  # an answer of the data is too long for the tagger
+        return ()
+
+
+def _summary(
+    data: Dataset, questions: Sequence[Question], names: Sequence[str], rounds: int
+) -> str:
+    documents = sum(len(each.documents) for each in questions)
+    of_half = "" if data.part == "all" else f", {data.part} half"
+    most = sum(methods.most_calls(name, questions, rounds) for name in names)
+    return (
+        f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
+        f"{', '.join(names)}: at most {most:,} calls to the model"
+    )
+
+
+def _failed(question: Question, reason: str) -> QuestionResult:
+    return QuestionResult(id=question.id, asked=question, status="failed", error=reason)
+
+
+def _publication(runs: Runs[QuestionResult]) -> Publication:
+    from pipelines.madam_rag.tables import all_tables
+    from pipelines.madam_rag.view import view
+
+    averages = runs.noted("statistics", tuple[Statistic, ...])
+    file, counted = next(iter(averages.items()), ("", ()))
+    models = {name: config["model"]["name"] for name, config in runs.configs.items()}
+    made = all_tables(runs.results, models, counted, file)
+    return Publication(view(runs.results, made, runs.configs), made)
+
+
+EXPERIMENT = Experiment(
+    name="madam-rag",
+    title="MADAM-RAG",
+    help=HELP,
+    counted="questions",
+    options=MadamOptions,
+    result=QuestionResult,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+)

@@ -1,0 +1,265 @@
+"""What a method's answers are worth, question by question (MADAM-RAG, sections 5.1 and 6.1).
+
+What cannot be read has no score: it is counted, and never taken for an answer that is wrong.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pipelines.madam_rag.methods import (
+    METHODS,
+    WITH_RELIABILITY,
+    WITHOUT_AGGREGATOR,
+)
+from pipelines.madam_rag.question import Question
+from pipelines.madam_rag.result import QuestionResult
+from pipelines.madam_rag.transcript import Conclusion, Debate
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.mean import mean
+from pipelines.metrics.proportion import proportion
+from pipelines.metrics.short_answers import is_unknown
+from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
+
+Results = Mapping[str, Sequence[QuestionResult]]
+"""Name of a run ("ramdocs", "ramdocs.support") -> its results."""
+
+TITLES = {"ramdocs": "RAMDocs", "ambigdocs": "AmbigDocs", "faitheval": "FaithEval"}
+"""Data sets as the paper calls them."""
+
+EXPERIMENTS = ("rounds", "support", "misinformation")
+"""What a run can vary (section 6); a run of all methods varies nothing and has no such name."""
+
+Mark = Literal["right", "wrong", "both", "neither", "unknown", "unreadable", "unjudged"]
+"""What an answer is by the data; "both" names a right and a wrong one at once, "unjudged" is one of
+which the data know neither."""
+
+Measure = Literal["precision", "recall", "f1"]
+
+VARIANTS = (WITHOUT_AGGREGATOR, WITH_RELIABILITY)
+"""MADAM-RAG with a part taken away, or added."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The results of a run, or those of one of its levels: every question is in it once.
+
+    Attributes:
+        data: The data set as tables call it.
+        experiment: What the run varies; None of a run of all methods.
+        level: Documents of the varied answer; None where they are not varied.
+        model: The model's name; None where nobody gave it.
+        results: In the order of the run.
+    """
+
+    data: str
+    experiment: str | None
+    level: int | None
+    model: str | None
+    results: tuple[QuestionResult, ...]
+
+    @property
+    def title(self) -> str:
+        """All of it in one cell: "RAMDocs", "RAMDocs, support 2"."""
+        level = "" if self.level is None else f" {self.level}"
+        return self.data if self.experiment is None else f"{self.data}, {self.experiment}{level}"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What the answers to one question are worth.
+
+    Attributes:
+        exact: Whether they name all gold answers and no wrong one (section 5.1).
+        substrings: The same by the naive rule: a name counts wherever its letters occur.
+        precision: Share of them that are right; None where there are none.
+        recall: Share of gold answers that they name.
+        f1: Harmonic mean of both, 0 where there are no answers.
+    """
+
+    exact: bool
+    substrings: bool
+    precision: float | None
+    recall: float
+    f1: float
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a method comes to on questions; of `questions`, whatever is not in `scores` is counted.
+
+    Attributes:
+        scores: Question -> score, of those that have gold answers and whose answers were read.
+        unreadable: Questions with gold answers whose reply could not be read.
+        without_gold: Answered questions without gold answers.
+        failed: Questions that failed as a whole.
+    """
+
+    scores: Mapping[str, Score]
+    unreadable: int
+    without_gold: int
+    failed: int
+
+    @property
+    def questions(self) -> int:
+        """All that were asked."""
+        return len(self.scores) + self.unreadable + self.without_gold + self.failed
+
+    @property
+    def exact_match(self) -> Estimate | None:
+        """Share of questions with an exact match."""
+        return proportion(self._exact, len(self.scores))
+
+    @property
+    def exact_match_of_all(self) -> Estimate | None:
+        """The same with unreadable replies, which count as not right."""
+        return proportion(self._exact, len(self.scores) + self.unreadable)
+
+    @property
+    def exact_match_substrings(self) -> Estimate | None:
+        """Share of questions with an exact match by the naive rule."""
+        return proportion(sum(each.substrings for each in self.scores.values()), len(self.scores))
+
+    @property
+    def _exact(self) -> int:
+        return sum(each.exact for each in self.scores.values())
+
+    def mean(self, measure: Measure) -> Estimate | None:
+        """Mean over questions that have a value."""
+        found = [getattr(each, measure) for each in self.scores.values()]
+        return mean([each for each in found if each is not None], bounds=(0, 1))
+
+    def values(self, measure: Literal["exact", "f1"]) -> dict[str, float]:
+        """Question -> value, in [0, 1].
+
+        In the order of their names: random flips would else depend on the order of the results.
+        """
+        return {name: float(getattr(self.scores[name], measure)) for name in sorted(self.scores)}
+
+
+def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
+    """Runs in order, one that varies a level in one part for each, from the lowest.
+
+    Args:
+        results: Name of a run -> its results.
+        model_of: Name of a run -> name of its model.
+    """
+    made = []
+    for name, own in results.items():
+        data, _, experiment = name.rpartition(".")
+        if experiment not in EXPERIMENTS:
+            data, experiment = name, ""
+        levels = {each.asked.level for each in own}
+        made += [
+            Part(
+                TITLES.get(data, data),
+                experiment or None,
+                level,
+                model_of.get(name),
+                tuple(each for each in own if each.asked.level == level),
+            )
+            for level in sorted(levels, key=lambda level: -1 if level is None else level)
+        ]
+    return made
+
+
+def score(answers: Sequence[str], asked: Question) -> Score:
+    """The score of answers to a question that has gold answers."""
+    gold, wrong, only = asked.gold, asked.wrong, asked.one_answer
+    return Score(
+        exact=strict_match(answers, gold, wrong, one_answer=only),
+        substrings=strict_match(answers, gold, wrong, one_answer=only, substrings=True),
+        precision=precision(answers, gold, wrong),
+        recall=recall(answers, gold, wrong),
+        f1=answer_f1(answers, gold, wrong),
+    )
+
+
+def concluded(result: QuestionResult, method: str, rounds: int | None = None) -> Conclusion | None:
+    """What a method concluded of a question, or had after so many rounds of debate (Figure 3).
+
+    A debate that ended before stays as it ended; what is no debate, or could not be held, has the
+    same conclusion whatever the rounds.
+
+    Args:
+        result: The question.
+        method: Its name.
+        rounds: At least 1; None for the end.
+
+    Returns:
+        The conclusion; None where the method was not asked.
+    """
+    outcome = result.outcomes.get(method)
+    if outcome is None:
+        return None
+    if rounds is None or outcome.debate is None:
+        return outcome.concluded
+    return outcome.debate.after(rounds)
+
+
+def mark(answer: str | None, asked: Question) -> Mark:
+    """What one answer is by the data."""
+    if answer is None:
+        return "unreadable"
+    if is_unknown(answer):
+        return "unknown"
+    if not asked.gold and not asked.wrong:
+        return "unjudged"
+    named = found([answer], asked.gold, asked.wrong)
+    right, wrong = any(named.gold), any(named.wrong)
+    if right and wrong:
+        return "both"
+    if right:
+        return "right"
+    return "wrong" if wrong or (asked.one_answer and asked.gold) else "neither"
+
+
+def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None) -> Scores:
+    """The scores of a method over the questions of a run.
+
+    A question that was answered, but not by this method, does not count.
+
+    Args:
+        own: The results.
+        method: Its name.
+        rounds: Take what its debates had concluded after so many; None takes its final answers.
+    """
+    scores: dict[str, Score] = {}
+    unreadable = without_gold = failed = 0
+    for each in own:
+        if each.status == "failed":
+            failed += 1
+            continue
+        made = concluded(each, method, rounds)
+        if made is None:
+            continue
+        if not each.asked.gold:
+            without_gold += 1
+        elif made.problem is not None:
+            unreadable += 1
+        else:
+            scores[each.id] = score(made.answers, each.asked)
+    return Scores(scores, unreadable, without_gold, failed)
+
+
+def shown_methods(own: Sequence[QuestionResult]) -> list[str]:
+    """The methods that answered any question: those of Table 1 first, then variants."""
+    used = {method for each in own for method in each.outcomes}
+    known = (*METHODS, *VARIANTS)
+    return [each for each in known if each in used] + sorted(used - set(known))
+
+
+def debates_of(own: Sequence[QuestionResult], method: str) -> list[tuple[QuestionResult, Debate]]:
+    """The questions that a method debated, each with its debate."""
+    return [
+        (each, outcome.debate)
+        for each in own
+        if each.status != "failed"
+        and (outcome := each.outcomes.get(method)) is not None
+        and outcome.debate is not None
+    ]
+
+
+def base_id(result: QuestionResult) -> str:
+    """The question, whatever the level: its id up to the last "/" where a level is varied."""
+    return result.id if result.asked.level is None else result.id.rpartition("/")[0] or result.id

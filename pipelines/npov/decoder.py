@@ -1,0 +1,83 @@
+"""The model whose gradients are taken: its options, its folder, and loading it."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pipelines.experiment.options import ModelOptions, source_of
+from pipelines.npov.settings import SALIENCE_PANEL
+from pipelines.option import Option
+from pipelines.precision import format_of
+from serving import models
+
+if TYPE_CHECKING:
+    from salience.decoder import Decoder
+
+Precision = Literal["auto", "fp32", "bf16"]
+
+
+class DecoderOptions(ModelOptions):
+    """The model whose gradients are taken, and how it computes."""
+
+    precision: Annotated[
+        Precision,
+        Option(
+            "What the model computes in; `auto` is bf16 on a GPU and on processors that have it, "
+            "where it is about twice as quick, else fp32.",
+            panel=SALIENCE_PANEL,
+        ),
+    ] = "auto"
+    device: Annotated[
+        str | None,
+        Option(
+            "Where the model computes: `cpu`, `cuda`, `cuda:1`. It must fit on one device.",
+            shown="the CPU if the profile says so, else the first GPU",
+            panel=SALIENCE_PANEL,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class DecoderFolder:
+    """A model on disk, not loaded yet.
+
+    Attributes:
+        model: What is known of its folder.
+        precision: What it is to compute in.
+        device: Where; None for the first GPU, or the CPU where there is none.
+    """
+
+    model: models.Model
+    precision: Precision
+    device: str | None
+
+    @property
+    def engine(self) -> str:
+        """What computes, as `run.json` names it."""
+        from salience.decoder import settled
+
+        _, device = settled(self.precision, self.device)
+        return f"transformers {version('transformers')}, {self.precision}, {device}"
+
+    def load(self) -> "Decoder":
+        """The model, ready for gradients.
+
+        Raises:
+            SalienceError: It cannot be loaded.
+        """
+        from salience.decoder import Decoder
+
+        return Decoder.load(self.model.path, precision=self.precision, device=self.device)
+
+
+def decoder_folder(options: DecoderOptions) -> DecoderFolder:
+    """The model that gradients are taken of: the profile's for salience, else its generator.
+
+    Raises:
+        ServingError: There is no such model.
+    """
+    source = source_of(options, "generator")
+    roles = source.profile.roles
+    found = models.find(options.model or roles.salience or roles.generator, source.models_dir)
+    device = options.device or ("cpu" if source.profile.device == "cpu" else None)
+    return DecoderFolder(found, format_of(options.precision, device), device)

@@ -1,1 +1,0 @@
-"""Detectors of hallucination and coverage errors, compared as in the paper (NPOV, section 5)."""

@@ -1,0 +1,274 @@
+"""Detectors over test sets, in a run folder that may hold those of several models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from pipelines.data import procon
+from pipelines.data.jsonl import read_bytes
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Experiment, Models, Plan, Work
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import RunOptions
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.npov import annotation, paraphrases
+from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
+from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+from pipelines.npov.result import ErrorKind, NpovResult, failed
+from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
+from pipelines.npov.settings import GradientSettings, SalienceSettings
+from pipelines.npov.splits import Split, split_of
+from pipelines.option import Only, Option, refuse_given
+from pipelines.runs.folder import file_name
+from salience.errors import SalienceError
+
+if TYPE_CHECKING:
+    pass
+
+HELP = """Compare detectors of hallucination and coverage errors, response by response.
+
+From topics with arguments, responses are written by a template, and errors are put into what
+was given: an argument the response has not, or one fewer than it has. ROUGE, salience and
+classifiers then score each. No server is needed. Leaves in the run folder: `npov.NAME.jsonl`
+(every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3, 5 and 6, and
+`report.html`. Run it again with another model or detector and the same folder to have both in
+one table.
+
+Examples:
+    contested run npov --split all --dry-run
+
+    contested run npov --limit 1 --detector classifier --out results-npov
+"""
+
+SETS_PANEL: Final = "Test sets"
+CLASSIFIER_PANEL: Final = "Classifier"
+
+UNKNOWN_TOPICS: Final[Split] = "test"
+"""Where topics are put that the paper has not: nothing was tuned on them."""
+
+Detect = Callable[[Case], NpovResult]
+"""A detector's view of one example."""
+
+CLASSIFIES: Final = Only(
+    lambda options: options.detector == "classifier",
+    "--detector salience (it is of --detector classifier)",
+)
+
+
+class NpovOptions(RunOptions, DecoderOptions):
+    """What a user may choose about test sets and detectors."""
+
+    data: Annotated[
+        Path,
+        Option(
+            "Topics with arguments for and against.",
+            shown="some that come with the program",
+            panel=SETS_PANEL,
+        ),
+    ] = SAMPLE_TOPICS
+    sets: Annotated[
+        list[SyntheticSet] | None,
+        Option(
+            "Responses that copy arguments, that replace common words, or that say them in other "
+            "words; give it once for each.",
+            name="--set",
+            shown="unparaphrased and paraphrased",
+            panel=SETS_PANEL,
+        ),
+    ] = None
+    organic: Annotated[
+        Path | None,
+        Option("Responses whose errors people have annotated.", panel=SETS_PANEL),
+    ] = None
+    paraphrases: Annotated[
+        Path | None,
+        Option(
+            "Arguments in other words.",
+            shown="those that come with contested",
+            panel=SETS_PANEL,
+        ),
+    ] = None
+    split: Annotated[
+        Literal["train", "dev", "test", "all"],
+        Option(
+            "Which topics of the paper's split. Topics it has not are of `test`.", panel=SETS_PANEL
+        ),
+    ] = "test"
+    per_topic: Annotated[
+        int,
+        Field(ge=1),
+        Option(
+            "Responses without error for each topic; those with errors are made from them.",
+            panel=SETS_PANEL,
+        ),
+    ] = 3
+    seed: Annotated[int, Option("Decides all that is drawn.", panel=SETS_PANEL)] = 0
+    detector: Annotated[
+        Literal["salience", "classifier"],
+        Option("Gradients, or the model's own verdict. ROUGE is always beside them."),
+    ] = "salience"
+    name: Annotated[
+        str | None,
+        Option(
+            "What this run is called in tables; a folder holds several.",
+            metavar="NAME",
+            shown="the model's name, with -classifier if it is one",
+        ),
+    ] = None
+    hallucination_prompt: Annotated[
+        Path | None,
+        Option(
+            "A soft prompt tuned to find hallucinations.",
+            shown="none: the model is asked as it is",
+            panel=CLASSIFIER_PANEL,
+            only=CLASSIFIES,
+        ),
+    ] = None
+    coverage_prompt: Annotated[
+        Path | None,
+        Option(
+            "A soft prompt tuned to find coverage errors.",
+            shown="likewise",
+            panel=CLASSIFIER_PANEL,
+            only=CLASSIFIES,
+        ),
+    ] = None
+    limit: Annotated[
+        int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
+    ] = None
+    salience: SalienceSettings = SalienceSettings()
+
+
+def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
+    """Make the examples of all sets.
+
+    Raises:
+        InputError: A file or an option cannot be used, or there is nothing to make a set of.
+    """
+    if options.detector == "classifier":
+        used = (*GradientSettings.model_fields, "average")
+        refuse_given(options.salience, used, "--detector classifier")
+    names = list(
+        dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
+    )
+    cases = limited(_cases(options, names), options.limit)
+
+    def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
+        folder = decoder_folder(options)
+        classified = "-classifier" if options.detector == "classifier" else ""
+        name = file_name(options.name or f"{folder.model.name}{classified}")
+        config: dict[str, Any] = {
+            "data": {"name": options.data.name, "sha256": _digest(options.data)},
+            "sets": {
+                "names": names,
+                "organic": _digest(options.organic),
+                "paraphrases": _digest(options.paraphrases),
+                "split": options.split,
+                "per_topic": options.per_topic,
+                "seed": options.seed,
+            },
+            "detector": options.detector,
+            "model": {
+                "name": folder.model.name,
+                "digest": folder.model.digest,
+                "engine": folder.engine,
+            },
+        }
+        if options.detector == "salience":
+            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
+            detect = _by_salience(folder, options.salience)
+        else:
+            prompts: dict[ErrorKind, Path | None] = {
+                "hallucination": options.hallucination_prompt,
+                "coverage": options.coverage_prompt,
+            }
+            config["prompts"] = {task: _digest(path) for task, path in prompts.items()}
+            detect = _by_classifier(folder, prompts)
+
+        async def detected(case: Case) -> NpovResult:
+            return detect(case)
+
+        return [Work(f"{EXPERIMENT.name}.{name}", config, detected)]
+
+    return Plan(cases, Needs(), work, _summary(cases))
+
+
+def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
+    topics = [
+        topic
+        for topic in procon.read(options.data)
+        if options.split in ("all", split_of(topic.topic) or UNKNOWN_TOPICS)
+    ]
+    if not topics:
+        raise InputError(f"{options.data} has no topic of --split {options.split}; choose another")
+    known = paraphrases.read(options.paraphrases) if options.paraphrases else paraphrases.bundled()
+    found = synthetic_cases(topics, names, known, per_topic=options.per_topic, seed=options.seed)
+    if not found:
+        raise InputError(
+            f"no topic of {options.data} has a paraphrase of arguments on both sides; name a file "
+            "with --paraphrases, or take --set unparaphrased alone"
+        )
+    given = annotation.read(options.organic) if options.organic else []
+    return found + [Case(ORGANIC, each) for each in given]
+
+
+def _by_salience(folder: DecoderFolder, settings: SalienceSettings) -> Detect:
+    from pipelines.npov.detect import by_salience
+
+    decoder = cache(folder.load)  # only if there is something left to score
+    return lambda case: by_salience(case, decoder(), settings)
+
+
+def _by_classifier(folder: DecoderFolder, prompts: Mapping[ErrorKind, Path | None]) -> Detect:
+    """A verdict by the decoder under a soft prompt for each error, or as it is."""
+    from pipelines.npov.detect import by_classifier
+    from pipelines.npov.soft_prompt import SoftPrompt
+
+    model = folder.model.digest
+    loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
+    for task, prompt in loaded.items():
+        if prompt is not None:  # its width is looked at when the model is loaded
+            prompt.check(task=task, width=prompt.vectors.shape[1], model=model)
+    decoder = cache(folder.load)
+    return lambda case: by_classifier(case, decoder(), loaded, model)
+
+
+def _summary(cases: Sequence[Case]) -> str:
+    lines = []
+    for test_set in dict.fromkeys(case.test_set for case in cases):
+        own = [case.annotated for case in cases if case.test_set == test_set]
+        right = sum(each.hallucination == each.coverage == "none" for each in own)
+        lines.append(f"{test_set}: {len(own):,} examples, {right:,} of them without error")
+    return "\n".join(lines)
+
+
+def _digest(path: Path | None) -> str | None:
+    return None if path is None else sha256(read_bytes(path)).hexdigest()
+
+
+def _publication(runs: Runs[NpovResult]) -> Publication:
+    from pipelines.npov.tables import all_tables
+    from pipelines.npov.view import view
+
+    made = all_tables(runs.results)
+    return Publication(view(runs.results, made, runs.configs), made)
+
+
+EXPERIMENT = Experiment(
+    name="npov",
+    title="NPOV",
+    help=HELP,
+    counted="examples",
+    options=NpovOptions,
+    result=NpovResult,
+    plan=plan,
+    failed=failed,
+    publish=_publication,
+    refusals=(InputError, SalienceError),
+    in_flight=1,  # gradients take the whole machine
+    common=("data", "sets"),
+)

@@ -1,0 +1,108 @@
+"""What detectors said of one example, beside what is known of it."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.npov.annotation import Error
+from pipelines.npov.sets import Case
+
+ErrorKind = Literal["hallucination", "coverage"]
+KINDS: tuple[ErrorKind, ErrorKind] = ("hallucination", "coverage")
+
+ROUGE = "ROUGE"
+CLASSIFIER = "classifier"
+
+
+class ErrorScores(BaseModel):
+    """How likely a detector takes the two errors to be; the higher, the likelier.
+
+    Attributes:
+        hallucination: That something was added; None where the detector cannot say.
+        coverage: That something was left out; likewise.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    hallucination: float | None = None
+    coverage: float | None = None
+
+
+class WordScore(BaseModel):
+    """A content word: whether it is an error, and what detectors of words say.
+
+    Attributes:
+        wrong: Of an argument's word, whether it was left out; of the response's, whether added.
+        rouge: Whether the other side lacks its stem.
+        salience: 1 - alpha or 1 - beta, by the maximum.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    wrong: bool
+    rouge: bool
+    salience: float
+
+
+class NpovResult(BaseModel):
+    """One example of a test set, scored.
+
+    Attributes:
+        id: "SET/EXAMPLE".
+        test_set: The set.
+        source: What names the example without error that it was made from.
+        status: Whether it could be scored.
+        reason: Why it could not.
+        hallucination, coverage: What is known.
+        overlap: Share of the arguments' stems that the response without error has.
+        detectors: Detector -> its scores.
+        given: Content words of the arguments; None where words were not scored or not annotated.
+        response: Content words of the response; likewise.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    test_set: str
+    source: str
+    status: Literal["scored", "failed"] = "scored"
+    reason: str | None = None
+    hallucination: Error
+    coverage: Error
+    overlap: float | None = None
+    detectors: Mapping[str, ErrorScores] = {}
+    given: tuple[WordScore, ...] | None = None
+    response: tuple[WordScore, ...] | None = None
+
+    def known(self, kind: ErrorKind) -> Error:
+        """What is known of an error."""
+        return self.hallucination if kind == "hallucination" else self.coverage
+
+    def score(self, detector: str, kind: ErrorKind) -> float | None:
+        """What a detector says of an error; None where it says nothing."""
+        found = self.detectors.get(detector)
+        if found is None:
+            return None
+        return found.hallucination if kind == "hallucination" else found.coverage
+
+    def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
+        """The words that can be such an error: the response's can be added, arguments' left out."""
+        return self.response if kind == "hallucination" else self.given
+
+
+def unscored(case: Case) -> NpovResult:
+    """What is known of an example that no detector has seen."""
+    return NpovResult(
+        id=case.id,
+        test_set=case.test_set,
+        source=f"{case.test_set}/{case.annotated.source}",
+        hallucination=case.annotated.hallucination,
+        coverage=case.annotated.coverage,
+        overlap=case.annotated.overlap,
+    )
+
+
+def failed(case: Case, reason: str) -> NpovResult:
+    """The result of an example that cannot be scored."""
+    return unscored(case).model_copy(update={"status": "failed", "reason": reason})

@@ -1,0 +1,149 @@
+"""Settings that say themselves how they are given on the command line.
+
+A field of a settings model that is annotated with an `Option` is an option of every command that
+takes the model, with the field's type, bounds and default:
+
+    labeller: Annotated[Labeller, Option("Who judges claims by documents.")] = "llm"
+
+A field whose type is such a model brings its options along; one without `Option` is none.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from inspect import get_annotations
+from typing import Any, NamedTuple, TypeVar
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from pipelines.errors import InputError
+
+NameT = TypeVar("NameT", bound=str)
+
+
+@dataclass(frozen=True)
+class Only:
+    """When an option has an effect, beside the others of the same settings.
+
+    Attributes:
+        when: Told the settings that the field is of.
+        without: What makes it idle, for the refusal: a text, or made from the settings;
+            "--labeller llm".
+    """
+
+    when: Callable[[Any], bool]
+    without: str | Callable[[Any], str]
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field is given on the command line.
+
+    Attributes:
+        help: What it does, for `--help`.
+        name: "--on-overflow"; made from the field's name unless given.
+        panel: Heading in `--help`.
+        metavar: What stands for the value in `--help`.
+        shown: The default, as `--help` tells it; the field's own unless given.
+        only: When it has an effect; always unless given.
+        typed: Its type on the command line, where a validator makes the field's of it; not given,
+            it is None there.
+    """
+
+    help: str
+    name: str = ""
+    panel: str | None = None
+    metavar: str | None = None
+    shown: str | None = None
+    only: Only | None = None
+    typed: Any = None
+
+
+class OptionField(NamedTuple):
+    """A field that is an option.
+
+    Attributes:
+        name: Of the field.
+        flag: Of the option.
+        option: How it is given.
+        field: What pydantic knows of it.
+    """
+
+    name: str
+    flag: str
+    option: Option
+    field: FieldInfo
+
+
+def options_of(settings: type[BaseModel]) -> Iterator[OptionField]:
+    """The fields of a model that are options, in order; not those of models inside it."""
+    for name in in_order(settings):
+        field = settings.model_fields[name]
+        for option in field.metadata:
+            if isinstance(option, Option):
+                yield OptionField(name, option.name or f"--{name.replace('_', '-')}", option, field)
+
+
+def in_order(settings: type[BaseModel]) -> list[str]:
+    """Names of a model's fields: a class's own before those it inherits."""
+    names = (name for each in settings.__mro__ for name in get_annotations(each))
+    return [name for name in dict.fromkeys(names) if name in settings.model_fields]
+
+
+def nested(settings: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
+    """The fields of a model that are settings themselves, in order."""
+    for name, field in settings.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+            yield name, field.annotation
+
+
+def refuse_idle(settings: BaseModel) -> None:
+    """Refuse options that were given and do nothing: who gives one expects that it does.
+
+    An idle option would also stand in a run's settings, and keep it from being resumed without it.
+
+    Raises:
+        InputError: One has no effect.
+    """
+    for each in options_of(type(settings)):
+        only = each.option.only
+        if only is not None and each.name in settings.model_fields_set and not only.when(settings):
+            without = only.without if isinstance(only.without, str) else only.without(settings)
+            raise InputError(f"{each.flag} has no effect with {without}; leave it out")
+    for name, _ in nested(type(settings)):
+        refuse_idle(getattr(settings, name))
+
+
+def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], without: str) -> None:
+    """Refuse options that were given, for a reason that the settings alone do not tell.
+
+    Args:
+        settings: Whose options.
+        names: Fields; those that the model lacks are passed over.
+        without: What makes them idle: "--strategy none, which asks no language model".
+
+    Raises:
+        InputError: One of them was given.
+    """
+    wanted = set(names)
+    for each in options_of(type(settings)):
+        if each.name in wanted and each.name in settings.model_fields_set:
+            raise InputError(f"{each.flag} has no effect with {without}; leave it out")
+
+
+def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tuple[NameT, ...]:
+    """The values of an option that can be given several times, in the order of `known`.
+
+    Args:
+        given: What the user gave; None takes all that are known.
+        known: All values.
+        flag: The option, for the error.
+
+    Raises:
+        InputError: One is not known.
+    """
+    names = tuple(known)
+    for each in given or ():
+        if each not in names:
+            raise InputError(f"{flag} is '{each}'; it can be {', '.join(names)}")
+    return tuple(name for name in names if given is None or name in given)

@@ -1,0 +1,27 @@
+"""The experiments by name; their modules are imported when they are asked for."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from pipelines.experiment.experiment import Experiment
+
+EXPERIMENTS: Final[dict[str, str]] = {
+    "conflictscore": "pipelines.conflictscore.experiment",
+    "conflict-detection": "pipelines.conflictscore.detection.experiment",
+    "conrag": "pipelines.conrag.experiment",
+    "conflicts": "pipelines.conflicts.experiment",
+    "madam-rag": "pipelines.madam_rag.experiment",
+    "npov": "pipelines.npov.experiment",
+}
+"""Name of the command -> module that declares it, in the order of the report."""
+
+
+def experiment(name: str) -> "Experiment[Any, Any]":
+    """The declaration of an experiment.
+
+    Args:
+        name: One of `EXPERIMENTS`.
+    """
+    found: Experiment[Any, Any] = import_module(EXPERIMENTS[name]).EXPERIMENT
+    return found

@@ -1,0 +1,290 @@
+"""The page of a run: what came of each experiment, its tables and plots, and every example.
+
+Overview, tables and plots are HTML, which reads without scripts. Examples lie in the page as packed
+data; scripts draw the list, and one example as blocks, when a reader wants them.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from markupsafe import Markup
+
+from pipelines.files import replace_text
+from pipelines.report import plots
+from pipelines.report.blocks import Block, encoded
+from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
+from pipelines.report.packed import Packed
+from pipelines.report.table import Table
+from pipelines.report.table_html import html
+from pipelines.report.template import assets, embedded, environment, joined, policy
+from pipelines.report.texts import Inline
+
+EXAMPLES_SHOWN = 2_000
+"""Examples of one experiment that the page holds; the others stand in the run's files."""
+
+SEVERAL = "Results"
+"""Title of a page with several experiments."""
+
+Result = TypeVar("Result")
+
+_STYLES = ("page.css", "explorer.css")
+_SCRIPTS = (
+    "vendor/htm-preact.js",
+    "data.js",
+    "blocks.js",
+    "debate.js",
+    "graph.js",
+    "heatmap.js",
+    "matrix.js",
+    "timeline.js",
+    "examples.js",
+    "navigation.js",
+)
+
+
+@dataclass(frozen=True)
+class Facet:
+    """A property that examples are narrowed down by.
+
+    Attributes:
+        name: "Verdict".
+        values: Those it can have, in order; the page offers those that occur.
+        groups: Where each of several things has a value of its own (methods), their names. An
+            example then has values like "GROUP: VALUE".
+    """
+
+    name: str
+    values: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Example:
+    """One example, as the list shows it and as blocks.
+
+    Attributes:
+        id: Unique within its run.
+        run: Name of its run; "" where there is one only.
+        title: The question, claim or query.
+        status: What became of it.
+        blocks: Makes what it shows when it is opened.
+        about: A few words under the title.
+        chips: Its results at a glance.
+        facets: Name of a facet -> its values.
+        figures: Name of a number -> its value in [0, 1] or a count; what a list can be ordered by.
+        words: What it is found by, besides what the list shows of it.
+    """
+
+    id: str
+    run: str
+    title: str
+    status: str
+    blocks: Callable[[], Sequence[Block]]
+    about: tuple[str, ...] = ()
+    chips: tuple[Inline, ...] = ()
+    facets: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A figure that stands out: what it is, its value, and what belongs to it."""
+
+    label: str
+    figure: str
+    aside: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """Plots and tables of an experiment under one heading.
+
+    Attributes:
+        title: The heading.
+        tables: Those without rows are not shown.
+        plots: Above the tables.
+        intro: One or two sentences.
+        links: First cell of a row -> address of an example.
+        remarks: What a reader must know before believing the figures.
+        tiles: Above everything.
+    """
+
+    title: str
+    tables: tuple[Table, ...] = ()
+    plots: tuple[Markup, ...] = ()
+    intro: str = ""
+    links: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    tiles: tuple[Tile, ...] = ()
+
+    @property
+    def anchor(self) -> str:
+        """Its id within the experiment: "rounds-and-the-aggregator"."""
+        return quote("-".join(self.title.lower().split()), safe="")
+
+
+@dataclass(frozen=True)
+class ExperimentView:
+    """What an experiment puts on the page.
+
+    Attributes:
+        name: Its name in addresses: "madam-rag".
+        title: Its name for people.
+        finding: What came of it; None on the page of a single answer.
+        parts: Tables and plots.
+        examples: From all its runs.
+        facets: What its examples are narrowed down by, besides run and status.
+        runs: Name of a run -> what people call it.
+        noun: What an example is: ("question", "questions").
+        models: Which model did what.
+        facts: (label, value) pairs below the models.
+        left_out: Examples that are not among `examples`.
+    """
+
+    name: str
+    title: str
+    finding: Finding | None = None
+    parts: tuple[Part, ...] = ()
+    examples: tuple[Example, ...] = ()
+    facets: tuple[Facet, ...] = ()
+    runs: Mapping[str, str] = field(default_factory=dict)
+    noun: tuple[str, str] = ("example", "examples")
+    models: tuple[ModelUsed, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    left_out: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many examples the page has of it."""
+        return len(self.examples)
+
+
+def address(experiment: str, run: str, example: str) -> str:
+    """Where an example is on the page, behind the "#": "madam-rag/ramdocs/12"."""
+    return "/".join((quote(experiment, safe=""), quote(run or "-", safe=""), quote(example)))
+
+
+def in_turn(
+    results: Mapping[str, Sequence[Result]], limit: int | None = None
+) -> list[tuple[str, Result]]:
+    """The examples that the page holds, with their runs, in order.
+
+    All runs give theirs in turn until there are `limit` (`EXAMPLES_SHOWN`), so that each is seen.
+    """
+    limit = EXAMPLES_SHOWN if limit is None else limit
+    turns = sorted(
+        (position, place, run)
+        for place, (run, own) in enumerate(results.items())
+        for position in range(len(own))
+    )
+    chosen = sorted((place, position, run) for position, place, run in turns[:limit])
+    return [(run, results[run][position]) for _, position, run in chosen]
+
+
+def single(
+    name: str, title: str, blocks: Sequence[Block], models: Sequence[ModelUsed] = ()
+) -> ExperimentView:
+    """The page of a single answer: one example, which is open."""
+    example = Example(name, "", title, "", lambda: blocks)
+    return ExperimentView(name, title, examples=(example,), models=tuple(models))
+
+
+def render(
+    title: str,
+    views: Sequence[ExperimentView],
+    provenance: Mapping[str, Any],
+    facts: Sequence[tuple[str, str]] = (),
+) -> str:
+    """The page as HTML; see `write`."""
+    style, script = joined(assets(*_STYLES)), joined(assets(*_SCRIPTS))
+    findings = [view.finding for view in views if view.finding is not None]
+    packed = Packed()
+    contents = [_packed(view, packed) for view in views]
+    packed.finish()
+    return (
+        environment()
+        .get_template("explorer.html.j2")
+        .render(
+            title=title,
+            views=views,
+            findings=findings,
+            few=FEW_EXAMPLES if rests_on_few(findings) else "",
+            facts=facts,
+            table=html,
+            dots=plots.dots,
+            embedded=embedded,
+            contents={"experiments": contents, "texts": packed.starts},
+            packed=packed.elements,
+            provenance=json.dumps(provenance, indent=2, ensure_ascii=False, default=str),
+            # S704: our own files, which the policy's hashes pin.
+            style=Markup(style),  # noqa: S704
+            script=Markup(script),  # noqa: S704
+            policy=policy(script, style),
+        )
+    )
+
+
+def write(
+    path: Path,
+    title: str,
+    views: Sequence[ExperimentView],
+    provenance: Mapping[str, Any],
+    facts: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Writes the page in one step.
+
+    Args:
+        path: Where, usually RUN/report.html.
+        title: Heading of the page.
+        views: What the experiments put on it, in order.
+        provenance: The content of run.json, folded at the end of the page.
+        facts: (label, value) pairs about all experiments.
+
+    Raises:
+        InputError: The file cannot be written.
+    """
+    replace_text(path, render(title, views, provenance, facts))
+
+
+def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
+    """What the script must know of an experiment before it reads the list of its examples."""
+    examples = view.examples
+    starts = packed.put_all(
+        f"{view.name}-blocks", ([encoded(block) for block in each.blocks()] for each in examples)
+    )
+    packed.put(f"{view.name}-list", [_entry(view.name, each) for each in examples])
+    return {
+        "name": view.name,
+        "title": view.title,
+        "noun": view.noun,
+        "count": len(examples),
+        "runs": dict(view.runs),
+        "facets": [
+            {"name": each.name, "values": each.values, "groups": each.groups}
+            for each in view.facets
+        ],
+        "starts": starts,
+    }
+
+
+def _entry(experiment: str, example: Example) -> dict[str, Any]:
+    """An example in the list; what it does not have is left out."""
+    entry = {
+        "id": example.id,
+        "run": example.run,
+        "title": example.title,
+        "status": example.status,
+        "about": example.about,
+        "chips": encoded(example.chips),
+        "facets": example.facets,
+        "figures": encoded(example.figures),
+        "words": example.words,
+    }
+    return {"address": address(experiment, example.run, example.id)} | {
+        name: value for name, value in entry.items() if value
+    }

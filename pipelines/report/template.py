@@ -1,0 +1,82 @@
+"""Templates of the page: text is escaped, and only our own script and style may run.
+
+The page fetches nothing: style, script and data stand inside it, and its content security policy
+forbids everything else. Text from documents and models is escaped by the templates; scripts write
+it as text only (the policy demands trusted types, of which there are none).
+"""
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2.utils import htmlsafe_json_dumps
+from markupsafe import Markup
+
+from pipelines.report.text import visible
+
+_HERE = Path(__file__).parent
+
+
+def environment() -> Environment:
+    """Templates of the report, with everything escaped and made visible."""
+
+    def finalize(value: Any) -> Any:
+        # Markup is a subclass of str: what is HTML already passes as it is.
+        return visible(value) if type(value) is str else value
+
+    return Environment(
+        loader=FileSystemLoader(_HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def assets(*names: str) -> str:
+    """The named files of the report's assets, one after another."""
+    return joined(*((_HERE / "assets" / name).read_text(encoding="utf-8") for name in names))
+
+
+def joined(*parts: str) -> str:
+    """Distinct scripts or styles as one."""
+    return "\n" + "\n".join(dict.fromkeys(part.strip() for part in parts if part)) + "\n"
+
+
+def policy(script: str, style: str) -> str:
+    """The content security policy of a page that has this one script and this one style."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def embedded(value: Any) -> Markup:
+    """JSON that may stand inside a script element: `<`, `>` and `&` are written as escapes."""
+    return htmlsafe_json_dumps(made_visible(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def made_visible(value: Any) -> Any:
+    """Lists, objects and texts of JSON with every text made visible."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {key: made_visible(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [made_visible(item) for item in value]
+    return value
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,105 @@
+"""Where dated sources lie on a line of years."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+from math import floor
+
+WIDE = 760.0
+"""Width of the drawing on a wide screen, in its own units."""
+
+NARROW = 340.0
+"""Width of the drawing on a telephone."""
+
+LABEL = 30.0
+"""Least distance of two labels in a lane: the width of "[12]" with room around it."""
+
+_MARGIN = LABEL / 2 + 1
+_TICK = 50.0
+"""Least distance of two years written on the axis."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A dated source.
+
+    Attributes:
+        number: Of the source, from 1.
+        x: Where its day lies, from the left end of the drawing.
+        lane: Where its label stands: 0 next to the axis, others above it.
+    """
+
+    number: int
+    x: float
+    lane: int
+
+
+@dataclass(frozen=True)
+class Tick:
+    """Where a year begins.
+
+    Attributes:
+        year: The year.
+        x: Its first day, from the left end of the drawing.
+    """
+
+    year: int
+    x: float
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A line of years with its sources.
+
+    Attributes:
+        width: Of the drawing.
+        dots: The dated sources, oldest first; of the same day, in order of their numbers.
+        ticks: The years written on the axis, in order; none without a dated source.
+        lanes: How many lanes of labels there are.
+        undated: Numbers of the sources without a date.
+    """
+
+    width: float
+    dots: tuple[Dot, ...]
+    ticks: tuple[Tick, ...]
+    lanes: int
+    undated: tuple[int, ...]
+
+
+def axis(years: Sequence[float | None], width: float = WIDE) -> Axis:
+    """Places sources on an axis of whole years, and stacks labels that would overlap.
+
+    The axis goes from the beginning of the first year to the end of the last one. A label takes the
+    lowest lane in which the label before it leaves room, so that there are as few lanes as there
+    can be.
+
+    Args:
+        years: Of each source its date as a year with decimals (2024.5 is the middle of 2024); None
+            of one without a date.
+        width: Of the drawing, in its own units; at least `NARROW`.
+    """
+    dated = sorted((year, number) for number, year in enumerate(years, 1) if year is not None)
+    undated = tuple(number for number, year in enumerate(years, 1) if year is None)
+    if not dated:
+        return Axis(width, (), (), 0, undated)
+    first, last = floor(dated[0][0]), floor(dated[-1][0]) + 1
+    scale = (width - 2 * _MARGIN) / (last - first)
+
+    def place(year: float) -> float:
+        return _MARGIN + (year - first) * scale
+
+    ends: list[float] = []
+    dots = []
+    for year, number in dated:
+        x = place(year)
+        lane = next((lane for lane, end in enumerate(ends) if x - end >= LABEL), len(ends))
+        ends[lane : lane + 1] = [x]
+        dots.append(Dot(number, x, lane))
+    step = next(each for each in _steps() if each * scale >= _TICK)
+    ticks = (Tick(year, place(year)) for year in range(first, last + 1) if year % step == 0)
+    return Axis(width, tuple(dots), tuple(ticks), len(ends), undated)
+
+
+def _steps() -> Iterator[int]:
+    """1, 2, 5, 10, 20, 50 and so on."""
+    return (digit * int(10**power) for power in count() for digit in (1, 2, 5))

@@ -1,0 +1,1 @@
+"""English by rules: questions as statements, words, parts that can be exchanged."""

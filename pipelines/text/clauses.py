@@ -1,0 +1,100 @@
+"""Where the words of a question divide: subject, adverbs, verb or predicate, and what is left."""
+
+import re
+
+from pipelines.text.verbs import is_participle, is_verb
+
+PREPOSITIONS = "about|after|against|as|at|between|by|for|from|in|into|of|on|over|through|to|with"
+_ADVERBS = {
+    "actually", "also", "always", "currently", "ever", "finally", "first", "formally", "generally",
+    "initially", "last", "mainly", "mostly", "never", "normally", "officially", "often",
+    "originally", "primarily", "really", "still", "truly", "typically", "usually",
+}  # fmt: skip
+_BEFORE_ARTICLES = {
+    "the", "a", "an", "and", "or", "but", "than", "that", "like", "which", "who", "more", "less",
+    "be", "is", "are", "was", "were", "under", "near", "without", "within", "during",
+}  # fmt: skip
+_ADJECTIVES = {
+    "able", "accurate", "addictive", "bad", "beneficial", "better", "cheaper", "compatible",
+    "dangerous", "effective", "essential", "ethical", "fair", "false", "good", "harmful",
+    "healthier", "healthy", "helpful", "illegal", "important", "inferior", "legal", "less",
+    "likely", "more", "necessary", "possible", "real", "reliable", "responsible", "safe",
+    "safer", "similar", "superior", "sustainable", "true", "unhealthy", "useful", "visible",
+    "worse", "worth",
+}  # fmt: skip
+_ARTICLES = {"the", "a", "an"}
+
+
+def _masked(text: str) -> list[str]:
+    """Words of a text; words within quotation marks are in capitals, so that none is a verb."""
+    quoted = re.sub(r'"[^"]*"|“[^”]*”', lambda found: found[0].upper(), text)
+    return quoted.split(" ")
+
+
+def _leads(word: str) -> bool:
+    """Whether the next word is a noun or describes one: "the play", "a ban", "in close contact"."""
+    return word.lower() in _ARTICLES or bool(re.fullmatch(PREPOSITIONS, word.lower()))
+
+
+def verb_split(rest: str) -> tuple[str, str, str, str] | None:
+    """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb."""
+    words, masked = rest.split(" "), _masked(rest)
+    place = next(
+        (n for n in range(1, len(masked)) if is_verb(masked[n]) and not _leads(masked[n - 1])),
+        None,
+    )
+    if place is None:
+        return None
+    start = place
+    while start > 1 and masked[start - 1] in _ADVERBS:
+        start -= 1
+    return (
+        " ".join(words[:start]),
+        " ".join(words[start:place]),
+        words[place],
+        " ".join(words[place + 1 :]),
+    )
+
+
+def be_split(rest: str) -> tuple[str, str]:
+    """Subject and predicate of what follows "was"; an empty predicate where none is seen.
+
+    The predicate starts at a participle ("built", with adverbs before it), at a stranded
+    description ("a station on"), or at an article after a word that does not lead to one
+    ("Ann Li the queen", but not "Battle of the Bulge").
+    """
+    words, masked = rest.split(" "), _masked(rest)
+    for n in range(1, len(words)):
+        if is_participle(masked[n]) and not _leads(masked[n - 1]):
+            start = n
+            while start > 1 and masked[start - 1] in _ADVERBS:
+                start -= 1
+            return " ".join(words[:start]), " ".join(words[start:])
+        leads = masked[n - 1].lower() in _BEFORE_ARTICLES or re.fullmatch(
+            PREPOSITIONS, masked[n - 1].lower()
+        )
+        if masked[n] in _ARTICLES and not leads:
+            return " ".join(words[:n]), " ".join(words[n:])
+    return rest, ""
+
+
+def adjective_split(rest: str) -> tuple[str, str]:
+    """Subject and predicate where the predicate is an adjective; a pair of empty texts if unsure.
+
+    The adjective is one that is known, or the last word where no preposition stands before it:
+    then the words before can only be the subject.
+    """
+    words, masked = rest.split(" "), _masked(rest)
+    for n in range(1, len(words)):
+        if masked[n] in _ADJECTIVES and not _leads(masked[n - 1]):
+            return " ".join(words[:n]), " ".join(words[n:])
+    simple = not any(re.fullmatch(PREPOSITIONS, word.lower()) for word in masked)
+    if simple and len(words) > 1 and masked[-1].islower():
+        return " ".join(words[:-1]), words[-1]
+    return "", ""
+
+
+def stranded(rest: str) -> tuple[str, str] | None:
+    """Subject and predicate of a text that ends in a preposition: "X", "associated with"."""
+    found = re.fullmatch(rf"(.+?) ((?:(?:an?|the) )?\S+ (?:{PREPOSITIONS}))", rest)
+    return (found[1], found[2]) if found else None

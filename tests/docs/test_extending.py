@@ -1,0 +1,55 @@
+"""The sixth experiment of docs/extending.md: declared there, run here."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from shown import only
+
+from pipelines import papers
+from pipelines.cli.experiment import command_of
+from pipelines.cli.report import publish
+from pipelines.runs.folder import RunFolder
+
+NAME = "sentence-order"
+
+
+@pytest.fixture
+def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> typer.Typer:
+    """`contested run` with the page's experiment alone."""
+    (tmp_path / "sentence_order.py").write_text(only("extending.md", "python"), "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setitem(papers.EXPERIMENTS, NAME, "sentence_order")
+    monkeypatch.delitem(sys.modules, "sentence_order", raising=False)
+    app = typer.Typer()
+    app.callback()(lambda: None)
+    app.command(NAME)(command_of(papers.experiment(NAME)))
+    return app
+
+
+def test_a_small_experiment_has_at_most_150_lines() -> None:
+    assert only("extending.md", "python").count("\n") <= 150
+
+
+def test_it_runs_resumes_and_reports(
+    command: typer.Typer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = [NAME, "--limit", "3", "--out", str(tmp_path / "out")]
+    command([*run, "--dry-run"], standalone_mode=False)
+    assert "3 claims, each with its documents in two orders" in capsys.readouterr().out
+    command(run, standalone_mode=False)
+    log = tmp_path / "out" / f"{NAME}.nli.jsonl"
+    results = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert [each["status"] for each in results] == ["labelled"] * 3
+    assert all(len(each["before"]) == len(each["after"]) > 1 for each in results)
+    rows = json.loads((tmp_path / "out/tables/sentence_order.json").read_text("utf-8"))["rows"]
+    assert [row["documents"] for row in rows] == [sum(len(each["before"]) for each in results)]
+    assert "Order of sentences" in (tmp_path / "out/report.html").read_text("utf-8")
+    before = log.read_bytes()
+    command(run, standalone_mode=False)
+    publish(RunFolder(tmp_path / "out"))
+    assert log.read_bytes() == before
+    with pytest.raises(Exception, match="--endpoint has no effect with --labeller nli"):
+        command([*run, "--endpoint", "http://x/v1"], standalone_mode=False)

@@ -1,0 +1,64 @@
+"""What lies in a page, and the browser that reads it."""
+
+import base64
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+from browser import Read
+from playwright.sync_api import Page
+
+Kind = TypeVar("Kind")
+
+Reading = Callable[..., Page]
+"""Opens a page: (path, at="#...", width=1280, and what else `Browser.new_page` takes)."""
+
+
+def unpacked(page: str) -> list[dict[str, Any]]:
+    """The examples of a page in the order of its lists, each with its `blocks`."""
+    read = Read(page)
+    contents = read.data["contents"]
+    texts = chunks(read, "texts", len(contents["texts"]))
+    found = []
+    for experiment in contents["experiments"]:
+        name = experiment["name"]
+        blocks = chunks(read, f"{name}-blocks", len(experiment["starts"]))
+        listed = chunk(read, f"{name}-list")
+        found += [
+            entry | {"blocks": filled(own, texts)}
+            for entry, own in zip(listed, blocks, strict=True)
+        ]
+    return found
+
+
+def chunk(read: Read, name: str) -> Any:
+    """A chunk of a page's data."""
+    return json.loads(zlib.decompress(base64.b64decode(read.packed[name])))
+
+
+def chunks(read: Read, name: str, number: int) -> list[Any]:
+    """What several chunks hold, in order."""
+    return [each for place in range(number) for each in chunk(read, f"{name}-{place}")]
+
+
+def filled(value: Any, texts: list[str]) -> Any:
+    """Data with the texts that it refers to."""
+    if isinstance(value, dict):
+        if "$" in value:
+            return texts[value["$"]]
+        return {key: filled(each, texts) for key, each in value.items()}
+    return [filled(each, texts) for each in value] if isinstance(value, list) else value
+
+
+def every(blocks: Any, kind: type[Kind]) -> Iterator[Kind]:
+    """All blocks of a kind, wherever they are within others."""
+    if isinstance(blocks, kind):
+        yield blocks
+    elif is_dataclass(blocks):
+        for field in fields(blocks):
+            yield from every(getattr(blocks, field.name), kind)
+    elif isinstance(blocks, list | tuple):
+        for each in blocks:
+            yield from every(each, kind)

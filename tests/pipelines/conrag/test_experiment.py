@@ -1,0 +1,485 @@
+"""An evaluation over a data set: files, resuming, tables, page."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from commands import contents
+from known_labels import KnownLabels
+from pages import Reading, unpacked
+from playwright.sync_api import expect
+
+from pipelines.conrag import datasets
+from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.experiment import EXPERIMENT
+from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.methods import ALL_METHODS, METHODS
+from pipelines.conrag.query import Query
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.search import Scope, search_of
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables import every as tables
+from pipelines.conrag.tables import figures
+from pipelines.conrag.tables.errors import CATEGORIES, category
+from pipelines.conrag.view import score_counts, view
+from pipelines.data.jsonl import OnError
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.labeller import PairError
+from pipelines.experiment.execute import resume
+from pipelines.experiment.experiment import Work
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.explorer import ExperimentView, render
+from pipelines.retrieval.index import Retrieved
+from pipelines.runs.folder import RunFolder
+
+S, C, I, X = Relation  # noqa: E741
+PASSAGES = {
+    "s1": "The bridge at Rowle was opened in 1932.",
+    "s2": "In 1932 the mayor opened it to traffic.",
+    "c1": "The bridge was not opened before 1936.",
+    "i1": "Ferries cross the river at Rowle.",
+    "x1": "The bridge is of stone.",
+}
+
+
+def query(name: str, *ids: str, stance: Stance | None, disputed: bool | None = None) -> Query:
+    passages = tuple(Document(id=each, text=PASSAGES[each]) for each in ids)
+    sides = {each: {"s": S, "c": C}[each[0]] for each in ids if each[0] in "sc"}
+    return Query(
+        id=name,
+        source="own",
+        claim="The bridge was opened in 1932.",
+        passages=passages,
+        stance=stance,
+        disputed=disputed,
+        evidence=(frozenset(sides),) if sides else (),
+        relations=sides,
+    )
+
+
+QUERIES = [
+    query("one", "s1", "s2", "i1", stance=Stance.SUPPORT, disputed=False),
+    query("two", "s1", "c1", "i1", stance=Stance.NOT_ENOUGH_INFO, disputed=True),
+    query("three", "c1", "i1", "x1", stance=Stance.SUPPORT, disputed=False),
+    query("four", "i1", stance=None),
+]
+NEVER = "It is never judged."
+
+
+class Labels(KnownLabels):
+    """Refuses one claim."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        if NEVER in claims:
+            raise PairError("the claim is too long")
+        return await super().__call__(claims, documents)
+
+
+def found(each: Query, k: int) -> list[Retrieved]:
+    return [Retrieved(passage, 1 - n / 10, 1.0) for n, passage in enumerate(each.passages[:k])]
+
+
+def evaluated(
+    folder: Path,
+    queries: list[Query],
+    labels: KnownLabels | None = None,
+    on_error: OnError = "stop",
+) -> list[ClaimResult]:
+    folder.mkdir(exist_ok=True)
+    labeller = labels or Labels()
+    work: Work[Query, ClaimResult] = Work(
+        "conrag.claims",
+        {"data": {"name": "own", "sha256": "0" * 64}},
+        lambda each: evaluate(each, found(each, 20), labeller, ConragSettings()),
+    )
+    return asyncio.run(
+        resume(EXPERIMENT, queries, work, RunFolder(folder), made_with={}, on_error=on_error)
+    )
+
+
+CONFIG = {
+    "model": {"name": "our-nli", "digest": "1" * 64},
+    "data": {"name": "claims.jsonl"},
+    "half": "all",
+    "retrieval": {"method": "bm25", "among": "own"},
+}
+
+
+def viewed(results: Mapping[str, Sequence[ClaimResult]]) -> ExperimentView:
+    return view(results, tables.all_tables(results), dict.fromkeys(results, CONFIG))
+
+
+def rendered(results: Mapping[str, Sequence[ClaimResult]]) -> str:
+    return render("ConRAG", [viewed(results)], {})
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
+    return evaluated(tmp_path_factory.mktemp("run"), QUERIES)
+
+
+async def test_a_claim_has_an_outcome_of_every_method() -> None:
+    labels = KnownLabels()
+    result = await evaluate(QUERIES[1], found(QUERIES[1], 20), labels, ConragSettings())
+    assert list(result.outcomes) == list(ALL_METHODS)
+    assert (result.kappa, result.disputed) == (1, True)
+    assert result.truth == {"s1": S, "c1": C}
+    # The passages, and the two packets that are read as one text; here they differ, as all
+    # passages are of one cluster and without tags no more than two of them are shown.
+    assert len(labels.asked) == len(QUERIES[1].passages) + 2
+
+
+async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probability() -> None:
+    # The joined text has no known letter, so it is irrelevant with 0.8, and supporting with 0.1.
+    for probability, support in ((0.8, 0.1), (None, 0.0)):
+        labels = KnownLabels(probability=probability)
+        result = await evaluate(QUERIES[0], found(QUERIES[0], 20), labels, ConragSettings())
+        assert result.outcomes["RelRAG"].support == pytest.approx(support)
+        assert result.outcomes["ConRAG"].support == 1
+
+
+async def test_packets_that_are_the_same_are_read_once() -> None:
+    labels = KnownLabels()
+    await evaluate(QUERIES[3], found(QUERIES[3], 20), labels, ConragSettings())
+    assert len(labels.asked) == 1 + 1
+
+
+async def test_unreadable_labels_are_kept_and_counted_and_on_no_side() -> None:
+    result = await evaluate(QUERIES[2], found(QUERIES[2], 20), KnownLabels(), ConragSettings())
+    assert result.tags["x1"] is X
+    assert "x1" not in result.outcomes["RelRAG"].packet
+
+
+async def test_a_claim_without_passages_has_no_stance() -> None:
+    nothing = query("none", stance=Stance.NOT_ENOUGH_INFO)
+    result = await evaluate(nothing, [], KnownLabels(), ConragSettings())
+    assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
+
+
+def test_a_run_that_is_cut_short_goes_on_and_leaves_the_same_files(tmp_path: Path) -> None:
+    evaluated(tmp_path / "whole", QUERIES)
+    evaluated(tmp_path / "parts", QUERIES[:2])
+    log = tmp_path / "parts" / "conrag.claims.jsonl"
+    log.write_bytes(log.read_bytes()[:-40])  # a line cut by a kill
+    labels = Labels()
+    evaluated(tmp_path / "parts", QUERIES, labels)
+    assert contents(tmp_path / "parts") == contents(tmp_path / "whole")
+    assert len(labels.asked) < 14, "what was done is not done again"
+
+
+def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Path) -> None:
+    bad = Query("bad", "own", NEVER, QUERIES[0].passages, Stance.SUPPORT, None, (), {})
+    with pytest.raises(InputError, match=r"'bad': the claim is too long"):
+        evaluated(tmp_path, [QUERIES[0], bad])
+    results = evaluated(tmp_path, [QUERIES[0], bad], on_error="skip")
+    assert [each.status for each in results] == ["answered", "failed"]
+    (table,) = [each for each in tables.all_tables({"own": results})
+                if each.name == "conrag_failures"]  # fmt: skip
+    assert table.rows == (("own", "bad", "failed", "the claim is too long"),)
+
+
+def test_tables_have_every_method_and_the_papers_figures(results: list[ClaimResult]) -> None:
+    made = {each.name: each for each in tables.all_tables({"own": results})}
+    stance = made["conrag_stance"]
+    assert [row[1] for row in stance.rows] == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
+    assert len(stance.quoted) == 10
+    ours = dict(zip([column.key for column in stance.columns], stance.rows[3], strict=True))
+    # "three" has only a refuting passage and a supporting gold stance; "four" has none.
+    assert (ours["accuracy"].value, ours["accuracy"].n) == (2 / 3, 3)  # type: ignore[union-attr]
+    assert ours["contradiction_rate"].value == 0  # type: ignore[union-attr]
+    bins = made["conrag_conflict_bins"]
+    assert [row[-1] for row in bins.rows] == [3, 0, 1]
+    auc = made["conrag_conflict_auc"]
+    assert [row[2].value for row in auc.rows[:1]] == [1]  # type: ignore[union-attr]
+    paired = made["conrag_paired"]
+    assert len(paired.rows) == len(ALL_METHODS) - 1
+
+
+def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
+    body = rendered({"own": results})
+    for said in ("Stance accuracy, own", "Claims by conflict score", "w/o citation binding",
+                 "Wrong stances by category"):  # fmt: skip
+        assert said in body
+
+
+def test_every_claim_is_on_the_page_with_its_answers_and_passages(
+    tmp_path: Path, results: list[ClaimResult]
+) -> None:
+    bad = replace(QUERIES[0], id="bad", claim=NEVER)
+    failed = evaluated(tmp_path, [bad], on_error="skip")
+    one, two, three, four, last = unpacked(rendered({"own": [*results, *failed]}))
+    assert two["address"] == "conrag/own/two"
+    assert {"ConRAG: right", "RelRAG: right"} <= {*two["facets"]["Stance"]}
+    assert (two["facets"]["Evidence"], two["figures"]["κ"]) == (["disputed"], 1)
+    assert one["facets"]["Gold stance"] == ["supported"]
+    assert three["facets"]["Error of ConRAG"] == [category(results[2], "ConRAG")]
+    assert four["facets"]["Gold stance"] == ["not known"]
+    assert {each["text"] for each in last["chips"]} == {"failed"}
+    assert "the claim is too long" in str(last["blocks"])
+    answers, sources = (
+        next(each for each in two["blocks"] if each["kind"] == kind)
+        for kind in ("cards", "sources")
+    )
+    assert [card["title"] for card in answers["cards"]] == list(METHODS)
+    assert [source["title"] for source in sources["sources"]] == ["s1", "c1", "i1"]
+    # What ConRAG cites leads to the passages by their place.
+    (said,) = [block for block in answers["cards"][3]["content"] if block["kind"] == "sentences"]
+    cited = {each["number"] for sentence in said["sentences"] for each in sentence.get("after", [])}
+    assert cited == {1, 2}
+
+
+def test_failures_and_errors_lead_to_their_claims(results: list[ClaimResult]) -> None:
+    body = rendered({"own": results})
+    assert '<a href="#conrag/own/three">own: three</a>' in body
+
+
+def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
+    assert sum(score_counts(results).values()) == len(results)
+    assert sum(len(figures.in_bin(results, low, high)) for _, low, high in tables.BINS) == 4
+
+
+def sentences_of_responses() -> list[Query]:
+    """Two responses to two sources: the first has a contradiction and what nobody said, in turn."""
+    first = [
+        query("1:1", "c1", "i1", stance=Stance.REFUTE),
+        query("1:2", "s1", "i1", stance=Stance.NOT_ENOUGH_INFO),
+        query("1:3", "s1", "s2", stance=Stance.REFUTE),
+    ]
+    second = [query("2:1", "s1", stance=Stance.SUPPORT), query("2:2", "i1", stance=Stance.SUPPORT)]
+    marked = [2, 1, 4, 0, 0]
+    return [
+        replace(
+            each,
+            evidence=(),
+            relations={},
+            response=ResponseSentence(
+                response=each.id[0], source=f"s{each.id[0]}", tokens=5, hallucinated=count
+            ),
+        )
+        for each, count in zip([*first, *second], marked, strict=True)
+    ]
+
+
+def test_hallucinations_are_counted_from_the_results_alone(tmp_path: Path) -> None:
+    evaluated(tmp_path, sentences_of_responses())
+    kept = EXPERIMENT.results(RunFolder(tmp_path))["claims"]
+    made = {each.name: each for each in tables.all_tables({"ragtruth": kept})}
+    table = made["conrag_hallucination"]
+    assert [row[1] for row in table.rows] == [row[1] for row in table.quoted] == list(METHODS)
+    keys = [column.key for column in table.columns]
+    rows = {row[1]: dict(zip(keys, row, strict=True)) for row in table.rows}
+    # ConRAG flags 1:1 (a refuting passage) and 2:2 (none with a side). Of their tokens 2 are marked
+    # and 3 + 5 are not; 1 + 4 marked tokens lie in what it accepts: 2 * 2 / (2 * 2 + 8 + 5).
+    # Each response has a sentence of score 1. It accepts 1:2, 1:3 and 2:1, and 1:3 contradicts.
+    assert values(rows["ConRAG"]) == pytest.approx([4 / 17, 0.5, 1 / 3, 2 / 5])
+    # Oracle flags the first three: 7 marked of 15 tokens.
+    assert values(rows["Oracle"]) == pytest.approx([14 / 22, 1, 0, 3 / 5])
+    assert (rows["ConRAG"]["sentences"], rows["ConRAG"]["responses"]) == (5, 2)
+
+
+def values(row: Mapping[str, object]) -> list[float]:
+    keys = ("token_f1", "passage_auc", "contradiction_rate", "flagged")
+    found = [row[key] for key in keys]
+    assert all(isinstance(each, Estimate) for each in found)
+    return [each.value for each in found if isinstance(each, Estimate)]
+
+
+def test_what_needs_labels_of_passages_is_not_said_of_responses(
+    tmp_path: Path, results: list[ClaimResult]
+) -> None:
+    responses = evaluated(tmp_path, sentences_of_responses())
+    both = {"own": results, "ragtruth": responses}
+    made = {each.name: each for each in tables.all_tables(both)}
+    assert {row[0] for row in made["conrag_citations"].rows} == {"own"}
+    assert {row[0] for row in made["conrag_errors"].rows} == {"own"}
+    assert {row[0] for row in made["conrag_hallucination"].rows} == {"ragtruth"}
+    for name in ("conrag_stance", "conrag_paired"):
+        methods = [row[1] for row in made[name].rows if row[0] == "ragtruth"]
+        assert "RelRAG" in methods
+        assert "Oracle" not in methods
+    for name in ("conrag_stance", "conrag_ablations", "conrag_conflict_bins", "conrag_paired"):
+        places = [n for n, column in enumerate(made[name].columns) if "contradiction" in column.key]
+        for row in made[name].rows:
+            assert row[0] == "own" or {row[place] for place in places} == {None}
+    to_sort = [row for row in made["conrag_errors_to_sort"].rows if row[0] == "ragtruth"]
+    assert [(row[1], row[-2]) for row in to_sort] == [("1:2", ""), ("1:3", ""), ("2:2", "")]
+
+
+def test_the_page_of_responses_alone_has_figure_5_and_no_citations(tmp_path: Path) -> None:
+    responses = {"ragtruth": evaluated(tmp_path, sentences_of_responses())}
+    body = rendered(responses)
+    for said in ("Token F1, ragtruth", "Passage AUC, ragtruth", "paper, Table VI"):
+        assert said in body
+    assert "Contradiction rate by conflict score" not in body
+    titles = [part.title for part in viewed(responses).parts]
+    assert "Hallucinations" in titles
+    assert "Citations" not in titles
+
+
+def test_the_page_of_claims_has_no_hallucinations(results: list[ClaimResult]) -> None:
+    assert "Passage AUC" not in rendered({"own": results})
+    assert "Citations" in [part.title for part in viewed({"own": results}).parts]
+
+
+def test_a_page_without_disputes_errors_and_failures(tmp_path: Path) -> None:
+    quiet = {"own": evaluated(tmp_path, [query("one", "s1", stance=Stance.SUPPORT)])}
+    body = rendered(quiet)
+    assert "every stance that is known was found" in body
+    assert "every claim was judged" in body
+    assert "Conflict score against known disputes" not in body
+
+
+def test_evidence_is_written_in_one_order() -> None:
+    names = [f"s{number}" for number in range(40)]
+    result = ClaimResult.model_validate(
+        {"id": "a", "claim": "So.", "status": "answered", "stance": None, "disputed": None,
+         "evidence": [names[::-1]]}
+    )  # fmt: skip
+    assert json.loads(result.model_dump_json())["evidence"] == [sorted(names)]
+
+
+def test_results_without_the_fields_of_responses_are_read(results: list[ClaimResult]) -> None:
+    line = json.loads(results[0].model_dump_json())
+    del line["response"]
+    for outcome in line["outcomes"].values():
+        del outcome["support"]
+    old = ClaimResult.model_validate(line)
+    assert tables.stances({"own": [old]}) == tables.stances({"own": results[:1]})
+
+
+def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> None:
+    bad, *others = sentences_of_responses()
+    bad = replace(bad, claim=NEVER)
+    first, *_ = done = evaluated(tmp_path, [bad, *others], on_error="skip")
+    assert (first.status, first.response) == ("failed", bad.response)
+    (table,) = [
+        each for each in tables.all_tables({"r": done}) if each.name == "conrag_hallucination"
+    ]
+    assert {row[-2] for row in table.rows} == {4}
+
+
+def error(claim: str, stance: Stance, *passages: tuple[str, str, Relation, Relation | None]) -> str:
+    gold = frozenset(name for name, *_, truth in passages if truth in (S, C))
+    result = ClaimResult.model_validate(
+        {
+            "id": "e",
+            "claim": claim,
+            "status": "answered",
+            "stance": stance,
+            "disputed": None,
+            "evidence": [gold] if gold else [],
+            "passages": [
+                {"id": name, "title": None, "text": text, "relevance": 1, "tag": tag,
+                 "confidence": 0.9, "truth": truth}
+                for name, text, tag, truth in passages
+            ],
+            "outcomes": {
+                "ConRAG": {
+                    "stance": "SUPPORT",
+                    "packet": [name for name, *_ in passages],
+                    "statements": [{"text": "So.", "about": "support",
+                                    "cites": [name for name, *_ in passages]}],
+                }
+            },
+        }
+    )  # fmt: skip
+    name = category(result, "ConRAG")
+    assert name in CATEGORIES
+    return name
+
+
+def test_categories_of_errors_by_hand() -> None:
+    refute, nothing = Stance.REFUTE, Stance.NOT_ENOUGH_INFO
+    claim = "The Rowle bridge was opened in 1932."
+    assert error(claim, nothing, ("a", "It is of stone.", S, None)) == "evidence sparsity"
+    turned = ("a", "The Rowle bridge was never opened in 1932.", S, C)
+    assert error(claim, refute, turned) == "negation or quantifier"
+    later = ("a", "The Rowle bridge was opened in 1936.", S, C)
+    assert error(claim, refute, later) == "temporal mismatch"
+    hops = [("a", claim, C, C), ("b", claim, C, C)]
+    assert error(claim, refute, *hops) == "multi-hop evidence"
+    right = ("a", claim, C, C)
+    other = ("b", "The Aldham bridge was opened in 1932.", S, None)
+    assert error(claim, refute, right, other) == "entity disambiguation"
+    same = ("b", "The Rowle bridge, opened in 1932, is of stone.", S, None)
+    assert error(claim, refute, right, same) == "citation leakage"
+    assert error(claim, refute, right) == "none of these"
+
+
+def test_a_right_stance_has_no_category(results: list[ClaimResult]) -> None:
+    named = [category(each, "ConRAG") for each in results]
+    assert named[:2] == [None, None]
+    assert named[3] is None, "there is no gold stance"
+
+
+def claims_file(folder: Path) -> Path:
+    example = {
+        "id": "bridge",
+        "source": "mine",
+        "claim": "The bridge was opened in 1932.",
+        "documents": [{"id": "a", "text": "Opened 1932."}, {"id": "b", "text": "Opened 1936."}],
+        "relations": ["SUPPORTS", "CONTRADICTS"],
+        "conflict": True,
+    }
+    quiet = example | {"id": "toll", "relations": ["IRRELEVANT", "CONTRADICTS"], "conflict": False}
+    path = folder / "claims.jsonl"
+    path.write_text(f"{json.dumps(example)}\n{json.dumps(quiet)}\n")
+    return path
+
+
+def test_claims_in_the_unified_format_have_the_stance_of_their_documents(tmp_path: Path) -> None:
+    data = datasets.read("claims", claims_file(tmp_path))
+    assert [each.stance for each in data.queries] == [Stance.NOT_ENOUGH_INFO, Stance.REFUTE]
+    assert [each.disputed for each in data.queries] == [True, False]
+    ids = [passage.id for passage in data.corpus]
+    assert len(set(ids)) == 4, "documents of two claims are two passages"
+
+
+def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) -> None:
+    data = datasets.read("claims", claims_file(tmp_path))
+    counts: dict[Scope, int] = {"own": 2, "all": 4}
+    for among, count in counts.items():
+        find = search_of(data, tmp_path / among, method="bm25", among=among, embedder=None)
+        retrieved = find(data.queries[0], 20)
+        assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
+        opened = [each for each in retrieved if "1932" in each.passage.text]
+        assert len(opened) == count / 2
+
+
+def test_what_a_data_set_needs_and_does_not_need_is_said(tmp_path: Path) -> None:
+    path = claims_file(tmp_path)
+    with pytest.raises(InputError, match=r"needs its passages; name corpus\.jsonl with --corpus"):
+        datasets.read("scifact", path)
+    with pytest.raises(InputError, match="--corpus has no effect with --dataset claims"):
+        datasets.read("claims", path, corpus=path)
+    with pytest.raises(InputError, match=r"no claim in the (train|test) half"):
+        # Both claims are one text, so one of the halves is empty.
+        assert datasets.read("claims", path, part="train")
+        assert datasets.read("claims", path, part="test")
+
+
+# In a browser; last, for it keeps the event loop.
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_claim_is_opened_and_its_citations_lead_to_passages(
+    reading: Reading, tmp_path: Path, results: list[ClaimResult], width: int
+) -> None:
+    (tmp_path / "report.html").write_text(rendered({"own": results}))
+    page = reading(tmp_path / "report.html", "#examples?experiment=conrag", width=width)
+    page.get_by_role("combobox", name="Evidence").select_option("disputed")
+    page.locator(".row a").click()
+    card = page.locator(".card", has=page.get_by_role("heading", name="ConRAG", exact=True))
+    expect(card).to_contain_text("✓ right")
+    card.locator(".side-contradict .cite").click()
+    passage = page.locator(".source", has_text="really contradicts")
+    expect(passage.get_by_role("region")).to_have_text(PASSAGES["c1"])
+    page.locator("summary", has_text="one part removed").click()
+    expect(page.get_by_role("heading", name="w/o citation binding")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

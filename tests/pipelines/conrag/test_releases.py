@@ -1,0 +1,260 @@
+"""Claims to be measured on, from small files of the releases' own formats and from real ones."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from nli.windows import Span
+from pipelines.conrag.corpora import (
+    fever_passages,
+    from_fever,
+    from_ragtruth,
+    from_scifact,
+)
+from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.releases import (
+    from_climate_fever,
+    from_fool_me_twice,
+    from_wice,
+)
+from pipelines.conrag.stance import Stance
+from pipelines.data import climate_fever, fever, fool_me_twice, wice
+from pipelines.data.ragtruth import Response, Source
+from pipelines.data.records import Document
+from pipelines.data.scifact import Abstract, ScientificClaim
+from pipelines.errors import InputError
+from pipelines.evidence.judgement import Relation
+
+
+def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None:
+    claim = fool_me_twice.GameClaim.model_validate(
+        {
+            "id": "x", "text": "It was built in 1902.", "label": "REFUTES",
+            "gold_evidence": [{"text": "It was built in 1911."}],
+            "retrieved_evidence": [{"text": "It is of brick."}, {"text": "It is  of brick."}],
+            "wikipedia_page": "Dam",
+        }
+    )  # fmt: skip
+    (query,) = from_fool_me_twice([claim])
+    assert {each.text for each in query.passages} == {"It was built in 1911.", "It is  of brick."}
+    assert query.stance is Stance.REFUTE
+    (gold,) = query.evidence
+    assert {each.text for each in query.passages if each.id in gold} == {"It was built in 1911."}
+    assert set(query.relations.values()) == {Relation.CONTRADICTS}
+
+
+def test_rationales_of_abstracts() -> None:
+    corpus = {"7": Abstract(doc_id=7, title="T", abstract=("One.", "Two.", " "))}
+    claim = ScientificClaim.model_validate(
+        {
+            "id": 1, "claim": "So it is.", "cited_doc_ids": [7, 8],
+            "evidence": {"7": [{"label": "CONTRADICT", "sentences": [1]}]},
+        }
+    )  # fmt: skip
+    silent = ScientificClaim.model_validate({"id": 2, "claim": "Or not.", "evidence": {}})
+    query, other = from_scifact([claim, silent], corpus)
+    assert [each.id for each in query.passages] == ["7:0", "7:1"]
+    assert (query.stance, query.evidence) == (Stance.REFUTE, (frozenset({"7:1"}),))
+    assert (other.stance, other.evidence, other.passages) == (Stance.NOT_ENOUGH_INFO, (), ())
+
+
+FILM = "Gladiator_-LRB-2000_film-RRB-"
+PAGES = {
+    FILM: {0: "Gladiator is a film.", 2: "It was shot in Malta.", 1: "It came out in 2000."},
+    "Caf\u00e9": {0: "A cafe serves coffee."},
+    "Malta": {0: "Malta is an island.", 3: "It lies south of Sicily."},
+}
+
+
+def fever_claim(number: int, label: str, *sets: list[tuple[str, int]]) -> fever.FeverClaim:
+    evidence = [[[1, 2, page, line] for page, line in pointers] for pointers in sets]
+    return fever.FeverClaim.model_validate(
+        {"id": number, "claim": "So it is.", "label": label, "evidence": evidence}
+    )
+
+
+def test_pages_that_fevers_evidence_names() -> None:
+    claim = fever_claim(4, "REFUTES", [(FILM, 1)], [(FILM, 2), ("Malta", 3)], [(FILM, 1)])
+    (query,) = from_fever([claim], PAGES)
+    assert [(each.id, each.title) for each in query.passages] == [
+        (f"{FILM}:0", "Gladiator (2000 film)"),
+        (f"{FILM}:1", "Gladiator (2000 film)"),
+        (f"{FILM}:2", "Gladiator (2000 film)"),
+        ("Malta:0", "Malta"),
+        ("Malta:3", "Malta"),
+    ]
+    assert (query.id, query.source, query.stance) == ("4", "fever", Stance.REFUTE)
+    assert query.disputed is None
+    one, two = frozenset({f"{FILM}:1"}), frozenset({f"{FILM}:2", "Malta:3"})
+    assert query.evidence == (one, two)
+    assert query.relations == dict.fromkeys(one | two, Relation.CONTRADICTS)
+
+
+def test_fevers_claims_without_evidence_have_the_pages_that_a_search_found() -> None:
+    claim = fever_claim(5, "NOT ENOUGH INFO")
+    (query,) = from_fever([claim], PAGES)
+    assert (query.stance, query.passages) == (Stance.NOT_ENOUGH_INFO, ())
+    assert (query.evidence, query.relations) == ((), {})
+    (query,) = from_fever([claim], PAGES, {5: ["Malta", "Nowhere"], 6: [FILM]})
+    assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
+    # A page that is named and was found as well is there once.
+    named = fever_claim(6, "SUPPORTS", [(FILM, 1)])
+    (query,) = from_fever([named], PAGES, {6: [FILM]})
+    assert len(query.passages) == 3
+    assert query.relations == {f"{FILM}:1": Relation.SUPPORTS}
+
+
+def test_two_spellings_of_a_letter_are_one_page() -> None:
+    (query,) = from_fever([fever_claim(7, "SUPPORTS", [("Cafe\u0301", 0)])], PAGES)
+    assert query.evidence == (frozenset({"Caf\u00e9:0"}),)
+    assert [each.id for each in query.passages] == ["Caf\u00e9:0"]
+
+
+def test_fevers_evidence_that_is_on_no_page_stays() -> None:
+    (query,) = from_fever([fever_claim(8, "SUPPORTS", [("Lost", 0)], [("Malta", 9)])], PAGES)
+    assert query.evidence == (frozenset({"Lost:0"}), frozenset({"Malta:9"}))
+    assert [each.id for each in query.passages] == ["Malta:0", "Malta:3"]
+
+
+def test_fevers_pages_as_one_corpus(tmp_path: Path) -> None:
+    lines = [{"id": name, "text": "", "lines": "0\tIt is so .\n1\t"} for name in (FILM, "Malta")]
+    (tmp_path / "wiki-001.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pages = fever.read_wikipedia(tmp_path, [FILM, "Malta"], 0, Random(1)).pages
+    corpus = fever_passages(pages)
+    assert [(each.id, each.text) for each in corpus] == [
+        (f"{FILM}:0", "It is so."),
+        ("Malta:0", "It is so."),
+    ]
+    (query,) = from_fever([fever_claim(9, "SUPPORTS", [("Malta", 0)])], pages)
+    assert set(query.passages) <= set(corpus)
+
+
+def test_titles_that_are_longer_than_ids_are_told_apart() -> None:
+    long, other = "A" * 240, "A" * 239 + "B"
+    corpus = fever_passages({long: {0: "One.", 12: "Two."}, other: {0: "Three."}})
+    names = [each.id for each in corpus]
+    assert len(set(names)) == 3
+    assert all(len(name) < 200 for name in names)
+    (query,) = from_fever([fever_claim(1, "SUPPORTS", [(long, 12)])], {long: {12: "Two."}})
+    assert query.evidence == (frozenset({names[1]}),)
+
+
+TEXT = "It was built in 1936. It is grey. Nobody lives there."
+"""Three sentences, of five, three and three tokens."""
+
+
+def response(number: int, *labels: tuple[str, str], **fields: Any) -> Response:
+    spans = []
+    for part, kind in labels:
+        start = TEXT.index(part)
+        spans.append({"start": start, "end": start + len(part), "label_type": kind})
+    own = {"id": str(number), "source_id": "s1", "response": TEXT, "split": "test"}
+    return Response.model_validate(own | {"labels": spans} | fields)
+
+
+def source(name: str, task: str, info: Any) -> Source:
+    return Source.model_validate({"source_id": name, "task_type": task, "source_info": info})
+
+
+SOURCES = {
+    "s1": source(
+        "s1",
+        "QA",
+        {"question": "when", "passages": "passage 1:Built in 1932.\n\npassage 2:It is\ngrey."},
+    ),
+    "s2": source("s2", "Summary", "The mill is old. " * 100),
+    "s3": source("s3", "Data2txt", {"name": "Cafe"}),
+}
+
+
+def test_the_sentences_of_a_response_are_claims_against_the_passages_of_its_source() -> None:
+    one, two, three = from_ragtruth(
+        [response(7, ("1936", "Evident Conflict"), ("Nobody lives", "Subtle Baseless Info"))],
+        SOURCES,
+    )
+    assert [each.claim for each in (one, two, three)] == [
+        "It was built in 1936.",
+        "It is grey.",
+        "Nobody lives there.",
+    ]
+    assert [each.id for each in (one, two, three)] == ["7:1", "7:2", "7:3"]
+    assert [each.stance for each in (one, two, three)] == [
+        Stance.REFUTE,
+        Stance.SUPPORT,
+        Stance.NOT_ENOUGH_INFO,
+    ]
+    assert one.passages == (
+        Document(id="s1:1", text="Built in 1932."),
+        Document(id="s1:2", text="It is\ngrey."),
+    )
+    assert [each.response for each in (one, two, three)] == [
+        ResponseSentence(response="7", source="s1", tokens=tokens, hallucinated=marked)
+        for tokens, marked in ((5, 1), (3, 0), (3, 2))
+    ]
+    for each in (one, two, three):
+        assert (each.source, each.disputed, each.evidence, each.relations) == (
+            "ragtruth", None, (), {},
+        )  # fmt: skip
+
+
+def test_a_mark_that_contradicts_counts_before_one_that_goes_beyond() -> None:
+    both = [("It was built", "Evident Baseless Info"), ("1936", "Subtle Conflict")]
+    first, *_ = from_ragtruth([response(1, *both)], SOURCES)
+    assert first.stance is Stance.REFUTE
+    assert first.response is not None
+    assert first.response.hallucinated == 4
+
+
+def test_a_mark_over_two_sentences_is_in_both_and_one_of_a_space_in_none() -> None:
+    across = response(1, ("1936. It", "Evident Conflict"))
+    first, second, third = from_ragtruth([across], SOURCES)
+    assert [each.stance for each in (first, second, third)] == [
+        Stance.REFUTE, Stance.REFUTE, Stance.SUPPORT,
+    ]  # fmt: skip
+    gap = Span(TEXT.index(" It is"), TEXT.index("It is"))
+    label = {"start": gap.start, "end": gap.end, "label_type": "Evident Conflict"}
+    assert {each.stance for each in from_ragtruth([response(1, labels=[label])], SOURCES)} == {
+        Stance.SUPPORT
+    }
+
+
+def test_a_long_source_is_cut_into_passages() -> None:
+    first, *_ = from_ragtruth([response(1, source_id="s2")], SOURCES)
+    assert len(first.passages) > 3
+    assert {each.id.partition("#")[0] for each in first.passages} == {"s2:1"}
+
+
+def test_which_responses_are_left_out() -> None:
+    responses = [
+        response(1),
+        response(2, quality="truncated", source_id="s9"),
+        response(3, source_id="s3"),
+        response(4, response=" \n", labels=[]),
+    ]
+    assert {each.id.partition(":")[0] for each in from_ragtruth(responses, SOURCES)} == {"1"}
+    with pytest.raises(InputError, match="response '5' was written from source 's9'"):
+        list(from_ragtruth([response(5, source_id="s9")], SOURCES))
+
+
+def test_the_real_sets(released_data: Path) -> None:
+    climate = list(
+        from_climate_fever(
+            climate_fever.read(released_data / "climate_fever" / "climate-fever.jsonl.gz")
+        )
+    )
+    assert len(climate) == 1535
+    assert sum(bool(query.disputed) for query in climate) == 154
+    assert all(
+        {Relation.SUPPORTS, Relation.CONTRADICTS} <= set(query.relations.values())
+        for query in climate
+        if query.disputed
+    )
+    pages = from_wice(wice.read(released_data / "wice" / "claim_dev.jsonl.gz"))
+    games = from_fool_me_twice(fool_me_twice.read(released_data / "fm2" / "dev.jsonl.gz"))
+    for query in (*climate, *pages, *games):
+        ids = [each.id for each in query.passages]
+        assert len(set(ids)) == len(ids)
+        assert all(units <= set(ids) for units in query.evidence)

@@ -1,0 +1,271 @@
+"""The methods where a language model writes: a scripted one, whose texts are known."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from known_labels import KnownLabels
+from scripted import KEY, Scripted, fenced_text, prompt_of
+
+from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.query import GoldAnswer, Query
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables import every as tables
+from pipelines.conrag.tables import figures
+from pipelines.conrag.writers import generators
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.retrieval.index import Retrieved
+from serving.connect import Source, connect
+from serving.profile import default_name, load
+
+S, C, I, X = Relation  # noqa: E741
+TEXTS = {
+    "s1": "The bridge at Rowle was opened in 1932.",
+    "c1": "The bridge was not opened before 1936.",
+    "c2": "Crowds came in 1936 to see ribbons cut.",
+    "i1": "Ferries cross the river at Rowle.",
+}
+PASSAGES = tuple(Document(id=name, text=text) for name, text in TEXTS.items())
+FOUND = [Retrieved(passage, 1 - n / 10, 1.0) for n, passage in enumerate(PASSAGES)]
+CLAIM = Query(
+    id="one", source="own", claim="The bridge was opened in 1932.", passages=PASSAGES,
+    stance=Stance.REFUTE, disputed=True, evidence=(frozenset({"c1", "c2"}),),
+    relations={"s1": S, "c1": C, "c2": C},
+)  # fmt: skip
+QUESTION = Query(
+    id="two", source="alce-asqa", claim="When was the bridge opened?", passages=PASSAGES,
+    stance=None, disputed=None, evidence=(), relations={"s1": S},
+    gold_answer=GoldAnswer((("1932",),)),
+)  # fmt: skip
+
+Reply = Callable[[dict[str, Any]], str]
+
+
+def plain(request: dict[str, Any]) -> str:
+    """From passages alone: takes a side, and cites the first and the second passage."""
+    sentences = [
+        {"sent": "It was opened in 1932.", "cites": [1]},
+        {"sent": "Crowds came in 1936.", "cites": [2]},
+        {"sent": "Nothing is sure.", "cites": [9]},
+    ]
+    return json.dumps({"stance": "SUPPORT", "sentences": sentences})
+
+
+def writes(request: dict[str, Any]) -> str:
+    """As the schema asks. Of evidence the first supporting and refuting passage are cited."""
+    schema = request["response_format"]["json_schema"]["name"]
+    if schema == "FirstAnswerReply":
+        return '{"answers": ["1932"]}'
+    if schema.startswith("Plain"):
+        return plain(request)
+    if schema == "SentenceReply":
+        return "{"
+    table = prompt_of(request)
+    first = {
+        side: next((n for n in range(1, 9) if f"[{n}] {relation}" in table), 9)
+        for side, relation in (("support", "SUPPORTS"), ("refute", "CONTRADICTS"))
+    }
+    sentences = [
+        {"about": side, "sent": f"Opened, {side}.", "cites": [number]}
+        for side, number in first.items()
+    ]
+    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": sentences})
+
+
+class Evaluated:
+    """An evaluation with a scripted writer."""
+
+    def __init__(self, tmp_path: Path) -> None:
+        self._home = tmp_path
+        self.cache = tmp_path / "cache.sqlite"
+        self.requests: list[dict[str, Any]] = []
+
+    async def __call__(self, query: Query, reply: Reply = writes) -> ClaimResult:
+        with Scripted(reply=reply) as endpoint:
+            source = Source(
+                load(default_name()), "generator", self._home, endpoints=(endpoint.url,)
+            )
+            async with connect(source, cache=self.cache) as client:
+                by = generators(client)
+                result = await evaluate(query, FOUND, KnownLabels(), ConragSettings(), by)
+            self.requests = endpoint.requests
+            return result
+
+    def asked(self, schema: str) -> list[dict[str, Any]]:
+        return [
+            request
+            for request in self.requests
+            if request["response_format"]["json_schema"]["name"] == schema
+        ]
+
+
+@pytest.fixture
+def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluated:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    return Evaluated(tmp_path)
+
+
+Said = Sequence[tuple[str, tuple[str, ...]]]
+RELRAG = [("It was opened in 1932.", ("s1",)), ("Crowds came in 1936.", ("c1",)),
+          ("Nothing is sure.", ())]  # fmt: skip
+OURS = [("Opened, support.", ("s1",)), ("Opened, refute.", ("c1",))]
+CLAIM_OUTCOMES: dict[str, tuple[Stance, Said]] = {
+    "RelRAG": (Stance.SUPPORT, RELRAG),
+    "NLI-RAG": (Stance.REFUTE, [(RELRAG[0][0], ()), RELRAG[1], RELRAG[2]]),
+    "CiteRAG": (
+        Stance.REFUTE,
+        [
+            ("It was opened in 1932.", ("s1", "c1")),
+            ("Crowds came in 1936.", ("c2", "c1")),
+            ("Nothing is sure.", ()),
+        ],
+    ),
+    "ConRAG": (Stance.REFUTE, OURS),
+    "Oracle": (Stance.REFUTE, OURS),
+    "w/o conflict tagging": (Stance.SUPPORT, RELRAG),
+    "w/o evidence clustering": (Stance.REFUTE, OURS),
+    "w/o uncertainty policy": (Stance.REFUTE, OURS[1:]),
+    "w/o citation binding": (
+        Stance.REFUTE,
+        [("Opened, support.", ("s1", "c1")), ("Opened, refute.", ("s1", "c1"))],
+    ),
+}
+
+
+async def test_every_method_on_a_claim(evaluated: Evaluated) -> None:
+    result = await evaluated(CLAIM)
+    assert list(result.outcomes) == list(ALL_METHODS)
+    for method, (stance, said) in CLAIM_OUTCOMES.items():
+        outcome = result.outcomes[method]
+        assert (outcome.stance, [(each.text, each.cites) for each in outcome.statements]) == (
+            stance,
+            list(said),
+        ), method
+    assert result.outcomes["RelRAG"].unbound == 1
+    assert result.outcomes["CiteRAG"].unbound == 0
+    assert {each.about for each in result.outcomes["RelRAG"].statements} == {"support"}
+    # One reply from the most relevant passages and one from those chosen without tags, which are
+    # the same passages here; ConRAG, Oracle and ConRAG without clusters differ in what they show.
+    assert len(evaluated.asked("PlainReply")) <= 2
+    assert "SUPPORTS" not in prompt_of(evaluated.asked("PlainReply")[0])
+
+
+async def test_a_question_is_answered_first_and_its_answers_judged(evaluated: Evaluated) -> None:
+    result = await evaluated(QUESTION)
+    assert result.question is not None
+    assert result.question.first_answer == ("The bridge was opened in 1932.",)
+    assert list(result.question.worth) == list(ALL_METHODS)
+    assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
+    assert result.truth == {"s1": S}
+    # Who knows that one passage has the answer, and of no other, shows no conflict.
+    oracle = next(
+        request
+        for request in evaluated.asked("QuestionReply")
+        if "CONTRADICTS, group" not in prompt_of(request)
+    )
+    assert fenced_text(oracle, "FIRST ANSWER") == "The bridge was opened in 1932."
+    worth = result.question.worth["RelRAG"]
+    assert (worth.recall, worth.citations.sentences) == (1, 3)
+    assert result.question.worth["ConRAG"].recall == 0
+
+
+async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:
+    def broken(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["name"]
+        return "{" if schema != "FirstAnswerReply" else writes(request)
+
+    results = [await evaluated(CLAIM, broken)]
+    for method in ("RelRAG", "ConRAG"):
+        outcome = results[0].outcomes[method]
+        assert (outcome.statements, outcome.raw) == ((), "{")
+        assert figures.unreadable(results, method) == 1
+        assert figures.says_something(results, method) is None
+    # ConRAG's stance is a rule's, RelRAG's the model's, which nobody could read.
+    assert figures.right_stances(results, "ConRAG") == {"one": 1}
+    assert figures.right_stances(results, "RelRAG") == {}
+    assert figures.right_stances(results, "NLI-RAG") == {"one": 1}
+    assert figures.coverage(results, "RelRAG") is None
+    assert figures.mean_evidence_f1(results, "ConRAG") is None
+    assert figures.contradictions_per_claim(results, "ConRAG") == {}
+    assert tables.paired({"own": results}).rows
+
+    asked = [await evaluated(QUESTION, broken)]
+    assert figures.citation_figures(asked, "ConRAG") == (None, None, 0)
+    assert figures.answer_recall(asked, "ConRAG") is None
+
+
+async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
+    evaluated: Evaluated,
+) -> None:
+    def no_answer(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["name"]
+        return '{"answers": []}' if schema == "FirstAnswerReply" else writes(request)
+
+    result = await evaluated(QUESTION, no_answer)
+    assert [each.text for each in result.outcomes["ConRAG"].statements] == [
+        "No passage found answers this."
+    ]
+    assert figures.says_something([result], "ConRAG") is not None
+    assert result.question is not None
+    # It asks for a citation all the same, as ALCE counts.
+    assert result.question.worth["ConRAG"].citations.sentences == 1
+    assert len(evaluated.asked("QuestionReply")) == 1, "Oracle's"
+
+
+async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
+    def cut(request: dict[str, Any]) -> str:
+        schema = request["response_format"]["json_schema"]["name"]
+        return '{"answers": ["19' if schema == "FirstAnswerReply" else writes(request)
+
+    results = [await evaluated(QUESTION, cut)]
+    assert results[0].question is not None
+    assert results[0].question.raw == '{"answers": ["19'
+    for method in ("ConRAG", "w/o evidence clustering", "w/o citation binding"):
+        assert (results[0].outcomes[method].problem or "").startswith("first answer: not the JSON")
+        assert figures.unreadable(results, method) == 1
+        assert figures.citation_figures(results, method) == (None, None, 0)
+    for method in ("RelRAG", "Oracle"):
+        assert results[0].outcomes[method].problem is None
+    assert figures.leakage(results, "RelRAG") is None, "nothing was tagged"
+
+
+async def test_where_nothing_was_found_nobody_writes(evaluated: Evaluated) -> None:
+    with Scripted(reply=writes) as endpoint:
+        source = Source(load(default_name()), "generator", Path(), endpoints=(endpoint.url,))
+        async with connect(source, cache=evaluated.cache) as client:
+            by = generators(client)
+            result = await evaluate(QUESTION, [], KnownLabels(), ConragSettings(), by)
+        assert endpoint.requests == []
+    said = {each.statements[0].text for each in result.outcomes.values()}
+    assert said == {"No passage found answers this."}
+
+
+async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated) -> None:
+    """Of a claim with one passage for it and two against it, though all is called an answer."""
+
+    def answers(request: dict[str, Any]) -> str:
+        reply = json.loads(writes(request))
+        for sentence in reply.get("sentences", []):
+            if "about" in sentence:
+                sentence["about"] = "answer"
+        return json.dumps(reply)
+
+    result = await evaluated(CLAIM, answers)
+    assert [each.text for each in result.outcomes["ConRAG"].statements] == [
+        "Opened, support.",
+        "Opened, refute.",
+    ]
+    assert [each.text for each in result.outcomes["w/o uncertainty policy"].statements] == [
+        "Opened, refute."
+    ]
+
+
+async def test_a_question_needs_a_writer() -> None:
+    with pytest.raises(ValueError, match="needs a language model"):
+        await evaluate(QUESTION, FOUND, KnownLabels(), ConragSettings())

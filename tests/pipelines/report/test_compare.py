@@ -1,0 +1,75 @@
+"""Two methods on the same examples, and the table of what has no value."""
+
+import pytest
+
+from pipelines.evidence.judgement import Truncation
+from pipelines.metrics.mcnemar import mcnemar
+from pipelines.report.compare import Pair, bonferroni, columns, compare, correction
+from pipelines.report.failures import REASON, REPLY, WHAT, failed, failures, truncations
+from pipelines.report.table import Column, Table, own_rows
+
+OURS = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 1.0, "only ours": 1.0}
+THEIRS = {"d": 0.0, "c": 1.0, "b": 0.0, "a": 0.0, "only theirs": 1.0}
+
+
+def test_a_comparison_is_over_what_both_have() -> None:
+    found = compare(OURS, THEIRS, "McNemar")
+    assert found.n == 4
+    assert found.difference is not None
+    assert found.difference.value == (1 + 1 - 1 + 1) / 4
+    # Of four discordant examples three are ours: P(min <= 1) of both sides is 2 * 5 / 16.
+    assert found.p == pytest.approx(10 / 16)
+    assert found.p == mcnemar({name: value == 1 for name, value in OURS.items()},
+                              {name: value == 1 for name, value in THEIRS.items()})  # fmt: skip
+
+
+def test_signs_are_flipped_in_the_order_of_the_first() -> None:
+    first = {f"q{n}": (n * 7 % 20) / 20 for n in range(40)}
+    second = dict.fromkeys(reversed(first), 0.4)
+    found = compare(first, second, "sign flips")
+    assert found == compare(first, dict(reversed(second.items())), "sign flips")
+    assert found.p is not None
+    assert 0 < found.p <= 1
+
+
+def test_nothing_in_common() -> None:
+    found = compare({"a": 1.0}, {"b": 1.0}, "sign flips")
+    assert (found.difference, found.p, found.n) == (None, None, 0)
+
+
+def test_columns_of_pairs() -> None:
+    same, none = compare(OURS, OURS, "McNemar"), compare(OURS, {}, "McNemar")
+    pairs = [Pair("data", "ours", "theirs", {"f1": same}), Pair("data", "ours", "x", {"f1": none})]
+    made = Table.of(
+        pairs, name="t", title="T", columns=columns("f1", "F1", "McNemar", n="f1_queries")
+    )
+    assert [column.title for column in made.columns] == ["F1", "p (McNemar)", "Queries"]
+    assert [(row["f1_p"], row["f1_queries"]) for row in own_rows(made)] == [(1.0, 5), (None, 0)]
+    (note,) = correction(pairs)
+    assert "There are 2 comparisons with 1 values of p." in note
+    assert "0.05 / 1 = 0.05" in note
+    assert bonferroni([[None]]) == ()
+
+
+def test_failures_are_cut_and_counted() -> None:
+    found = [
+        failed("a", "failed", "too\nlong " * 100),
+        failed("b", "unreadable", None, "{\n}" + "x" * 300),
+        *truncations("c", [Truncation(text="document d", tokens=2_000, kept=512)]),
+    ]
+    made = failures(
+        found,
+        name="f",
+        places=[Column("example", "Example", lambda at: at.upper())],
+        said=(WHAT, REASON, REPLY),
+        most=2,
+    )
+    rows = own_rows(made)
+    assert [row["example"] for row in rows] == ["A", "B"]
+    assert str(rows[0]["reason"]).startswith("too long too long")
+    assert len(str(rows[0]["reason"])) == 400
+    assert (rows[0]["reply"], rows[1]["reason"]) == (None, "")
+    assert len(str(rows[1]["reply"])) == 200
+    assert made.notes == ("1 more stand in the results.",)
+    every = own_rows(failures(found, name="f", places=[]))
+    assert every[2]["detail"] == "document d: the first 512 of 2,000 tokens were seen"

@@ -1,0 +1,555 @@
+"""The page of several experiments: one file, safe, with every example found, opened and linked."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from browser import Read
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import Reading, unpacked
+from playwright.sync_api import Page, expect
+
+from pipelines.errors import InputError
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.blocks import (
+    Block,
+    Card,
+    Cards,
+    Choice,
+    Fact,
+    Facts,
+    Fold,
+    Source,
+    Sources,
+    encoded,
+)
+from pipelines.report.explorer import (
+    Example,
+    ExperimentView,
+    Facet,
+    Part,
+    address,
+    in_turn,
+    render,
+    write,
+)
+from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, sizes
+from pipelines.report.packed import LONG
+from pipelines.report.plots import dots
+from pipelines.report.table import Column, Table
+from pipelines.report.template import embedded
+from pipelines.report.texts import (
+    Aside,
+    Chip,
+    Cite,
+    Heading,
+    Items,
+    Line,
+    Note,
+    Span,
+    Strong,
+    Text,
+    Trouble,
+    Unread,
+    cut,
+)
+
+HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
+DOCUMENT = f"𝔸 The bridge measures 412 metres. {HOSTILE} " + "It stands. " * 40
+START = DOCUMENT.index("412")
+LENGTH = Chip("412", "support", "✓", "right")
+SURVEY = Source(1, "Survey", DOCUMENT, (Aside("2019"),), "https://example.org/a", linked=True)
+FAILURES = Table(
+    "failures", "Failures", (Column("name", "Name"), Column("why", "Why")), (("r: x/1", HOSTILE),)
+)
+SCORES = Table("scores", "Scores", (Column("v", "Variant"), Column("n", "N")), (("all", 3),))
+
+
+def blocks(name: str) -> list[Block]:
+    """One of every general kind."""
+    return [
+        Trouble("Failed", f"too long {HOSTILE}", "raw reply"),
+        Facts(
+            (Fact("Right answers", ((Chip("412", "support", "✓", "right"), Aside("or 412 m")),)),)
+        ),
+        Heading("Answers"),
+        Cards((Card(name, (Line((Strong("412"), Cite(2))), Note("so it is said. " * 20))),)),
+        Items(((Chip("a"),), ("b",))),
+        Unread("no JSON", f"Sure! {HOSTILE}"),
+        Choice("Which", (Card("one", (Note("first"),)), Card("two", (Note("second"),)))),
+        Fold("More", (Text(DOCUMENT, "A text", (Span(START, START + 10, "quoted"),)),)),
+        Heading("Sources"),
+        Sources(
+            (
+                Source(
+                    1, "Survey", DOCUMENT, (Aside("2019"),), "https://example.org/a", linked=True
+                ),
+                Source(2, f"Tender {HOSTILE}", DOCUMENT, url="javascript:alert(4)"),
+            )
+        ),
+    ]
+
+
+def example(name: str, run: str = "r", **changed: object) -> Example:
+    given = {
+        "title": f"How long is bridge {name}?",
+        "status": "answered",
+        "about": ("2 documents",),
+        "chips": (Chip("method", "support", "✓", "right"),),
+        "words": "viaduct" if name == "0" else "",
+    }
+    return Example(name, run, blocks=lambda: blocks(name), **(given | changed))  # type: ignore[arg-type]
+
+
+def finding(title: str, anchor: str) -> Finding:
+    return Finding(title, "Is it so?", "3 questions", "m", "Half: 50 % [9 %, 91 %].", anchor, 3)
+
+
+def bridges(count: int = 90) -> ExperimentView:
+    return ExperimentView(
+        "bridges",
+        "Bridges",
+        finding("Bridges", "bridges"),
+        parts=(
+            Part("Results", (SCORES,), (dots([("a", Estimate(0.5, 0.1, 0.9, 9))], "A plot"),)),
+            Part("Failures", (FAILURES,), links={"r: x/1": address("bridges", "r", "x/1")}),
+        ),
+        examples=(
+            example("x/1", status="failed", figures={"score": None}),
+            *(
+                example(
+                    str(n),
+                    "s s" if n % 2 else "r",
+                    facets={"Verdict": ["m: right" if n % 3 else "m: wrong"]},
+                    figures={"score": n / 100},
+                )
+                for n in range(count)
+            ),
+        ),
+        facets=(Facet("Verdict", ("right", "wrong", "never"), ("m", "other")),),
+        runs={"r": "Rivers", "s s": "Seas"},
+        noun=("bridge", "bridges"),
+        models=(ModelUsed("judge", "judge <7b>", "0123456789abcdef" * 4), ModelUsed("x", "far")),
+        facts=(("data", "b.jsonl"),),
+    )
+
+
+def ferries() -> ExperimentView:
+    return ExperimentView(
+        "ferries",
+        "Ferries",
+        finding("Ferries", "ferries"),
+        parts=(Part("Failures", intro="None: all sailed."),),
+        examples=(example("1", title="When did the ferry stop?"),),
+    )
+
+
+VIEWS = [bridges(), ferries()]
+PAGE = render("Results", VIEWS, {"note": "</pre><script>alert(3)</script>"}, [("profile", "cpu")])
+
+
+# The file.
+
+
+def test_nothing_is_fetched() -> None:
+    for tag, attrs in Read(PAGE).elements:
+        assert "src" not in attrs
+        assert tag not in ("iframe", "object", "embed", "base", "img")
+        for name in ("href", "action", "data"):
+            assert re.match(r"#|data:,$", attrs.get(name) or "#"), (tag, attrs)
+    style = PAGE.partition("<style>")[2].partition("</style>")[0]
+    assert "@import" not in style
+    assert "url(" not in style
+
+
+def test_the_policy_allows_the_one_script_and_the_one_style() -> None:
+    policy = next(a["content"] for t, a in Read(PAGE).elements if a.get("http-equiv")) or ""
+    (script,) = re.findall(r"<script>(.*?)</script>", PAGE, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", PAGE, re.DOTALL)
+
+    def digest(text: str) -> str:
+        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+    assert f"script-src 'sha256-{digest(script)}'" in policy
+    assert f"style-src 'sha256-{digest(style)}'" in policy
+    for part in ("default-src 'none'", "trusted-types 'none'", "require-trusted-types-for"):
+        assert part in policy
+    assert "unsafe" not in policy
+    assert "alert" not in script
+
+
+def test_no_element_carries_style_or_handlers() -> None:
+    # The policy would ignore them: a page that relied on them would look wrong.
+    for tag, attrs in Read(PAGE).elements:
+        assert "style" not in attrs, (tag, attrs)
+        assert not any(name.startswith("on") for name in attrs), (tag, attrs)
+
+
+def test_the_vendored_library_is_the_pinned_one() -> None:
+    vendor = Path("pipelines/report/assets/vendor")
+    digest = hashlib.sha256((vendor / "htm-preact.js").read_bytes()).hexdigest()
+    assert digest in (vendor / "README.md").read_text()
+
+
+def test_ids_are_unique_and_links_lead_somewhere() -> None:
+    read = Read(PAGE)
+    ids = [attrs["id"] for _, attrs in read.elements if "id" in attrs]
+    assert len(ids) == len({*ids})
+    known = {*ids, *(entry["address"] for entry in unpacked(PAGE))}
+    for tag, attrs in read.elements:
+        if tag == "a":
+            assert (attrs["href"] or "")[1:].split("?")[0] in known
+
+
+def test_the_first_screen_stands_above_experiments_and_links_to_them() -> None:
+    read = Read(PAGE)
+    order = [PAGE.index(each) for each in ("<h1>", "<nav", 'id="overview"', 'id="bridges"')]
+    assert order == sorted(order)
+    for part in (
+        "Is it so?",
+        "3 questions",
+        "Half: 50 %",
+        "none",
+        "judge <7b>",
+        "weights not known",
+    ):
+        assert part in read.text
+    assert '<h3><a href="#ferries">Ferries</a></h3>' in PAGE
+    assert read.text.count(FEW_EXAMPLES) == 1
+    assert "0123456789ab" in read.text
+    assert "0123456789abc" not in read.text
+
+
+def test_parts_are_named_with_their_experiment() -> None:
+    assert '<a href="#bridges-failures"><span class="hidden-text">Bridges: </span>Failures' in PAGE
+    assert '<a href="#ferries-failures"><span class="hidden-text">Ferries: </span>Failures' in PAGE
+
+
+def test_figures_are_drawn_beside_the_baseline() -> None:
+    half = Estimate(0.5, 0.25, 0.75, 9)
+    drawn = (("ours", half), ("lost", None))
+    told = replace(finding("A", "a"), figures=drawn, baselines=(("always", half),))
+    page = render("T", [ExperimentView("a", "A", told)], {})
+    assert page.count('<circle class="dot"') == 1
+    assert page.count('<circle class="dot beside"') == 1
+    assert '<div class="plot-label beside" dir="auto">always</div>' in page
+
+
+def test_a_page_without_findings_has_no_summary() -> None:
+    assert "At a glance" not in Read(render("T", [ExperimentView("a", "A")], {})).text
+
+
+def test_the_page_is_written_whole(tmp_path: Path) -> None:
+    write(tmp_path / "new" / "report.html", "T", VIEWS, {})
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
+    (tmp_path / "blocked").write_text("a file in the way")
+    with pytest.raises(InputError, match="cannot be written"):
+        write(tmp_path / "blocked" / "report.html", "T", [], {})
+
+
+# Data.
+
+
+def test_long_texts_stand_in_the_page_once() -> None:
+    once, often = (len(render("T", [bridges(count)], {})) for count in (40, 90))
+    assert often - once < 50 * 100  # each of the 50 has 400 characters four times
+    assert all(DOCUMENT in json.dumps(each, ensure_ascii=False) for each in unpacked(PAGE))
+
+
+def test_long_texts_of_many_examples_fill_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.report.packed.CHUNK", 300)
+    texts = [f"{n} " * LONG for n in range(9)]
+    made = [Example(str(n), "r", "t", "s", lambda n=n: [Note(texts[n])]) for n in range(9)]  # type: ignore[misc]
+    shown = unpacked(render("T", [ExperimentView("a", "A", examples=tuple(made))], {}))
+    assert [each["blocks"] for each in shown] == [
+        [{"kind": "note", "text": text}] for text in texts
+    ]
+
+
+@given(st.text())
+def test_embedded_json_cannot_leave_its_script(text: str) -> None:
+    markup = str(embedded({"text": text}))
+    assert not {*markup} & {*"<>&"}
+    assert len(json.loads(markup)["text"]) == len(text)
+
+
+@given(st.text(min_size=1), st.text(min_size=1))
+def test_addresses_are_plain_and_lead_back(run: str, name: str) -> None:
+    run, name = (each.encode(errors="replace").decode() for each in (run, name))
+    made = address("paper", run, name)
+    assert re.fullmatch(r"[\w.~%/-]+", made, re.ASCII)
+    _, first, *rest = made.split("/")
+    assert (unquote(first), unquote("/".join(rest))) == (run, name)
+
+
+def test_runs_over_one_file_name_it_once() -> None:
+    runs = [(1_000, "a.jsonl"), (1, "b.jsonl"), (2, "a.jsonl")]
+    assert sizes(runs, "query", "queries") == "1,000 + 2 queries, a.jsonl; 1 query, b.jsonl"
+
+
+def test_runs_take_turns_until_the_page_is_full() -> None:
+    assert in_turn({"a": "123", "b": "45", "c": ""}, 4) == [
+        ("a", "1"), ("a", "2"), ("b", "4"), ("b", "5"),
+    ]  # fmt: skip
+
+
+def test_blocks_leave_out_what_is_as_usual() -> None:
+    assert encoded(Chip("a")) == {"kind": "chip", "text": "a"}
+    assert encoded((Span(1, 2), 0.123456)) == [{"kind": "span", "start": 1, "end": 2}, 0.1235]
+    assert cut("abcd", 3) == "abc… (1 more characters are not shown)"
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    path.write_text(PAGE)
+    return path
+
+
+def names(page: Page) -> list[str]:
+    return page.locator(".row .about span:nth-child(1)").all_text_contents()
+
+
+def test_everything_is_reached_by_keyboard_alone(reading: Reading, file: Path) -> None:
+    page = reading(file)
+
+    def tab_to(name: str) -> None:
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if name in page.evaluate("document.activeElement.textContent"):
+                return
+        raise AssertionError(name)
+
+    tab_to("Skip to the results")
+    page.keyboard.press("Enter")
+    expect(page.locator("#overview-title")).to_be_focused()
+    tab_to("Bridges")
+    page.keyboard.press("Enter")
+    expect(page.locator("#bridges-title")).to_be_focused()
+    tab_to("Bridges 91")
+    page.keyboard.press("Enter")
+    page.get_by_label("Find").focus()
+    page.keyboard.type("BRIDGE 71")
+    expect(page.locator("output")).to_have_text("1 of 91")
+    tab_to("How long is bridge 71?")
+    page.keyboard.press("Enter")
+    expect(page.locator("#example h2")).to_be_focused()
+    page.get_by_role("radio", name="one").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("second")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".row .title")).to_be_focused()
+    expect(page.get_by_label("Find")).to_have_value("BRIDGE 71")
+
+
+def test_the_list_is_narrowed_down(reading: Reading, file: Path) -> None:
+    page = reading(file)
+    page.get_by_role("link", name="Examples 92").click()
+    count = page.locator("output")
+    expect(count).to_have_text("92 of 92")
+    form = page.locator(".filters")
+    expect(form.locator("select")).to_have_count(2)  # experiment, status
+    form.get_by_label("Status").select_option("failed")
+    expect(count).to_have_text("1 of 92")
+    form.get_by_label("Experiment").select_option("Bridges")
+    expect(count).to_have_text("91 of 91")
+    form.get_by_label("Run").select_option("Seas")
+    expect(count).to_have_text("45 of 91")
+    verdict = form.get_by_label("Verdict")
+    expect(verdict.locator("option")).to_have_text(["any", "right", "wrong"])
+    verdict.select_option("m: wrong")
+    expect(count).to_have_text("15 of 91")
+    form.get_by_label("Find").fill("VIADUCT how")
+    expect(page.get_by_text("No example is like this.")).to_be_visible()
+    page.reload()
+    expect(form.get_by_label("Find")).to_have_value("VIADUCT how")
+    expect(form.get_by_label("Run")).to_have_value("s s")
+    form.get_by_label("Run").select_option("all")
+    expect(count).to_have_text("1 of 91")
+    assert names(page) == ["0"]
+
+
+def test_the_list_is_put_in_order(reading: Reading, file: Path) -> None:
+    page = reading(file, "#examples?experiment=bridges")
+    order = page.get_by_label("Order")
+    order.select_option("score, high first")
+    assert names(page)[:2] == ["89", "88"]
+    order.select_option("score, low first")
+    assert names(page)[:2] == ["0", "1"]
+    page.get_by_label("Status").select_option("failed")
+    assert names(page) == ["x/1"]
+    page.get_by_label("Status").select_option("any")
+    order.select_option("as in the data")
+    assert names(page)[0] == "x/1"
+
+
+def test_rows_are_drawn_when_they_are_near(reading: Reading, file: Path) -> None:
+    page = reading(file, "#examples?experiment=bridges")
+    expect(page.locator(".row").first).to_be_visible()
+    assert page.locator(".row").count() == 60
+    page.locator(".row").last.scroll_into_view_if_needed()
+    expect(page.locator(".row")).to_have_count(91)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def test_a_link_to_an_example_survives_reload(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges/s%20s/7")
+    title = page.locator("#example h2")
+    expect(title).to_have_text("How long is bridge 7?")
+    page.reload()
+    expect(title).to_have_text("How long is bridge 7?")
+    expect(page.locator("#overview")).to_be_hidden()
+    page.get_by_role("link", name="Next").click()
+    expect(title).to_have_text("How long is bridge 8?")
+    page.get_by_role("link", name="Previous").click()
+    assert page.url.endswith("#bridges/s%20s/7")
+    page.get_by_role("link", name="← Bridges: bridges").click()
+    expect(page.locator(".row").first).to_be_visible()
+
+
+def test_a_link_to_an_experiment_shows_it_from_the_top(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges")
+    expect(page.locator("#bridges")).to_be_visible()
+    expect(page.locator("nav .places")).to_be_in_viewport()
+    expect(page.get_by_role("link", name="Bridges", exact=True).first).to_have_attribute(
+        "aria-current", "page"
+    )
+
+
+def test_what_went_wrong_leads_to_its_example(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges-failures")
+    expect(page.locator("#bridges")).to_be_visible()
+    page.locator("table a", has_text="r: x/1").click()
+    expect(page.locator(".trouble")).to_contain_text(f"Failed. too long {HOSTILE}")
+    expect(page.locator(".trouble pre")).to_have_text("raw reply")
+
+
+def test_an_address_that_is_not_known_shows_the_list(reading: Reading, file: Path) -> None:
+    expect(reading(file, "#bridges/r/404").locator("#examples .row").first).to_be_visible()
+    expect(reading(file, "#nothing%").locator("#overview")).to_be_visible()
+
+
+def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges/r/0")
+    shown = page.locator("#example")
+    expect(shown.locator(".known")).to_have_text("Right answers✓ 412 (right) or 412 m")
+    expect(shown.locator(".cards .card")).to_contain_text("0412 [2]")
+    expect(shown.locator(".items li")).to_have_text(["a", "b"])
+    folded = shown.locator(".folded")
+    expect(folded.locator(".why")).to_be_hidden()
+    folded.locator("summary").click()
+    expect(folded.locator(".why")).to_contain_text("so it is said. so it is said.")
+    shown.get_by_text("Reply as it came").click()
+    expect(shown.locator(".reply pre")).to_have_text(f"Sure! {HOSTILE}")
+    expect(shown.get_by_text("first")).to_be_visible()
+    shown.get_by_label("two").check()
+    expect(shown.get_by_text("second")).to_be_visible()
+    shown.get_by_text("More", exact=True).click()
+    expect(shown.locator("mark")).to_have_text("412 metres (quoted)")
+    sources = shown.locator(".source")
+    expect(sources.nth(0).locator("summary")).to_have_text("[1] Survey 2019")
+    for each in sources.all():
+        each.locator("summary").click()
+        expect(each.get_by_role("region")).to_contain_text(HOSTILE)
+    expect(sources.nth(0).get_by_role("link")).to_have_attribute("href", "https://example.org/a")
+    expect(sources.nth(1).get_by_role("link")).to_have_count(0)
+    page.evaluate("location.hash = 'provenance'")
+    page.locator("#provenance summary").click()
+    expect(page.locator(".provenance")).to_contain_text("alert(3)")
+
+
+def test_a_citation_opens_its_source(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges/r/0")
+    page.get_by_role("link", name="Source 2").click()
+    source = page.locator(".source").nth(1)
+    expect(source.locator("summary")).to_be_focused()
+    expect(source.get_by_role("region")).to_be_visible()
+    assert page.url.endswith("#bridges/r/0?source=2")
+    page.reload()
+    expect(source.get_by_role("region")).to_be_visible()
+    source.locator("summary").click()
+    expect(source.get_by_role("region")).to_have_count(0)
+
+
+def test_markup_cannot_be_written_at_all(reading: Reading, file: Path, trouble: list[str]) -> None:
+    """Were a script to parse a document as HTML, the browser itself would refuse."""
+    refused = reading(file).evaluate(
+        "() => { try { document.body.innerHTML = '<b>x</b>'; return false } catch { return true } }"
+    )
+    assert refused
+    assert trouble
+    trouble.clear()
+
+
+@pytest.mark.parametrize(
+    "at",
+    ["", "#bridges", "#examples", "#examples?experiment=bridges", "#bridges/r/0?source=2"],
+)
+def test_every_view_fits_its_window(reading: Reading, file: Path, at: str) -> None:
+    page = reading(file, at)
+    expect(page.locator("main > :visible").first).to_be_visible()
+    if "/" in at:
+        expect(page.locator(".source").nth(1).get_by_role("region")).to_be_visible()
+    for width in (400, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_is_light_or_dark_as_the_reader_likes(reading: Reading, file: Path) -> None:
+    page = reading(file, "#bridges/r/0", color_scheme="dark")
+    body = "getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number)[0]"
+    assert page.evaluate(body) < 128
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(body) > 128
+
+
+def test_the_overview_prints_with_all_experiments(reading: Reading, file: Path) -> None:
+    page = reading(file)
+    expect(page.locator("#bridges")).to_be_hidden()
+    page.emulate_media(media="print")
+    expect(page.locator("#bridges")).to_be_visible()
+    expect(page.locator("nav").first).to_be_hidden()
+    page.evaluate("location.hash = 'bridges/r/0'")
+    expect(page.locator("#example .card")).to_be_visible()
+    expect(page.locator("#bridges")).to_be_hidden()
+
+
+def test_the_overview_can_be_read_without_scripts(reading: Reading, file: Path) -> None:
+    page = reading(file, java_script_enabled=False)
+    expect(page.locator(".finding")).to_have_count(2)
+    expect(page.locator("#bridges .dot")).to_be_visible()
+    expect(page.locator("#bridges table").first).to_be_visible()
+    expect(page.get_by_text("needs JavaScript")).to_have_count(2)
+
+
+def test_the_only_experiment_stands_below_its_summary(reading: Reading, tmp_path: Path) -> None:
+    path = tmp_path / "one.html"
+    write(path, "Bridges", [bridges()], {})
+    page = reading(path)
+    expect(page.locator("#overview")).to_be_visible()
+    expect(page.locator("#bridges table").first).to_be_visible()
+    page.get_by_role("link", name="Bridges: Bridges 91").click()
+    expect(page.locator("#bridges")).to_be_hidden()
+    expect(page.locator(".row").first).to_be_visible()
+    page.get_by_role("link", name="Bridges: Failures").click()
+    expect(page.locator("#bridges")).to_be_visible()
+
+
+def test_the_only_example_is_shown_at_once(reading: Reading, tmp_path: Path) -> None:
+    path = tmp_path / "answer.html"
+    alone = ExperimentView("ask", "The answer", examples=(example("1", ""),))
+    write(path, "How long?", [alone], {})
+    page = reading(path)
+    expect(page.locator(".source")).to_have_count(2)
+    page.get_by_role("link", name="Source 2").click()
+    expect(page.locator(".source").nth(1).get_by_role("region")).to_be_visible()
+    expect(page.get_by_role("heading", name="How long?")).to_be_visible()

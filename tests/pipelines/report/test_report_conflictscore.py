@@ -1,0 +1,331 @@
+"""ConflictScore on the page: what is on it, and what a reader does with it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import Read
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import Reading, every, unpacked
+from playwright.sync_api import Locator, Page, expect
+
+from pipelines.conflictscore.matrix import locate
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.tables import all_tables
+from pipelines.conflictscore.view import content, view
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.evidence.risk import ChosenThreshold
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.blocks import Matrix
+from pipelines.report.explorer import ExperimentView, render, write
+from pipelines.report.plots import dots, shares
+from pipelines.report.texts import CHARACTERS_SHOWN
+
+SETTINGS = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
+MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
+ENTRY = {"config": {"data": {"name": "samples"}, "model": MODEL, "settings": SETTINGS}}
+
+
+def viewed(results: list[Result], chosen: ChosenThreshold | None = None) -> ExperimentView:
+    made = all_tables(results, "judge <7b>", "samples", (), chosen)
+    return view(results, made, ENTRY, (), chosen)
+
+
+def rendered(results: list[Result]) -> str:
+    return render("ConflictScore", [viewed(results)], {"note": "</pre><script>alert(3)</script>"})
+
+
+def matrix_of(result: Result) -> Matrix:
+    (found,) = every(content(result), Matrix)
+    return found
+
+
+def test_the_overview_needs_no_script(results: list[Result]) -> None:
+    text = Read(rendered(results)).text
+    for part in (
+        "judge <7b>",
+        "0123456789ab",
+        "0.42 [",
+        "Conflicting claims",
+        "of 6; 1 invalid, 1 failed",
+        "the server did not answer within 600 seconds",
+    ):
+        assert part.replace(" [", " ") in text.replace("[", ""), part
+    assert "0123456789abc" not in text
+    shown = str(unpacked(rendered(results)))
+    assert "of document survey, the model saw the first 512 of 1,312 tokens" in shown
+
+
+def test_hostile_text_stays_text(results: list[Result]) -> None:
+    page = rendered(results)
+    read = Read(page)
+    assert "alert(1)" in read.text
+    assert "alert(3)" in read.text
+    assert page.count("<script>") == 1
+    shown = unpacked(page)
+    assert "</script><script>alert(1)" in str(shown)
+    assert not any(sign in str(shown) for sign in ("\\u202e", "\\x1b"))
+    assert "␛[31mred" in str(shown)
+
+
+def test_claims_carry_their_state(results: list[Result]) -> None:
+    matrix = matrix_of(results[2])
+    chips = [row.chip and row.chip.text for row in matrix.rows]
+    assert chips == ["conflict", "undetermined", None]
+    assert matrix.first == (0, 1)
+    unreadable = matrix.rows[1].cells[2]
+    assert unreadable is not None
+    assert unreadable.raw.startswith('{"answer"')
+    assert matrix.sources[0].note == "Cut: 512 of 1,312 tokens were seen."
+    survey = matrix.rows[0].cells[0]
+    assert survey is not None
+    assert survey.read == "The labeller saw the first 512 tokens of 1,312."
+
+
+def test_a_quotation_that_is_not_there_has_no_place(results: list[Result]) -> None:
+    cell = matrix_of(results[0]).rows[1].cells[1]
+    assert cell is not None
+    assert (cell.quote, cell.found, cell.span) == ("unfiltered coffee harms everyone", False, None)
+
+
+@given(st.text(), st.text(), st.text())
+def test_what_is_located_is_there(before: str, snippet: str, after: str) -> None:
+    text = before + snippet.replace(" ", " \n") + after
+    span = locate(snippet, text)
+    if not snippet.strip():
+        assert span is None
+    else:
+        assert span is not None
+        assert text[slice(*span)].split() == snippet.split() or span[0] < len(before)
+
+
+def test_a_long_document_is_cut_and_says_so(results: list[Result]) -> None:
+    tail = "the passage at the end"
+    judgement = results[0].judgements[0]
+    changed = {"document": "long", "snippet": tail, "snippet_found": True}
+    result = results[0].model_copy(
+        update={
+            "documents": (Document(id="long", text="x" * CHARACTERS_SHOWN + tail),),
+            "claims": (judgement.claim,),
+            "judgements": (judgement.model_copy(update=changed),),
+        }
+    )
+    matrix = matrix_of(result)
+    (source,), (cell,) = matrix.sources, matrix.rows[0].cells
+    assert source.text == f"{'x' * CHARACTERS_SHOWN}… (22 more characters are not shown)"
+    assert cell is not None
+    assert (cell.found, cell.quote, cell.span) == (True, tail, None)
+
+
+def test_a_large_run_lists_a_part_and_says_so(
+    results: list[Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 4)
+    page = rendered(results)
+    text = Read(page).text
+    assert "The page holds 4 responses" in text
+    assert "2 more stand in the conflictscore files" in text
+    assert len(unpacked(page)) == 4
+    assert "of 6; 1 invalid, 1 failed" in text
+
+
+def test_a_judge_that_gives_one_label_is_remarked_upon(results: list[Result]) -> None:
+    assert 'class="remarks"' not in rendered(results)
+    judgements = [
+        judgement.model_copy(update={"relation": Relation.SUPPORTS, "label_mass": 0.03})
+        for judgement in results[0].judgements
+    ]
+    single = [
+        results[0].model_copy(
+            update={"id": name, "group": name, "judgements": judgements, "cs_c": 0.0, "cs_r": 0.0}
+        )
+        for name in "ab"
+    ]
+    text = Read(rendered(single)).text
+    assert "All 24 judgements carry the same label (supports)." in text
+    assert "On average 3 % of the judge's probability fell on the labels." in text
+    assert "the same for every response; lower is better" in text
+
+
+def test_an_empty_run_has_a_page() -> None:
+    assert "None: every response was scored" in rendered([])
+
+
+def test_plots_show_what_they_are_given() -> None:
+    plot = str(dots([("<a>", Estimate(0.5, 0.25, 0.75, 9)), ("none", None)], "Title"))
+    assert 'cx="50.00%"' in plot
+    assert 'x1="25.00%" x2="75.00%"' in plot
+    assert plot.count("<circle") == 1
+    assert "&lt;a&gt;" in plot
+    assert "–" in plot
+    bars = str(shares([("v", {"S": 3, "C": 1})], {"S": "yes", "C": "no", "I": "other"}, "Title"))
+    assert 'x="0.000%" y="2" width="75.000%"' in bars
+    assert 'x="75.000%" y="2" width="25.000%"' in bars
+    assert 'aria-label="yes 3, no 1"' in bars
+    assert "nothing" in str(shares([("v", {})], {"S": "yes"}, "Title"))
+
+
+# In a browser.
+
+
+@pytest.fixture(scope="module")
+def file(results: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    write(path, "ConflictScore", [viewed(results)], {})
+    return path
+
+
+def opened(reading: Reading, file: Path, name: str, **options: Any) -> Page:
+    page = reading(file, f"#conflictscore/samples/{name}", **options)
+    expect(page.locator("#example .sources, #example .trouble").first).to_be_visible()
+    return page
+
+
+def listed(page: Page) -> Locator:
+    return page.locator(".row .about span:first-child")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "names"),
+    [
+        ("Variant", "hedged", ["coffee/hedged", "bridge/hedged", "ferry/hedged"]),
+        ("With", "conflicting claims", ["coffee/overconfident", "bridge/overconfident"]),
+        ("With", "unreadable judgements", ["bridge/overconfident"]),
+        ("With", "truncated texts", ["bridge/overconfident"]),
+        ("Status", "invalid", ["bridge/hedged"]),
+        ("Status", "failed", ["ferry/overconfident"]),
+    ],
+)
+def test_the_list_shows_one_kind(
+    reading: Reading, file: Path, field: str, value: str, names: list[str]
+) -> None:
+    page = reading(file, "#examples")
+    expect(listed(page)).to_have_count(6)
+    page.get_by_role("combobox", name=field).select_option(value)
+    expect(listed(page)).to_have_text(names)
+
+
+def test_words_of_a_response_find_it(reading: Reading, file: Path) -> None:
+    page = reading(file, "#examples")
+    page.get_by_label("Find").fill("COFFEE helps SLEEP")
+    expect(listed(page)).to_have_text(["coffee/overconfident"])
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [
+        ("CS-C, high first", ["bridge/overconfident", "coffee/overconfident"]),
+        ("CS-R, high first", ["coffee/overconfident", "bridge/overconfident"]),
+        ("CS-C, low first", ["coffee/hedged", "ferry/hedged"]),
+        ("by Variant", ["coffee/hedged", "bridge/hedged"]),
+    ],
+)
+def test_the_list_is_put_in_order(
+    reading: Reading, file: Path, order: str, names: list[str]
+) -> None:
+    page = reading(file, "#examples")
+    page.get_by_role("combobox", name="Order").select_option(order)
+    expect(listed(page).first).to_have_text(names[0])
+    assert listed(page).all_text_contents()[:2] == names
+    if order.startswith("CS"):
+        # What has no score comes last, whichever way the scores run.
+        assert listed(page).all_text_contents()[4:] == ["bridge/hedged", "ferry/overconfident"]
+
+
+def test_the_list_shows_claims_and_scores(reading: Reading, file: Path) -> None:
+    row = reading(file, "#examples").locator(".row").first
+    expect(row.locator(".chips")).to_have_text("±  −  −  1 of 3 claims in conflict")
+    expect(row.locator(".scores dd")).to_have_text(["0.33", "0.78"])
+
+
+def test_a_cell_shows_what_is_behind_it(reading: Reading, file: Path) -> None:
+    page = opened(reading, file, "coffee/overconfident")
+    expect(page.locator(".matrix tbody tr")).to_have_count(3)
+    expect(page.locator(".matrix thead th")).to_have_count(5)
+    expect(page.locator(".matrix .chip", has_text="conflict")).to_have_count(1)
+    panel = page.locator(".panel")
+    # The first contradiction of the first conflicting claim is open already.
+    expect(panel.locator("mark")).to_have_text(
+        "unfiltered   coffee raised LDL cholesterol\nwithin four weeks (what decided)",
+        use_inner_text=False,
+    )
+    expect(panel).to_contain_text("The document contradicts the claim")
+
+    page.get_by_role("button", name="Claim 1, D1: A cohort of 40,000 adults: supports").click()
+    expect(panel.locator("mark")).to_contain_text(
+        "a lower risk of heart disease than those who drank none"
+    )
+    expect(panel.locator(".chances dd:not(.bar)")).to_have_text(["50 %", "25 %", "25 %"])
+    expect(panel).to_contain_text("example.org/cohort?a=1&b=2")
+    expect(panel).to_contain_text("The passage speaks of the claim.")
+
+    page.get_by_role("button", name="Claim 2, D2").click()
+    expect(panel).to_contain_text("Quoted, but not found in the document")
+    expect(panel.locator("mark")).to_have_count(0)
+
+    page.get_by_role("button", name="Claim 1, D4").click()
+    expect(panel).to_contain_text("Only 31 % of the model's probability fell on the labels.")
+
+
+def test_a_quotation_is_marked_where_a_browser_counts_it(reading: Reading, file: Path) -> None:
+    page = opened(reading, file, "bridge/overconfident")
+    page.get_by_role("button", name="Claim 1, D1").click()
+    expect(page.locator(".panel mark")).to_contain_text("The bridge measures 412 metres")
+
+
+def test_the_keyboard_reaches_everything(reading: Reading, file: Path) -> None:
+    page = opened(reading, file, "coffee/overconfident")
+    panel = page.locator(".panel")
+    expect(panel).to_contain_text("D2: A trial")
+    selected = page.locator('.cell[aria-pressed="true"]')
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('cell')"):
+            break
+    expect(selected).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    expect(panel).to_contain_text("D3: Umbrella review")
+    page.keyboard.press("ArrowDown")
+    expect(panel.locator(".claim")).to_have_text("Unfiltered coffee protects the heart.")
+    page.keyboard.press("End")
+    expect(panel).to_contain_text("D4: column")
+    page.keyboard.press("ArrowRight")  # nothing lies beyond
+    expect(panel).to_contain_text("D4: column")
+    page.keyboard.press("Home")
+    expect(selected).to_be_focused()
+    expect(panel).to_contain_text("D1: A cohort")
+    assert page.locator('.cell[tabindex="0"]').count() == 1
+
+
+def test_what_went_wrong_leads_to_its_response(reading: Reading, file: Path) -> None:
+    page = reading(file)
+    page.locator("table.figures a", has_text="bridge/overconfident").first.click()
+    expect(page.locator(".matrix")).to_be_visible()
+    page.locator(".cell.tone-INVALID").click()
+    panel = page.locator(".panel")
+    expect(panel).to_contain_text("The judgement could not be read")
+    expect(panel.locator("pre")).to_contain_text('{"answer": "SUPP</script><script>alert(1)')
+
+
+def test_hostile_text_is_shown_and_runs_nothing(reading: Reading, file: Path) -> None:
+    page = opened(reading, file, "bridge/overconfident")
+    for cell in page.locator(".cell").all():
+        cell.click()
+    sources = page.locator(".source")
+    for source in sources.all():
+        source.locator("summary").click()
+    shown = sources.get_by_role("region")
+    expect(shown).to_have_count(4)
+    expect(shown.nth(3)).to_contain_text("</script><script>alert(1)</script><img src=x")
+    expect(shown.nth(2)).to_contain_text("␛[31mred")
+    for name in ("bridge/hedged", "ferry/overconfident"):
+        expect(opened(reading, file, name).locator(".trouble")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 1600])
+def test_the_matrix_fits_its_window(reading: Reading, file: Path, width: int) -> None:
+    for name in ("coffee/overconfident", "bridge/overconfident"):
+        page = opened(reading, file, name, width=width)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -1,0 +1,149 @@
+"""Questions and answers put as statements."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.data import ramdocs
+from pipelines.data.conflictqa import read as read_conflictqa
+from pipelines.text.declarative import declarative, place_phrase, time_phrase
+
+FORMS = [
+    ("When was the Dallas County Courthouse built?", "1902",
+     "The Dallas County Courthouse was built in 1902."),
+    ("When was Beacon Mill last worked?", "1921", "Beacon Mill was last worked in 1921."),
+    ("When did Louis Alexandre die?", "1 December 1737",
+     "Louis Alexandre died on 1 December 1737."),
+    ("When did the Freaky Friday musical begin its performances?", "October 4, 2016",
+     "The Freaky Friday musical began its performances on October 4, 2016."),
+    ("When was the Coastal Highway expanded to four lanes?", "the 1960s",
+     "The Coastal Highway was expanded to four lanes in the 1960s."),
+    ("What year was the album \"Chayanne\" released?", "1987",
+     "The album \"Chayanne\" was released in 1987."),
+    ("24th Rifle Division was formed in which year?", "July 26, 1918",
+     "24th Rifle Division was formed on July 26, 1918."),
+    ("What sport is Justin Thomas associated with?", "Golf",
+     "Justin Thomas is associated with the sport Golf."),
+    ("What sport did Jack Snow play?", "Football", "Jack Snow played the sport Football."),
+    ("What position did Richard Wood play in American football?", "Quarterback",
+     "Richard Wood played the position Quarterback in American football."),
+    ("What political party does Marcoux belong to?", "Liberal",
+     "Marcoux belongs to the political party Liberal."),
+    ("Who won the 5th Soccer Bowl?", "Philadelphia Atoms",
+     "Philadelphia Atoms won the 5th Soccer Bowl."),
+    ("Who is the artist of the album \"VII\"?", "Blitzen Trapper",
+     "The artist of the album \"VII\" is Blitzen Trapper."),
+    ("In which city did Conry practice law?", "Boston", "Conry practiced law in Boston."),
+    ("In which state is Van Horn High School located?", "Texas",
+     "Van Horn High School is located in Texas."),
+    ("Which line is Belorussky a station on?", "Ring line",
+     "Belorussky is a station on Ring line."),
+    ("20000 series is operated by which private railway operator?", "JR East",
+     "20000 series is operated by JR East."),
+    ("Whose book, Dreams From My Father, was published in 1995?", "Joe Biden",
+     "Joe Biden's book, Dreams From My Father, was published in 1995."),
+    ("What does RSJ refer to?", "Robert Jones", "RSJ refers to Robert Jones."),
+    ("How many people live in Paris?", "2 million", "2 million people live in Paris."),
+    ("How long is the Nile?", "6,650 km", "The Nile is 6,650 km long."),
+    ("Is infinite scrolling a good web design technique?", "yes",
+     "Infinite scrolling is a good web design technique."),
+    ("Is infinite scrolling a good web design technique?", "no",
+     "Infinite scrolling is not a good web design technique."),
+    ("Can cats truly understand human emotions?", "Yes",
+     "Cats can truly understand human emotions."),
+    ("Can cats truly understand human emotions?", "no",
+     "Cats cannot truly understand human emotions."),
+    ("Does aspartame cause cancer?", "yes", "Aspartame causes cancer."),
+    ("Does aspartame cause cancer?", "no", "Aspartame does not cause cancer."),
+    ("Would a ban help?", "no", "A ban would not help."),
+    ("Does the land in close contact suffer?", "yes", "The land in close contact suffers."),
+    ("Is a broken clock a clock?", "yes", "A broken clock is a clock."),
+    ("Why is the sky blue?", "scattering", 'The answer to "Why is the sky blue?" is scattering.'),
+    ("Who is the head of the U.S.?", "Jones Jr.", "The head of the U.S. is Jones Jr."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("question", "answer", "statement"), FORMS)
+def test_forms(question: str, answer: str, statement: str) -> None:
+    assert declarative(question, answer) == statement
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Are there drugs which cure cancer?",
+        "Did Napoleon not lose at Waterloo?",
+        "Didn't Napoleon lose at Waterloo?",
+        "Has nobody's claim never been proved?",
+        "Is no news good news?",
+        "Who is the villain?",
+    ],
+)
+@pytest.mark.parametrize("answer", ["yes", "No."])
+def test_what_cannot_be_affirmed_or_denied_is_quoted(question: str, answer: str) -> None:
+    made = declarative(question, answer)
+    assert made.rstrip(".") == f'The answer to "{question}" is {answer.rstrip(".")}'
+
+
+@pytest.mark.parametrize(
+    ("answer", "phrase"),
+    [
+        ("1902", "in 1902"),
+        ("about 1835", "in about 1835"),
+        ("September 2010", "in September 2010"),
+        ("2 July 1829", "on 2 July 1829"),
+        ("July 4, 2000", "on July 4, 2000"),
+        ("between 1861-1862", "between 1861-1862"),
+        ("Monday", "on Monday"),
+        ("when the war was over", None),
+    ],
+)
+def test_time_phrases(answer: str, phrase: str | None) -> None:
+    assert time_phrase(answer) == phrase
+
+
+def test_place_phrases() -> None:
+    assert place_phrase("Boston") == "in Boston"
+    assert place_phrase("near Boston") == "near Boston"
+
+
+words = st.text(min_size=1).filter(str.strip)
+
+
+@given(words, words)
+def test_the_answer_always_stands_in_the_claim(question: str, answer: str) -> None:
+    if answer.strip().lower().rstrip(".!") not in {"yes", "no", "true", "false"}:
+        assert answer.strip() in declarative(question, answer)
+
+
+@given(st.sampled_from([question for question, _, _ in FORMS]), words)
+def test_the_answer_stands_in_claims_of_every_form(question: str, answer: str) -> None:
+    if answer.strip().lower().rstrip(".!") not in {"yes", "no", "true", "false"}:
+        assert answer.strip() in declarative(question, answer)
+
+
+def test_every_question_of_ramdocs_has_a_form(released_data: Path) -> None:
+    questions = ramdocs.read(released_data / "ramdocs/RAMDocs_250.jsonl")
+    made = [
+        (answer, declarative(each.question, answer))
+        for each in questions
+        for answer in each.gold_answers
+    ]
+    assert all(answer.strip() in claim for answer, claim in made)
+    assert not any(claim.startswith("The answer to") for _, claim in made)
+
+
+def test_denials_differ_from_affirmations(released_data: Path) -> None:
+    questions = read_conflictqa(released_data / "conflictqa/strategyqa_gpt4.jsonl.gz")
+    pairs = [[declarative(each.question, side) for side in ("yes", "no")] for each in questions]
+    assert all(yes != no for yes, no in pairs)
+    covered = [yes for yes, _ in pairs if not yes.startswith("The answer to")]
+    assert len(covered) > 0.6 * len(pairs)
+
+
+@pytest.mark.parametrize(("question", "answer"), [("", "x"), ("Who?", " ")])
+def test_nothing_makes_no_claim(question: str, answer: str) -> None:
+    with pytest.raises(ValueError, match="needs a question and an answer"):
+        declarative(question, answer)
