@@ -108,4 +108,4 @@ def test_long_runs_take_no_long_time(run: str) -> None:
     text = f"One{run * 100_000}two. Three."
     started = time.monotonic()
     assert split(text)[-1] == "Three."
-    assert time.monotonic() - started < 1
+    assert time.monotonic() - started < 20  # quadratic time would be minutes

