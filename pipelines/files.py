@@ -23,11 +23,7 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
-    """Write bytes in one step, as `replace_text`.
-
-    Raises:
-        InputError: The folder cannot be written, or the path is one.
-    """
+    """Write bytes in one step, as `replace_text`."""
     with _for_a_person(path):
         partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -46,9 +42,6 @@ def check_writable(path: Path) -> None:
 
     An empty file is written beside the path and taken away again with the folders made for it:
     permissions alone do not tell what a file system takes.
-
-    Raises:
-        InputError: As `replace_text`.
     """
     with _for_a_person(path):
         partial = _partial(path)
@@ -73,31 +66,20 @@ def _partial(path: Path) -> Path:
 @contextmanager
 def _for_a_person(path: Path) -> Iterator[None]:
     """Turn what the system says of a path that cannot be written into a line for a person."""
+    remedy = "choose a folder that can be written"
     try:
         yield
-    except IsADirectoryError as error:
-        raise InputError(
-            f"{path} cannot be written (it is a folder); name a file, or choose a folder that can "
-            "be written"
-        ) from error
-    except (FileExistsError, NotADirectoryError) as error:
-        raise InputError(
-            f"{path} cannot be written (a part of its path is a file, not a folder); choose a "
-            "folder that can be written"
-        ) from error
     except OSError as error:
-        raise InputError(
-            f"{path} cannot be written ({error.strerror or error}); "
-            "choose a folder that can be written"
-        ) from error
+        why = str(error.strerror or error)
+        if isinstance(error, IsADirectoryError):
+            why, remedy = "it is a folder", f"name a file, or {remedy}"
+        elif isinstance(error, FileExistsError | NotADirectoryError):
+            why = "a part of its path is a file, not a folder"
+        raise InputError(f"{path} cannot be written ({why}); {remedy}") from error
 
 
 def append_line(path: Path, line: str) -> None:
-    """Append one line and hand it to the disk before returning, so that a kill keeps it.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Append one line and hand it to the disk before returning, so that a kill keeps it."""
     try:
         with path.open("ab") as file:
             file.write(line.encode("utf-8", "replace") + b"\n")
@@ -111,16 +93,10 @@ def append_line(path: Path, line: str) -> None:
 
 
 def hold(lock: IO[str], taken: str) -> None:
-    """Lock an open file for this process alone, as long as the file stays open.
+    """Lock a file that is open for writing, for this process alone and as long as it stays open.
 
-    The lock is the system's and dies with the process, however that ends.
-
-    Args:
-        lock: Open for writing.
-        taken: What to say where another process holds it.
-
-    Raises:
-        InputError: Another process holds it.
+    The lock is the system's and dies with the process, however that ends. Where another process
+    holds it, an InputError says `taken`.
     """
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from inspect import get_annotations
 from typing import Any, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 from pipelines.errors import InputError
@@ -21,14 +21,17 @@ from pipelines.errors import InputError
 NameT = TypeVar("NameT", bound=str)
 
 
+class Options(BaseModel):
+    """Settings of a command that take no names but their own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
 @dataclass(frozen=True)
 class Only:
-    """When an option has an effect, beside the others of the same settings.
+    """When an option has an effect, told the settings that it is of.
 
-    Attributes:
-        when: Told the settings that the field is of.
-        without: What makes it idle, for the refusal: a text, or made from the settings;
-            "--labeller llm".
+    `without` is what makes it idle, for the refusal: "--labeller llm", or made from the settings.
     """
 
     when: Callable[[Any], bool]
@@ -46,8 +49,8 @@ class Option:
         metavar: What stands for the value in `--help`.
         shown: The default, as `--help` tells it; the field's own unless given.
         only: When it has an effect; always unless given.
-        typed: Its type on the command line, where a validator makes the field's of it; not given,
-            it is None there.
+        typed: Its type on the command line, None where it is not given, if a validator makes the
+            field's of it.
     """
 
     help: str
@@ -60,14 +63,7 @@ class Option:
 
 
 class OptionField(NamedTuple):
-    """A field that is an option.
-
-    Attributes:
-        name: Of the field.
-        flag: Of the option.
-        option: How it is given.
-        field: What pydantic knows of it.
-    """
+    """A field by its name, and the option that it is by its flag."""
 
     name: str
     flag: str
@@ -98,12 +94,10 @@ def nested(settings: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def refuse_idle(settings: BaseModel) -> None:
-    """Refuse options that were given and do nothing: who gives one expects that it does.
+    """Refuse options that were given and do nothing, with an InputError.
 
-    An idle option would also stand in a run's settings, and keep it from being resumed without it.
-
-    Raises:
-        InputError: One has no effect.
+    Who gives one expects that it does something. An idle option would also stand in a run's
+    settings, and keep it from being resumed without it.
     """
     for each in options_of(type(settings)):
         only = each.option.only
@@ -134,10 +128,7 @@ def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], wi
 def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tuple[NameT, ...]:
     """The values of an option that can be given several times, in the order of `known`.
 
-    Args:
-        given: What the user gave; None takes all that are known.
-        known: All values.
-        flag: The option, for the error.
+    Given None, these are all that are known.
 
     Raises:
         InputError: One is not known.

@@ -1,6 +1,5 @@
 """`contested ask`: what a user's documents say of a claim, both sides of it."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
@@ -10,38 +9,29 @@ from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
+from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
 from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.generator import Generator
 from pipelines.conrag.generator import generator as generator_of
 from pipelines.conrag.options import AnswerOptions
 from pipelines.conrag.pipeline import conrag
 from pipelines.errors import InputError
-from pipelines.evidence.judge import Judge
 from pipelines.experiment.cost import spent
-from pipelines.experiment.execute import models_for
+from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import refuse_unneeded
 from pipelines.experiment.options import judging
-from pipelines.files import check_writable
 from pipelines.option import Option
-from pipelines.report.explorer import write
-from pipelines.report.glance import ModelUsed
+from pipelines.report.explorer import ExperimentView
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.index import Index
-from pipelines.runs.provenance import provenance
 from pipelines.text.declarative import affirmed
 
 
-class AskOptions(AnswerOptions):
+class AskOptions(AnswerOptions, PageOptions):
     """What a user may choose about one query."""
 
     index: Annotated[Path, Option("The index, from `contested index build`.")] = Path("index")
-    html: Annotated[
-        Path | None, Option("Write the answer as a page that opens without a network.")
-    ] = None
-    as_json: Annotated[bool, Option("Print the answer as JSON.", name="--json")] = False
 
 
 @flat
@@ -74,61 +64,52 @@ def ask(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
             "--generator llm, or write the claim that passages are to support or refute"
         )
-    if options.html is not None:
-        check_writable(options.html)
-    answer, models, cost = asyncio.run(answered(text, options))
-    try:
-        if options.html is not None:
-            write_page(options.html, answer, models, options.index)
-    finally:  # what was found is shown though the page cannot be written
-        if options.as_json:
-            print(answer.model_dump_json(indent=2))
-        else:
-            show(answer, Console(emoji=False))
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
-    if options.html is not None:
-        STDERR.print(f"page: {escape(str(options.html))}", soft_wrap=True)
-
-
-async def answered(text: str, options: AskOptions) -> tuple[Answer, list[ModelUsed], str]:
-    """The answer to a query, who gave it, and what that cost, in a line.
-
-    Raises:
-        InputError: An option has no effect, or the index cannot be used.
-        RequestError, PairError: The query or a passage cannot be judged.
-        ServingError: There is no such model, or no server can be had.
-    """
-    needs = options.needs()
+    needs, claim = options.needs(), as_claim(text)
     refuse_unneeded(options, needs)
-    claim = as_claim(text)
     index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
     retrieved = index.search(
         claim or text,
         k=options.settings.depth,
         method=options.method or ("hybrid" if index.about.model else "bm25"),
     )
-    with STDERR.status("") as status:
-        async with models_for(options, needs, status.update) as models:
-            judge = models.judge(judging(options.judge, options.on_overflow))
-            writer = generator_of(models.asked, models.prompts) if options.writes else None
-            status.update("reading the passages")
-            answer = await conrag(
-                claim or text,
-                retrieved,
-                labeller=judge.labeller,
-                settings=options.settings,
-                generator=writer,
-                question=claim is None,
-            )
-            return answer, models_used(judge, writer), spent(models.client, judge)
+
+    async def work(models: Models, tell: Tell) -> Inspection:
+        judge = models.judge(judging(options.judge, options.on_overflow))
+        writer = generator_of(models.asked, models.prompts) if options.writes else None
+        tell("reading the passages")
+        answer = await conrag(
+            claim or text,
+            retrieved,
+            labeller=judge.labeller,
+            settings=options.settings,
+            generator=writer,
+            question=claim is None,
+        )
+        used = models_used(
+            tagger=judge.tagger,
+            judge=judge.llm and judge.llm.client.model,
+            writer=writer and writer.client.model,
+        )
+
+        def view() -> ExperimentView:
+            from pipelines.conrag.view import answer_view
+
+            return answer_view(answer, used)
+
+        return Inspection(
+            answer,
+            lambda console: show(answer, console),
+            spent(models.client, judge),
+            title="What the documents say",
+            view=view,
+            about={"query": answer.query, "index": str(options.index)},
+        )
+
+    inspect(options, needs, work)
 
 
 def one_line_of(query: str) -> str:
-    """A query without superfluous white space.
-
-    Raises:
-        InputError: It is empty, or not UTF-8.
-    """
+    """A query without superfluous white space; InputError if it is empty, or not UTF-8."""
     text = " ".join(query.split())
     if text.encode("utf-8", "replace").decode() != text:
         raise InputError("the query is not UTF-8; set the terminal to UTF-8")
@@ -140,35 +121,9 @@ def one_line_of(query: str) -> str:
 def as_claim(text: str) -> str | None:
     """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
 
-    Returns:
-        None of other questions, which need an answer before passages can be for or against it.
+    None of other questions, which need an answer before passages can be for or against it.
     """
     return affirmed(text) if text.endswith("?") else text
-
-
-def models_used(judge: Judge, writer: Generator | None) -> list[ModelUsed]:
-    """Who tagged the passages, and who wrote the answer."""
-    used = []
-    if judge.tagger is not None:
-        used.append(ModelUsed("tagger", judge.tagger.name, judge.tagger.digest))
-    if judge.llm is not None:
-        model = judge.llm.client.model
-        used.append(ModelUsed("judge", model.name, model.digest))
-    if writer is not None:
-        used.append(ModelUsed("writer", writer.client.model.name, writer.client.model.digest))
-    return used
-
-
-def write_page(path: Path, answer: Answer, models: list[ModelUsed], index: Path) -> None:
-    """The answer as a self-contained page.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    from pipelines.conrag.view import answer_view
-
-    made_with = {"query": answer.query, "index": str(index)} | provenance()
-    write(path, "What the documents say", [answer_view(answer, models)], made_with)
 
 
 def show(answer: Answer, console: Console) -> None:

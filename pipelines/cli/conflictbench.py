@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 
@@ -22,7 +22,7 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions
-from pipelines.option import Option, refuse_given
+from pipelines.option import Option, Options, refuse_given
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -41,10 +41,8 @@ def _release(help_: str) -> Option:
     return Option(help_, panel=RELEASES)
 
 
-class Releases(BaseModel):
+class Releases(Options):
     """The released files, by source."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     ambigdocs: Annotated[Path | None, _release("test.json of AmbigDocs.")] = None
     contraqa: Annotated[Path | None, _release("queries.json of ContraQA.")] = None

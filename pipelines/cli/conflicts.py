@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, Shown, progress
+from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.tagging import LARGEST_SEED, show
 from pipelines.conflicts.classifier import digest_of
 from pipelines.conflicts.datasets import read
@@ -108,10 +108,8 @@ def train_classifier(
     from pipelines.conflicts.tables import features as feature_table
 
     wanted = feature_table.ablations(groups)
-    with progress("cross-validations", len(wanted)) as shown:
-        found = feature_table.validate(
-            rows, wanted, folds=folds, seed=seed, on_result=shown.advance
-        )
+    with progress("cross-validations", len(wanted)) as bar:
+        found = feature_table.validate(rows, wanted, folds=folds, seed=seed, on_result=bar.advance)
     table = feature_table.feature_table(rows, found, folds)
     show(table, Console())  # first: what is worked out is seen, whatever becomes of the files
     about: dict[str, str | int] = {
@@ -170,16 +168,17 @@ def validate_judge(options: ValidationOptions) -> None:
         print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
         return
 
-    async def rated(shown: Shown) -> tuple[list[validation.Rated], str, str]:
-        async with models_for(options, needs, shown.status) as models:
-            client = models.asked
-            by = behaviour_judge(client, options.behaviour, models.prompts)
-            found = await validation.validate(answers, by, lambda _: shown.advance(client.usage))
-            shown.status("")
-            return found, client.model.name, cost_line(client)
+    async def validated() -> tuple[list[validation.Rated], str, str]:
+        with progress("answers", len(answers)) as bar:
+            async with models_for(options, needs, bar.status) as models:
+                client = models.asked
+                judge = behaviour_judge(client, options.behaviour, models.prompts)
+                found = await validation.validate(
+                    answers, judge, lambda _: bar.advance(client.usage)
+                )
+                return found, client.model.name, cost_line(client)
 
-    with progress("answers", len(answers)) as shown:
-        found, name, cost = asyncio.run(rated(shown))
+    found, name, cost = asyncio.run(validated())
 
     from pipelines.conflicts.tables import judges as judge_tables
 
@@ -193,15 +192,8 @@ def validate_judge(options: ValidationOptions) -> None:
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
 
-def labelled(
-    queries: list[Query], judge: TaggerFolder, cache: Path | None = None
-) -> list[Labelled]:
-    """Queries with the features that the tagger makes of them, in order.
-
-    Args:
-        queries: Each with a type.
-        judge: The tagger.
-        cache: See `default_store`.
+def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> list[Labelled]:
+    """Queries with a type, and the features that the tagger makes of them, in order.
 
     Raises:
         PairError: A question does not fit the tagger.
@@ -211,7 +203,7 @@ def labelled(
     async def read_all() -> None:
         with (
             JudgementStore(default_store(cache)) as store,
-            progress("queries", len(queries)) as shown,
+            progress("queries", len(queries)) as bar,
         ):
             labeller = stored(nli_labeller(judge), store)
 
@@ -221,10 +213,7 @@ def labelled(
                 found[query.id] = Labelled(query.query, values, query.conflict_type)
 
             await run_examples(
-                queries,
-                work,
-                in_flight=IN_FLIGHT_UNSERVED,
-                on_result=lambda _: shown.advance(),
+                queries, work, in_flight=IN_FLIGHT_UNSERVED, on_result=lambda _: bar.advance()
             )
 
     asyncio.run(read_all())

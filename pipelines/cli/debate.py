@@ -1,27 +1,24 @@
 """`contested debate`: one question, one agent for each document, round by round."""
 
-import asyncio
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
+from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
 from pipelines.cli.score import read_documents
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.cost import cost_line
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.needs import Needs, refuse_unneeded
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
-from pipelines.files import check_writable
 from pipelines.madam_rag.debate import debate as hold
 from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
@@ -31,12 +28,10 @@ from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.settings import PANEL, UNTOLD, DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability
 from pipelines.option import Option
-from pipelines.report.explorer import write
-from pipelines.report.glance import ModelUsed
-from pipelines.runs.provenance import provenance
+from pipelines.report.explorer import ExperimentView
 
 
-class PanelOptions(DebateOptions, ServerOptions):
+class PanelOptions(DebateOptions, PageOptions, ServerOptions):
     """How a question is debated, and by which model."""
 
     aggregator: Annotated[
@@ -62,10 +57,6 @@ def debate(
     ],
     options: PanelOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write the debate as a page that opens without a network.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the debate as JSON.")] = False,
 ) -> None:
     """Let agents debate a question, one for each document, until nobody changes their answer.
 
@@ -83,28 +74,39 @@ def debate(
         ),
     )
     settings = options.settings() if options.aggregator else _without_aggregator(options)
-    if html is not None:
-        check_writable(html)
-    needs = Needs(
-        role="generator",
-        tagger=tagger_named(options.tagger, source_of(options, "generator"))
-        if options.reliability
-        else None,
-        untagged=UNTOLD,
-    )
-    refuse_unneeded(options, needs)
-    found, used, cost = asyncio.run(_held(asked, settings, options, needs))
-    try:
-        if html is not None:
-            write_page(html, asked, _method(options), found, used)
-    finally:  # what was said is shown though the page cannot be written
-        if as_json:
-            print(found.model_dump_json(indent=2))
-        else:
-            show(asked, found, Console(emoji=False))
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
-    if html is not None:
-        STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
+    tagger = None
+    if options.reliability:
+        tagger = tagger_named(options.tagger, source_of(options, "generator"))
+
+    async def work(models: Models, tell: Tell) -> Inspection:
+        client, tagger = models.asked, models.tagger
+        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
+        tell("debating")
+        found = await hold(
+            asked.question,
+            [each.document for each in asked.documents],
+            panel(client, models.prompts, labeller=labeller),
+            settings,
+        )
+
+        def view() -> ExperimentView:
+            from pipelines.madam_rag.view import question_view
+
+            outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
+            outcomes = {_method(options): outcome}
+            result = QuestionResult(id=asked.id, asked=asked, status="answered", outcomes=outcomes)
+            return question_view(result, models_used(agents=client.model, reliability=tagger))
+
+        return Inspection(
+            found,
+            lambda console: show(asked, found, console),
+            cost_line(client),
+            title=asked.question,
+            view=view,
+            about={"question": asked.question},
+        )
+
+    inspect(options, Needs(role="generator", tagger=tagger, untagged=UNTOLD), work)
 
 
 def _method(options: PanelOptions) -> str:
@@ -114,53 +116,12 @@ def _method(options: PanelOptions) -> str:
 
 
 def _without_aggregator(options: DebateOptions) -> DebateSettings:
-    """The debate without an aggregator.
-
-    Raises:
-        InputError: An option needs one.
-    """
+    """The debate without an aggregator; InputError where an option needs one."""
     told = options.debate.history == "aggregate" and "history" in options.debate.model_fields_set
     if told or options.reliability:
         idle = "--reliability" if options.reliability else "--history aggregate"
         raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator out")
     return options.settings().without_aggregator()
-
-
-async def _held(
-    asked: Question, settings: DebateSettings, options: ServerOptions, needs: Needs
-) -> tuple[Debate, list[ModelUsed], str]:
-    """The debate, who took part in it, and what that cost."""
-    with STDERR.status("") as status:
-        async with models_for(options, needs, status.update) as models:
-            client, tagger = models.asked, models.tagger
-            labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-            status.update("debating")
-            found = await hold(
-                asked.question,
-                [each.document for each in asked.documents],
-                panel(client, models.prompts, labeller=labeller),
-                settings,
-            )
-            used = [ModelUsed("agents", client.model.name, client.model.digest)]
-            if tagger is not None:
-                used.append(ModelUsed("reliability", tagger.name, tagger.digest))
-            return found, used, cost_line(client)
-
-
-def write_page(
-    path: Path, asked: Question, method: str, found: Debate, models: list[ModelUsed]
-) -> None:
-    """The debate as a self-contained page.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    from pipelines.madam_rag.view import question_view
-
-    outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
-    result = QuestionResult(id=asked.id, asked=asked, status="answered", outcomes={method: outcome})
-    made_with = {"question": asked.question} | provenance()
-    write(path, asked.question, [question_view(result, models)], made_with)
 
 
 def show(asked: Question, found: Debate, console: Console) -> None:

@@ -64,13 +64,7 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
 def _parameters(
     settings: type[BaseModel], items: str, standing: BaseModel | None = None
 ) -> Iterator[inspect.Parameter]:
-    """An option for each field, those of settings inside where these stand.
-
-    Args:
-        settings: The model.
-        items: What the command counts.
-        standing: What a field of that type has for its default.
-    """
+    """An option for each field, with the defaults of `standing`; those inside where they stand."""
     given = {each.name: each for each in options_of(settings)}
     inside = dict(nested(settings))
     for name in in_order(settings):
@@ -124,11 +118,7 @@ def _made(
     given: set[str],
     standing: BaseModel | None = None,
 ) -> BaseModel:
-    """Settings from what was given, and else from their defaults.
-
-    Raises:
-        InputError: Values that exclude each other or are out of range.
-    """
+    """Settings from what was given, and else from their defaults."""
     fields: dict[str, Any] = {
         name: _made(inside, values, given, _default(settings, name))
         for name, inside in nested(settings)
@@ -150,12 +140,7 @@ def _made(
 
 
 def words(settings: BaseModel, *names: str) -> tuple[str, ...]:
-    """Options that were given, as words of a command line for another command.
-
-    Args:
-        settings: That the command was called with.
-        names: Of its fields.
-    """
+    """Fields that were given, as words of a command line for another command."""
     flags = {each.name: each.flag for each in options_of(type(settings))}
     found: list[str] = []
     for name in names:

@@ -5,11 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from pipelines.errors import InputError
 from pipelines.files import check_writable, replace_bytes
-from pipelines.option import Option
+from pipelines.option import Option, Options
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.glance import ModelUsed
 from pipelines.runs.provenance import provenance
@@ -19,10 +17,8 @@ if TYPE_CHECKING:
     from salience.maps import WordMap
 
 
-class HeatMapOptions(BaseModel):
+class HeatMapOptions(Options):
     """The files that show a map, and what is printed."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     html: Annotated[
         Path | None, Option("Write the heat map as a page that opens without a network.")

@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.markup import escape
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import counted
-from pipelines.option import Only, Option
+from pipelines.cli.progress import STDERR, progress
+from pipelines.option import Only, Option, Options
 from pipelines.retrieval import index
 from pipelines.retrieval.chunks import OVERLAP, WORDS
 from pipelines.retrieval.dense import Embedder, default_embedder
@@ -22,10 +21,8 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "documents"
 app = typer.Typer(no_args_is_help=True, help="Make documents searchable for `contested ask`.")
 
 
-class IndexOptions(BaseModel):
+class IndexOptions(Options):
     """How documents are cut into passages, and by what these are to be found."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     out: Annotated[Path, Option("The index, a folder; made, or replaced.")] = Path("index")
     embedder: Annotated[
@@ -80,14 +77,7 @@ def build(
     if options.dry_run:
         print(f"{said}, to be found by words{f' and with {path.name}' if path else ''}")
         return
-    with counted("passages") as moved:
-        done = 0
-
-        def on_progress(more: int) -> None:
-            nonlocal done
-            done += more
-            moved(done, len(passages), "")
-
-        index.build(passages, options.out, Embedder(path) if path else None, on_progress)
+    with progress("passages", len(passages)) as bar:
+        index.build(passages, options.out, Embedder(path) if path else None, bar.add)
     how = f"words and {path.name}" if path else "words alone"
     STDERR.print(f"{escape(str(options.out))}: {said}, found by {escape(how)}", soft_wrap=True)

@@ -1,12 +1,13 @@
 """`contested models`: the model folders that this machine has."""
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
@@ -18,6 +19,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from serving import gguf, models
 from serving.errors import ServingError
@@ -63,28 +65,18 @@ def show(models_dir: ModelsDir = None) -> None:
     """
     where = _models_dir(models_dir)
     found = models.registered(where)
-    console = Console()
     if not found:
-        console.print(
-            f"No models in {where} yet. Add one: contested models add FOLDER --name NAME",
-            markup=False,
-            soft_wrap=True,
-        )
+        print(f"No models in {where} yet. Add one: contested models add FOLDER --name NAME")
         return
     table = Table(title=f"Models in {where}", title_justify="left")
-    for heading, right in (
-        ("name", 0),
-        ("architecture", 0),
-        ("size", 1),
-        ("digest", 0),
-        ("from", 0),
-    ):
-        table.add_column(heading, justify="right" if right else "left", overflow="fold")
+    for heading in ("name", "architecture", "size", "digest", "from"):
+        justify: JustifyMethod = "right" if heading == "size" else "left"
+        table.add_column(heading, justify=justify, overflow="fold")
     for model in found:
         known = models.manifest(model.name, where)
         size = decimal(sum(file.size for file in known.files.values()))
         table.add_row(model.name, _architecture(model), size, model.digest[:12], known.source.path)
-    console.print(table)
+    Console().print(table)
 
 
 @app.command()
@@ -143,14 +135,19 @@ def import_gguf(
         raise InputError(
             "give either a GGUF FILE or --package PACKAGE: contested models import-gguf --help"
         )
-    console = Console(stderr=True)
     source = gguf.packaged(package) if package is not None else nullcontext(file)
     where = _models_dir(models_dir)
-    with console.status(f"{name}: finding the GGUF file") as status, source as found:
-        if found is None:  # Ruled out above; the type does not know.
-            raise InputError("give a GGUF FILE")
-        steps = _steps(name, status.update, console)
-        model = models.import_gguf(found.expanduser(), name, where, dtype=dtype, on_step=steps)
+    with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
+        assert found is not None  # noqa: S101 - ruled out above
+
+        def on_step(step: str) -> None:
+            # Where there is no terminal to draw on, each step is a line of its own.
+            if STDERR.is_terminal:
+                status.update(f"{name}: {step}")
+            else:
+                print(f"{name}: {step}", file=sys.stderr)
+
+        model = models.import_gguf(found.expanduser(), name, where, dtype=dtype, on_step=on_step)
     _report(model, where)
 
 
@@ -175,21 +172,17 @@ def verify(
     if name is not None:
         models.manifest(name, where)
         chosen = [model for model in chosen if model.name == name]
-    console = Console()
     damaged = []
     for model in chosen:
         with _hashing(f"hashing {model.name}", deciding_bytes(model.path)) as on_bytes:
             changed = models.verify(model, where, on_bytes=on_bytes)
         if changed:
             damaged.append(f"{model.name} ({', '.join(changed)})")
-        verdict = (
-            f"differs: {', '.join(changed)}"
-            if changed
-            else f"unchanged, digest {model.digest[:12]}"
-        )
-        console.print(f"{model.name}: {verdict}", markup=False, highlight=False, soft_wrap=True)
+            print(f"{model.name}: differs: {', '.join(changed)}")
+        else:
+            print(f"{model.name}: unchanged, digest {model.digest[:12]}")
     if not chosen:
-        console.print(f"No models in {where}.", markup=False, soft_wrap=True)
+        print(f"No models in {where}.")
     if damaged:
         raise ServingError(
             f"not as they were added: {'; '.join(damaged)}; restore the files, or add or import"
@@ -212,26 +205,9 @@ def _architecture(model: models.Model) -> str:
 
 
 def _report(model: models.Model, where: Path) -> None:
-    console = Console()
-    console.print(
-        f"{model.name} is registered: {model.path}, digest {model.digest[:12]}",
-        markup=False,
-        highlight=False,
-        soft_wrap=True,
-    )
+    print(f"{model.name} is registered: {model.path}, digest {model.digest[:12]}")
     for note in models.manifest(model.name, where).notes:
-        console.print(
-            f"Note on {model.name}: {note}", markup=False, highlight=False, soft_wrap=True
-        )
-
-
-def _steps(name: str, update: Callable[[str], None], console: Console) -> Callable[[str], None]:
-    """Where there is no terminal to draw on, each step is a line of its own."""
-    if console.is_terminal:
-        return lambda step: update(f"{name}: {step}")
-    return lambda step: console.print(
-        f"{name}: {step}", markup=False, highlight=False, soft_wrap=True
-    )
+        print(f"Note on {model.name}: {note}")
 
 
 @contextmanager
@@ -246,7 +222,7 @@ def _hashing(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
         DownloadColumn(),
         TransferSpeedColumn(),
         TimeRemainingColumn(),
-        console=Console(stderr=True),
+        console=STDERR,
         transient=True,
     ) as progress:
         task = progress.add_task(label, total=total)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import BaseModel, ConfigDict
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Printed
@@ -18,7 +17,7 @@ from pipelines.cli.tagging import Seed, TagOptions, load
 from pipelines.data.released import Split
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.option import Option
+from pipelines.option import Option, Options
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -44,10 +43,8 @@ def _release(help_: str) -> Option:
     return Option(help_, panel=RELEASES)
 
 
-class PairReleases(BaseModel):
+class PairReleases(Options):
     """Released data sets, by where they are."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     fever: Annotated[
         Path | None, _release("Folder with train.jsonl, shared_task_dev.jsonl and wiki-pages/.")
@@ -69,10 +66,8 @@ class PairReleases(BaseModel):
         return {name.replace("_", "-"): path for name, path in self if path is not None}
 
 
-class PairOptions(BaseModel):
+class PairOptions(Options):
     """Which pairs are made, of what."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     out: Annotated[Path, Option("File of pairs to write: .jsonl or .jsonl.gz.")]
     nli: Annotated[

@@ -5,42 +5,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 
 from nli.errors import TaggerError
 from nli.folder import CALIBRATION, folder_digest
-from nli.pairs import LabelledPair, read_pairs
+from nli.pairs import read_pairs
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
+from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.tagging import (
     MeasureOptions,
     PairFile,
     Precision,
     Seed,
-    counted,
     drawn,
-    encoder_of,
     load,
     name_of,
     probabilities_of,
     show,
     write_page,
 )
-from pipelines.option import Option
+from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
-    from nli.calibration import Calibration
     from pipelines.report.table import Table
     from pipelines.report.tagger import Scored
-    from pipelines.supervision.calibrating import Readings
 
 
-class CalibrateOptions(BaseModel):
+class CalibrateOptions(Options):
     """What is fitted to which pairs, and what is kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: Annotated[Path, Option("Folder of the tagger; calibration.json is written into it.")]
     pairs: PairFile
@@ -72,6 +66,8 @@ def calibrate(options: CalibrateOptions) -> None:
     after, and gives the points from which a cascade takes its threshold.
     """
     from nli import calibration as calibrations
+    from nli.model import Encoder
+    from nli.tagger import Tagger
     from pipelines.report.tagger import Scored, calibration_table
     from pipelines.supervision import calibrating
 
@@ -80,9 +76,13 @@ def calibrate(options: CalibrateOptions) -> None:
     if (model / CALIBRATION).exists():
         with suppress(TaggerError):  # damaged, or of other weights: it is about to be replaced
             base = calibrations.read(model) or base
+    tagger = Tagger(Encoder.load(model, precision=options.precision), base)
+    with progress("pairs", len(rows)) as bar:
+        pairs = [row.pair for row in rows]
+        readings = tagger.read(pairs, lambda share: bar.add(share * len(rows)))
     method, joined = options.method, options.aggregation
     made = calibrating.calibrate(
-        _readings(options, rows, base),
+        calibrating.Readings(tuple(rows), tuple(readings)),
         base,
         methods=calibrating.METHODS[1:] if method == "best" else (method,),
         aggregations=calibrating.AGGREGATIONS if joined == "best" else (joined,),
@@ -102,38 +102,19 @@ def calibrate(options: CalibrateOptions) -> None:
     Console().print(said, soft_wrap=True)
     STDERR.print(f"calibration: {escape(str(model / CALIBRATION))}", soft_wrap=True)
     if options.report is not None:
-        series = [("before", scored["none"]), (kept.method, scored[kept.method])]
+        name = name_of(model)
         about = {
             "command": "nli calibrate",
             "pairs": str(options.pairs),
             "fitted": made.fitted,
             "checked": len(made.check),
-            "model": name_of(model),
+            "model": name,
             "precision": options.precision,
             "calibration": kept.model_dump(mode="json", exclude={"risk"}),
         }
-        title = f"Calibration of {name_of(model)}"
-        known = (name_of(model), folder_digest(model))
-        _write_report(options.report, title, series, [table], said, about, known)
-
-
-def _readings(
-    options: CalibrateOptions, rows: Sequence[LabelledPair], base: "Calibration"
-) -> "Readings":
-    """What the tagger's model reads in the windows of each pair."""
-    from nli.tagger import Tagger
-    from pipelines.supervision.calibrating import Readings
-
-    tagger = Tagger(encoder_of(options.model, options.precision), base)
-    with counted("pairs") as moved:
-        done = 0.0
-
-        def on_progress(share: float) -> None:
-            nonlocal done
-            done += share
-            moved(round(done * len(rows)), len(rows), "")
-
-        return Readings(tuple(rows), tuple(tagger.read([row.pair for row in rows], on_progress)))
+        series = [("before", scored["none"]), (kept.method, scored[kept.method])]
+        known = (name, folder_digest(model))
+        _write_report(options.report, f"Calibration of {name}", series, [table], said, about, known)
 
 
 def _write_report(
@@ -185,13 +166,12 @@ def evaluate(options: EvaluateOptions) -> None:
         report.labels_table(scored),
         report.confusion_table(scored),
     ]
-    console = Console()
     for table in tables:
-        show(table, console)
+        show(table, Console())
     speed = (
         f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second"
     )
-    console.print(speed)
+    print(speed)
     if out is not None:
         about = {
             "command": "nli evaluate",

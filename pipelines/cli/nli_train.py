@@ -5,21 +5,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.markup import escape
 
 from nli.pairs import LabelledPair, read_pairs
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import Seed, counted, drawn, load, probabilities_of, write_page
+from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.tagging import Seed, drawn, load, probabilities_of, write_page
 from pipelines.errors import InputError
-from pipelines.option import Option
+from pipelines.option import Option, Options
 
 
-class TrainOptions(BaseModel):
+class TrainOptions(Options):
     """What is trained, on what, and how."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
@@ -98,14 +96,14 @@ def train(options: TrainOptions) -> None:
     if options.teacher is not None:
         teacher = load(options.teacher, "auto")
         known, _ = probabilities_of(teacher, rows, "pairs, by the teacher")
-    with counted("training pairs") as moved:
+    with progress("training pairs") as bar:
         points = training.train(
             settings,
             rows,
             watched,
             options.out,
             teacher=known,
-            on_progress=lambda at: moved(
+            on_progress=lambda at: bar.reached(
                 at.pairs, at.total, "" if at.loss is None else f"loss {at.loss:.3f}"
             ),
             on_evaluation=lambda point: STDERR.print(

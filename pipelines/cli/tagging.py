@@ -1,33 +1,23 @@
-"""What the commands of `contested nli` share: options, loading, progress, pages."""
+"""What the commands of `contested nli` share: options, loading, tables, pages."""
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair
-from pipelines.cli.progress import LINE_EVERY_S, STDERR
-from pipelines.option import Option
+from pipelines.cli.progress import progress
+from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
-    from nli.model import Encoder
     from nli.tagger import Tagger
     from pipelines.report.explorer import ExperimentView
     from pipelines.report.table import Table
@@ -41,10 +31,8 @@ PairFile = Annotated[Path, Option("File of labelled pairs it was not trained on.
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
 
 
-class TagOptions(BaseModel):
+class TagOptions(Options):
     """Which tagger, and how it computes."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     model: Annotated[
         Path | None,
@@ -63,25 +51,10 @@ class MeasureOptions(TagOptions):
 
 
 def load(model: Path | None, precision: Precision) -> "Tagger":
-    """The tagger in a folder; None is the one that comes with the program.
-
-    Raises:
-        TaggerError: It cannot be used.
-    """
+    """The tagger in a folder, or the one that comes with the program; TaggerError if unusable."""
     from nli.tagger import Tagger, shipped
 
-    return Tagger.load(model or shipped(), precision=precision, device=None)
-
-
-def encoder_of(model: Path, precision: Precision) -> "Encoder":
-    """The model of a tagger, whatever its calibration.
-
-    Raises:
-        TaggerError: It cannot be used.
-    """
-    from nli.model import Encoder
-
-    return Encoder.load(model, precision=precision, device=None)
+    return Tagger.load(model or shipped(), precision=precision)
 
 
 def name_of(model: Path | None) -> str:
@@ -93,16 +66,9 @@ def probabilities_of(
     tagger: "Tagger", rows: Sequence[LabelledPair], what: str
 ) -> tuple[list[tuple[float, float, float]], float]:
     """What a tagger gives to each pair, in the order of `LABELS`, and the seconds it took."""
-    done = 0
-    with counted(what) as moved:
-
-        def on_progress(more: int) -> None:
-            nonlocal done
-            done += more
-            moved(done, len(rows), "")
-
+    with progress(what, len(rows)) as bar:
         start = time.perf_counter()
-        tags = tagger.tag([pair.pair for pair in rows], on_progress)
+        tags = tagger.tag([pair.pair for pair in rows], bar.add)
         seconds = time.perf_counter() - start
     return [one.probabilities for one in tags], seconds
 
@@ -142,9 +108,6 @@ def write_page(
         view: Its content.
         described: What was done, folded at the page's end.
         model: Name and digest of the tagger, where there is one.
-
-    Raises:
-        InputError: It cannot be written.
     """
     from pipelines.report.explorer import write
     from pipelines.report.glance import ModelUsed
@@ -156,37 +119,3 @@ def write_page(
         facts=(("Made", f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"),),
     )
     write(folder / "report.html", title, [shown], described)
-
-
-@contextmanager
-def counted(what: str) -> Iterator[Callable[[int, int, str], None]]:
-    """Progress of something counted: a bar on a terminal, else a line every now and then.
-
-    Yields:
-        To be called with how many are done, of how many, and a remark.
-    """
-    said = time.monotonic()
-
-    def line(done: int, total: int, remark: str) -> None:
-        nonlocal said
-        if time.monotonic() - said > LINE_EVERY_S:
-            said = time.monotonic()
-            STDERR.print(f"{what} {done:,}/{total:,} {remark}", soft_wrap=True)
-
-    if not STDERR.is_terminal:
-        yield line
-        return
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        TextColumn("[dim]{task.fields[remark]}[/dim]"),
-        console=STDERR,
-    ) as bar:
-        task = bar.add_task(what, total=None, remark="")
-        yield lambda done, total, remark: bar.update(
-            task, completed=done, total=total, remark=remark
-        )

@@ -9,8 +9,7 @@ from pydantic import Field, model_validator
 from rich.markup import escape
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR
-from pipelines.cli.tagging import counted
+from pipelines.cli.progress import STDERR, progress
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
 from pipelines.option import Option
@@ -98,7 +97,7 @@ def tune_npov(
     refuse_finished(out)  # said before a model is loaded
     folder = decoder_folder(options)
     decoder, known = folder.load(), folder.model
-    with counted("updates") as moved:
+    with progress("updates") as bar:
         prompt = tune(
             decoder,
             learned,
@@ -107,7 +106,7 @@ def tune_npov(
             task=task,
             model=known.digest,
             settings=settings,
-            on_progress=lambda step, most, loss: moved(step, most, f"loss {loss:.3f}"),
+            on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
             on_evaluation=lambda step, loss: STDERR.print(
                 f"dev loss after {step:,} updates: {loss:.4f}", soft_wrap=True
             ),

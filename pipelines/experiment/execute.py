@@ -90,8 +90,7 @@ async def resume(
 ) -> list[ResultT]:
     """Begin or resume a work in a folder; all its results, in the order of the items.
 
-    Raises:
-        InputError, RequestError, PairError, ServingError: As `execute`.
+    It raises what `execute` raises.
     """
     for other, entry in experiment.entries(folder).items():
         # Tables compare such runs item by item.
@@ -141,7 +140,7 @@ async def models_for(
     on_status: Callable[[str], None],
     logs: Path | None = None,
 ) -> AsyncIterator[Models]:
-    """The models that somebody needs. A server starts with the first question, if there is one.
+    """The models that are needed. A server starts with the first question, if there is one.
 
     Args:
         options: Which models.
@@ -183,14 +182,7 @@ async def models_for(
 async def opened(
     options: ModelOptions, needs: Needs, folder: RunFolder, counting: Counting
 ) -> AsyncIterator[RunModels]:
-    """The models of a run, which is shown while it lasts; see `models_for`.
-
-    Args:
-        options: Which models.
-        needs: Which of them.
-        folder: Where results and logs go.
-        counting: Shows how far the run is, and what is being waited for.
-    """
+    """The models of a run; `counting` shows what is being waited for. See `models_for`."""
     shown: list[Counter] = []
 
     @contextmanager

@@ -25,12 +25,12 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.runs.folder import RunFolder
-from pipelines.runs.runner import Identified
+from pipelines.runs.runner import Item
 from serving.calls import Usage
 from serving.client import Client
 from serving.errors import RequestError
 
-ItemT = TypeVar("ItemT", bound=Identified)
+ItemT = TypeVar("ItemT", bound=Item)
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
 
@@ -39,15 +39,12 @@ class Counter(Protocol):
 
     def begin(self, done: int) -> None:
         """So many were done by an earlier run."""
-        ...
 
     def advance(self, usage: Usage | None = None) -> None:
         """One more is done; with what calls have cost so far."""
-        ...
 
     def status(self, text: str) -> None:
         """What is being waited for; an empty text ends it."""
-        ...
 
 
 Counting = Callable[[str, int], AbstractContextManager[Counter]]
@@ -84,11 +81,7 @@ class Models:
         return self.client
 
     def repeated(self, repeat: int) -> Self:
-        """The same, but that the language model is asked anew from the second draw on.
-
-        Args:
-            repeat: Number of the draw; 0 is the first.
-        """
+        """The models of draw number `repeat`: the language model is asked anew from 1 on."""
         if self.client is None or repeat == 0:
             return self
         client = self.client.repeated(repeat)
@@ -96,11 +89,7 @@ class Models:
         return replace(self, client=client, judging=judging, fresh=True)
 
     def judge(self, settings: JudgeSettings) -> Judge:
-        """Who judges claims by documents, ready to be asked.
-
-        Raises:
-            InputError: As `judge_of`.
-        """
+        """Who judges claims by documents, ready to be asked; see `judge_of`."""
         return judge_of(
             settings,
             self.client,
@@ -113,12 +102,7 @@ class Models:
 
 @dataclass(frozen=True, kw_only=True)
 class RunModels(Models):
-    """The models of a run.
-
-    Attributes:
-        folder: Where results go; locked.
-        counting: For what takes long before the first item.
-    """
+    """The models of a run, its locked folder, and a display for what takes long beforehand."""
 
     folder: RunFolder
     counting: Counting
@@ -205,25 +189,13 @@ class Experiment(Generic[ItemT, ResultT]):
     common: tuple[str, ...] = ()
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
-        """What a folder has of it.
-
-        Raises:
-            InputError: `run.json` or a result is damaged.
-        """
+        """What a folder has of it; InputError if `run.json` or a result is damaged."""
         return Runs(self.name, folder, self.entries(folder), self.results(folder))
 
     def entries(self, folder: RunFolder) -> dict[str, dict[str, Any]]:
-        """Its runs in a folder, in order of their beginning: name -> entry in `run.json`.
-
-        Raises:
-            InputError: `run.json` is damaged.
-        """
+        """Its runs in a folder, in order of their beginning: name -> entry in `run.json`."""
         return folder.entries(self.name)
 
     def results(self, folder: RunFolder) -> dict[str, list[ResultT]]:
-        """What a folder has, by the names of `entries`.
-
-        Raises:
-            InputError: `run.json` or a result is damaged.
-        """
+        """What a folder has, by the names of `entries`."""
         return folder.results(self.name, self.result)

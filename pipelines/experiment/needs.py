@@ -59,7 +59,7 @@ def judge_needs(
         settings: Who judges.
         role: Of the language model.
         asks: Whether a language model is asked, where it does more than judge.
-        unasked: Why it is not, if it is not; that of the labeller unless given.
+        unasked: Why it is not, if not because of the labeller.
 
     Raises:
         InputError: The tagger cannot be used, or has no calibration points for a cascade.
@@ -80,11 +80,7 @@ def judge_needs(
 
 
 def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
-    """Refuse options of models that a run does not need.
-
-    Raises:
-        InputError: One was given.
-    """
+    """Refuse options of models that a run does not need, with an InputError."""
     if needs.role is None and isinstance(options, LlmOptions):
         refuse_given(options, OF_A_SERVER, needs.unasked)
     if not needs.tagger:

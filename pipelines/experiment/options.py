@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.option import Option
+from pipelines.option import Option, Options
 from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source
@@ -31,10 +31,8 @@ Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=M
 """For the field `cache`; beside the file, judgements of the tagger are kept."""
 
 
-class ProfileOptions(BaseModel):
+class ProfileOptions(Options):
     """The profile, and where its models are."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     profile: Annotated[
         str | None,
@@ -60,10 +58,8 @@ class ModelOptions(ProfileOptions):
     ] = None
 
 
-class TaggerOptions(BaseModel):
+class TaggerOptions(Options):
     """The NLI tagger, where it is not the profile's."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tagger: Annotated[
         str | None,
@@ -139,8 +135,8 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
     """The model that the options name for a role.
 
     Raises:
-        InputError: Options that exclude each other.
-        ServingError: No such profile.
+        InputError: Options exclude each other.
+        ServingError: There is no such profile.
     """
     endpoints = options.endpoint or () if isinstance(options, EndpointOptions) else ()
     strict = isinstance(options, LlmOptions) and options.strict

@@ -33,7 +33,7 @@ class Runs(Generic[ResultT]):
     results: Mapping[str, Sequence[ResultT]]
 
     def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
-        """What entries have under a name, besides their configuration: data file -> fact.
+        """What entries have under a name besides their configuration: data file -> fact.
 
         Raises:
             InputError: One is not of that kind.
@@ -71,25 +71,14 @@ def made_with(config: Mapping[str, Any]) -> str:
     # Where the tagger is all the model there is, it is named once.
     tagger = config.get("tagger", config["model"])
     models = [tagger] if tagger["digest"] != config["model"]["digest"] else []
-    models = [
-        *models,
-        config["model"],
-        *(config[key] for key in ("writer", "judge") if key in config),
-    ]
-    models = [model for place, model in enumerate(models) if model not in models[:place]]
-    named = " and ".join(
+    models += [config[key] for key in ("model", "writer", "judge") if key in config]
+    named = dict.fromkeys(
         f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
     )
     return (
-        f"Made with {named} on "
+        f"Made with {' and '.join(named)} on "
         f"{data['name']} (sha256 {data['sha256'][:12]}); run.json has the rest."
     )
-
-
-def with_note(tables: Sequence[Table], configs: Sequence[Mapping[str, Any]]) -> list[Table]:
-    """Tables with a sentence on what they were made with."""
-    note = " ".join(dict.fromkeys(made_with(config) for config in configs))
-    return [replace(each, notes=(*each.notes, note)) for each in tables]
 
 
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
@@ -105,8 +94,9 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     for made, runs in published:
         for name, text in made.files.items():
             replace_text(folder.path / name, text)
-        for each in with_note(made.tables, list(runs.configs.values())):
-            table.write(each, folder.tables)
+        note = " ".join(dict.fromkeys(map(made_with, runs.configs.values())))
+        for each in made.tables:
+            table.write(replace(each, notes=(*each.notes, note)), folder.tables)
     views = [made.view for made, _ in published]
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()

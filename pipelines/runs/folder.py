@@ -26,11 +26,7 @@ FactT = TypeVar("FactT")
 
 
 def file_name(name: str) -> str:
-    """A name that can be part of a file's.
-
-    Raises:
-        InputError: It cannot.
-    """
+    """A name that can be part of a file's; InputError if it cannot."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):
         raise InputError(
             f"--name '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
@@ -39,11 +35,7 @@ def file_name(name: str) -> str:
 
 
 class RunFolder:
-    """The folder of one run.
-
-    Args:
-        path: Made where it does not exist.
-    """
+    """The folder of one run; it need not exist yet."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -65,11 +57,7 @@ class RunFolder:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other processes from writing the same folder.
-
-        Raises:
-            InputError: The folder cannot be written, or another process writes it.
-        """
+        """Keep other processes from writing the folder; InputError if it cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / ".lock").open("w")
@@ -82,11 +70,7 @@ class RunFolder:
             yield
 
     def about(self) -> dict[str, Any]:
-        """What `run.json` says; empty for a new folder.
-
-        Raises:
-            InputError: The file is not valid JSON, or not what `begin` writes.
-        """
+        """What `run.json` says, {} for a new folder; InputError if `begin` has not written it."""
         path = self.path / "run.json"
         if not path.exists():
             return {}
@@ -102,10 +86,7 @@ class RunFolder:
         return found
 
     def entries(self, pipeline: str) -> dict[str, dict[str, Any]]:
-        """The runs of an experiment, which may have several in one folder, as they began.
-
-        Args:
-            pipeline: "conrag", of which "conrag.wice" is a run.
+        """The runs of an experiment ("conrag.wice" is one of "conrag"), as they began.
 
         Returns:
             What stands after the experiment's name and a dot -> the entry in `run.json`; "" names
@@ -122,12 +103,7 @@ class RunFolder:
         }
 
     def log(self, entry: str, schema: type[ResultT]) -> "ResultLog[ResultT]":
-        """The results of an entry of `run.json`.
-
-        Args:
-            entry: "conrag.wice", for instance.
-            schema: The result's model; it has an `id`.
-        """
+        """The results of an entry of `run.json`, as `ResultLog` has them."""
         return ResultLog(self.path / f"{entry}.jsonl", schema)
 
     def results(self, pipeline: str, schema: type[ResultT]) -> dict[str, list[ResultT]]:
@@ -145,7 +121,7 @@ class RunFolder:
         """Enter a pipeline's configuration, or check that the folder was begun with the same.
 
         Args:
-            pipeline: "conflictscore", for instance.
+            pipeline: The entry: "conrag.wice", for instance.
             config: Everything that decides results: data and model digests, settings, prompts.
             made_with: Provenance; the first begin of a pipeline keeps its own.
 
@@ -169,18 +145,13 @@ class RunFolder:
         self._write_about(about)
 
     def note(self, pipeline: str, facts: Mapping[str, Any]) -> None:
-        """Add facts to a pipeline's entry in `run.json`: what it cost, when it ended.
-
-        Args:
-            pipeline: The entry, which `begin` made.
-            facts: Values of JSON, or anything that pydantic writes as such.
-        """
+        """Add facts to an entry that `begin` made: anything that pydantic writes as JSON."""
         about = self.about()
         about["pipelines"][pipeline] |= to_jsonable_python(facts)
         self._write_about(about)
 
     def noted(self, pipeline: str, fact: str, kind: type[FactT]) -> FactT | None:
-        """What `note` added to a pipeline's entry under a name; None where it did not.
+        """What `note` added to an entry under a name; None where it did not.
 
         Raises:
             InputError: `run.json` is damaged, or the fact is not of that kind.
@@ -216,13 +187,13 @@ def _differences(
         if isinstance(one, dict) and isinstance(other, dict):
             yield from _differences(one, other, f"{within}{name}.")
             continue
-        values = [
+        before, after = (
             "none" if value is None else json.dumps(value, ensure_ascii=False)
             for value in (one, other)
-        ]
+        )
         # Of a digest or a long list a reader learns nothing.
-        told = all(len(value) <= 40 for value in values)
-        yield f"{within}{name}" + (f" ({values[0]} there, {values[1]} now)" if told else "")
+        told = max(len(before), len(after)) <= 40
+        yield f"{within}{name}" + (f" ({before} there, {after} now)" if told else "")
 
 
 class ResultLog(Generic[ResultT]):
@@ -273,15 +244,13 @@ class ResultLog(Generic[ResultT]):
     def settle(self, order: Sequence[str]) -> list[ResultT]:
         """Write the results once more, in the order of the input, and return them.
 
-        The order in which examples happen to finish is gone after this, so that equal runs leave
-        equal files. Results of examples that are not in `order` (an earlier call had a higher
-        limit) stay, behind the others.
+        So equal runs leave equal files, however examples happen to finish. Results of examples
+        that are not in `order` (an earlier call had a higher limit) stay, behind the others.
         """
         results = self.read()
         first = [results.pop(name) for name in order if name in results]
         ordered = [*first, *results.values()]
-        lines = "".join(result.model_dump_json() + "\n" for result in ordered)
-        replace_text(self.path, lines)
+        replace_text(self.path, "".join(each.model_dump_json() + "\n" for each in ordered))
         return ordered
 
     def _whole_lines(self) -> list[bytes]:

@@ -21,16 +21,15 @@ UNDONE = frozenset({"failed", "incomplete"})
 """What a result's status says where it is to be tried again."""
 
 
-class Identified(Protocol):
-    """An example."""
+class Item(Protocol):
+    """What something is done to: an example with an id."""
 
     @property
     def id(self) -> str:
         """Its name."""
-        ...
 
 
-ExampleT = TypeVar("ExampleT", bound=Identified)
+ExampleT = TypeVar("ExampleT", bound=Item)
 AnyResultT = TypeVar("AnyResultT")
 ResultT = TypeVar("ResultT", bound=BaseModel)
 
@@ -47,10 +46,9 @@ async def resume_examples(
     on_start: Callable[[int], None],
     on_result: Callable[[ResultT], None],
 ) -> list[ResultT]:
-    """Run a pipeline over the examples that a log has no result of yet.
+    """Run a pipeline over the examples that a log has no result of yet, or one that failed.
 
-    Results are kept as they come; a run that is killed is resumed. Examples that failed
-    are tried again.
+    Results are kept as they come, so a run that is killed is resumed.
 
     Args:
         examples: All of them.
@@ -102,14 +100,8 @@ async def run_examples(
 ) -> None:
     """Run a pipeline over examples, started in order, `in_flight` at a time.
 
-    The server batches whatever is in flight, so this is all the batching there is. The first
-    exception stops the rest and is raised; results that came before have been handed over.
-
-    Args:
-        examples: What to do.
-        work: The pipeline of one example.
-        in_flight: At most so many at a time, at least 1.
-        on_result: Called with each result as it comes, in the order of completion.
+    The server batches whatever is in flight, so this is all the batching there is. `on_result` is
+    told of each result as it comes. The first exception stops the rest and is raised.
     """
     waiting = iter(examples)
 

@@ -36,24 +36,22 @@ def _leads(word: str) -> bool:
     return word.lower() in _ARTICLES or bool(re.fullmatch(PREPOSITIONS, word.lower()))
 
 
+def _before_adverbs(words: list[str], place: int) -> int:
+    """Where the adverbs before a place begin."""
+    while place > 1 and words[place - 1] in _ADVERBS:
+        place -= 1
+    return place
+
+
 def verb_split(rest: str) -> tuple[str, str, str, str] | None:
     """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb."""
     words, masked = rest.split(" "), _masked(rest)
-    place = next(
-        (n for n in range(1, len(masked)) if is_verb(masked[n]) and not _leads(masked[n - 1])),
-        None,
-    )
-    if place is None:
-        return None
-    start = place
-    while start > 1 and masked[start - 1] in _ADVERBS:
-        start -= 1
-    return (
-        " ".join(words[:start]),
-        " ".join(words[start:place]),
-        words[place],
-        " ".join(words[place + 1 :]),
-    )
+    for place in range(1, len(masked)):
+        if is_verb(masked[place]) and not _leads(masked[place - 1]):
+            start = _before_adverbs(masked, place)
+            subject, adverbs = " ".join(words[:start]), " ".join(words[start:place])
+            return subject, adverbs, words[place], " ".join(words[place + 1 :])
+    return None
 
 
 def be_split(rest: str) -> tuple[str, str]:
@@ -66,9 +64,7 @@ def be_split(rest: str) -> tuple[str, str]:
     words, masked = rest.split(" "), _masked(rest)
     for n in range(1, len(words)):
         if is_participle(masked[n]) and not _leads(masked[n - 1]):
-            start = n
-            while start > 1 and masked[start - 1] in _ADVERBS:
-                start -= 1
+            start = _before_adverbs(masked, n)
             return " ".join(words[:start]), " ".join(words[start:])
         leads = masked[n - 1].lower() in _BEFORE_ARTICLES or re.fullmatch(
             PREPOSITIONS, masked[n - 1].lower()

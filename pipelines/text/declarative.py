@@ -121,6 +121,11 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if first == first.lower() else text
 
 
+def _clause(*parts: str) -> str:
+    """A clause of those parts that are not empty."""
+    return _capital(" ".join(filter(None, parts)))
+
+
 def _subject_question(asked: str, answer: str) -> str | None:
     """Who won the cup -> A won the cup."""
     found = re.fullmatch(r"(?:who|what|which \w+) (\w+) (.+)", asked, re.IGNORECASE)
@@ -197,11 +202,9 @@ def _adjunct(verb: str, rest: str, phrase: str | None) -> str | None:
         if parts is None:
             return None
         subject, adverbs, base, tail = parts
-        return _capital(" ".join(filter(None, [
-            subject, adverbs, _inflected(base, verb), tail, phrase
-        ])))  # fmt: skip
+        return _clause(subject, adverbs, _inflected(base, verb), tail, phrase)
     subject, predicate = be_split(rest)
-    return _capital(" ".join(filter(None, [subject, verb, predicate, phrase])))
+    return _clause(subject, verb, predicate, phrase)
 
 
 def _noun_did(asked: str, answer: str) -> str | None:
@@ -218,9 +221,7 @@ def _noun_did(asked: str, answer: str) -> str | None:
         rf"$|during\b|(?:{PREPOSITIONS})\b", after
     ):
         preposition, after = "", tail
-    return _capital(" ".join(filter(None, [
-        subject, adverbs, _inflected(base, found[2].lower()), preposition, thing, after
-    ])))  # fmt: skip
+    return _clause(subject, adverbs, _inflected(base, found[2].lower()), preposition, thing, after)
 
 
 def _noun_is(asked: str, answer: str) -> str | None:
@@ -266,9 +267,7 @@ def _how_many(asked: str, answer: str) -> str | None:
     if parts is None:
         return None
     subject, adverbs, base, tail = parts
-    return _capital(" ".join(filter(None, [
-        subject, adverbs, _inflected(base, found[2].lower()), thing, tail
-    ])))  # fmt: skip
+    return _clause(subject, adverbs, _inflected(base, found[2].lower()), thing, tail)
 
 
 def _how(asked: str, answer: str) -> str | None:
@@ -295,18 +294,16 @@ def _yes_or_no(asked: str, yes: bool) -> str | None:
             subject, predicate = adjective_split(rest)
         if not subject or not predicate or subject.lower().split()[0] == "there":
             return None
-        return _capital(" ".join(filter(None, [subject, verb, denial, predicate])))
+        return _clause(subject, verb, denial, predicate)
     parts = verb_split(rest)
     if parts is None:
         return None
     subject, adverbs, base, tail = parts
     if verb in _DO.split("|") and yes:
-        words = [subject, adverbs, _inflected(base, verb), tail]
-    elif verb == "can" and not yes:
-        words = [subject, "cannot", adverbs, base, tail]
-    else:
-        words = [subject, verb, denial, adverbs, base, tail]
-    return _capital(" ".join(filter(None, words)))
+        return _clause(subject, adverbs, _inflected(base, verb), tail)
+    cannot = verb == "can" and not yes
+    before = ["cannot"] if cannot else [verb, denial]
+    return _clause(subject, *before, adverbs, base, tail)
 
 
 def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:

@@ -27,16 +27,12 @@ _NO_SUPERLATIVES = frozenset(
 
 @dataclass(frozen=True)
 class QuestionForm:
-    """The form of a question.
+    """What a question asks for, and how it is put.
 
     Attributes:
-        yes_no: Whether it asks for yes or no.
-        quantity: Whether for a number.
-        time: Whether for a time.
-        person: Whether for a person, or whoever does something.
-        place: Whether for a place.
-        recent: Whether its words say that the answer changes: "latest", "current", "this year".
-        superlative: Whether it asks for the most of something.
+        person: For a person, or whoever does something.
+        recent: Its words say that the answer changes: "latest", "current", "this year".
+        superlative: It asks for the most of something.
         length: Natural logarithm of 1 + its words, function words aside. Short questions leave
             more open.
     """

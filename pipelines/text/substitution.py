@@ -29,13 +29,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
 
 @dataclass(frozen=True)
 class Mention:
-    """A part of a text that can be exchanged.
-
-    Attributes:
-        kind: What it is; only the same kind takes its place.
-        text: As it stands there.
-        start: Where it begins, in characters.
-    """
+    """A part of a text that can be exchanged for another of its kind, and its first character."""
 
     kind: Kind
     text: str
@@ -86,23 +80,15 @@ def falsified(
     for _ in range(8):
         substitute = _substitute(mention, rng, names)
         if substitute and substitute != mention.text and not has_words(within, substitute):
-            start = mention.start
-            return (
-                text[:start] + substitute + text[start + len(mention.text) :],
-                mention,
-                substitute,
-            )
+            end = mention.start + len(mention.text)
+            return text[: mention.start] + substitute + text[end:], mention, substitute
     return None
 
 
 def exchanged(text: str, old: str, new: str, *, as_written: bool = False) -> str:
     """A text that says `new` wherever it said `old` as whole words and whole numbers.
 
-    Args:
-        text: Any.
-        old: What is exchanged.
-        new: What takes its place.
-        as_written: In the same case only, as months and names need it: "May" is not "may".
+    In the same case only if `as_written`, as months and names need it: "May" is not "may".
     """
     return _words(old, as_written).sub(lambda _: new, text)
 

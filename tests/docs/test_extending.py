@@ -9,8 +9,8 @@ import typer
 from shown import only
 
 from pipelines import papers
-from pipelines.cli.experiment import command_of
 from pipelines.cli.report import publish
+from pipelines.cli.run import command_of
 from pipelines.runs.folder import RunFolder
 
 NAME = "sentence-order"
