@@ -49,15 +49,8 @@ def compiled(
 ) -> list[Pin]:
     """What uv resolves the project's extras to, for all platforms and Pythons.
 
-    Args:
-        extras: Of pyproject.toml.
-        known: A lock whose versions are kept where they can be.
-        excluded: Packages to leave out, with all that only they require.
-        further: Requirements beside the project's own.
-        options: For uv.
-
-    Raises:
-        SystemExit: They cannot be resolved; uv has said why.
+    Versions of the lock `known` are kept where they can be; `excluded` packages are left out with
+    all that only they require. SystemExit where uv cannot resolve them, and has said why.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -77,12 +70,12 @@ def compiled(
         return pins((folder / "lock.txt").read_text("utf-8"))
 
 
-Read = dict[tuple[NormalizedName, Version], Sequence[str]]
-"""Metadata that was read so far."""
-
-
 def closed(
-    lock: str, known: str, allowed: list[Exemption], options: list[str], read: Read
+    lock: str,
+    known: str,
+    allowed: list[Exemption],
+    options: list[str],
+    read: dict[tuple[NormalizedName, Version], Sequence[str]],
 ) -> list[Pin]:
     """A lock without a fault. uv reads one file of each package; another may require more."""
     here = [each for each in allowed if lock in each.locks]
@@ -147,7 +140,7 @@ def main() -> None:
     index = os.environ.get("CONTESTED_TORCH_INDEX")
     on_cpu = [*options, *(["--extra-index-url", index] if index else [])]
     made: dict[str, list[Pin]] = {}
-    read: Read = {}
+    read: dict[tuple[NormalizedName, Version], Sequence[str]] = {}
     for lock in ("cpu", "gpu"):
         # Both engines run on the same versions of what they share.
         kept = before(lock) or written(made.get("cpu", []))

@@ -38,13 +38,7 @@ Requires = Mapping[tuple[NormalizedName, Version], Sequence[str]]
 
 @dataclass(frozen=True)
 class Pin:
-    """A line of a lock.
-
-    Attributes:
-        name: The package, normalised.
-        version: What it is pinned to.
-        requirement: The line, with its marker.
-    """
+    """A line of a lock: a package, what it is pinned to, and the line with its marker."""
 
     name: NormalizedName
     version: Version
@@ -58,14 +52,9 @@ class Pin:
 
 @dataclass(frozen=True)
 class Fault:
-    """A requirement that a lock does not meet.
+    """A requirement of a package that a lock does not meet on some versions of Python.
 
-    Attributes:
-        lock: Name of the lock.
-        package: Who requires.
-        requirement: What it requires, as its metadata has it.
-        found: The version that is locked; None where the lock lacks the package.
-        pythons: Where.
+    `found` is the version that is locked, None where the lock lacks the package.
     """
 
     lock: str
@@ -85,14 +74,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Exemption:
-    """A requirement that is not met on purpose.
-
-    Attributes:
-        package: Who requires.
-        requires: What.
-        locks: In which files.
-        reason: Why it is left out or pinned otherwise.
-    """
+    """A requirement that is not met on purpose in some lock files."""
 
     package: NormalizedName
     requires: NormalizedName
@@ -135,33 +117,21 @@ def exemptions(text: str) -> list[Exemption]:
 
 
 def faults(
-    lock: str,
-    locked: Sequence[Pin],
-    requires: Requires,
-    pythons: Sequence[str] = PYTHONS,
+    lock: str, locked: Sequence[Pin], requires: Requires, pythons: Sequence[str] = PYTHONS
 ) -> list[Fault]:
-    """What a lock lacks or violates.
+    """What a lock lacks or violates, on x86-64 Linux.
 
-    Args:
-        lock: Its name.
-        locked: Its lines.
-        requires: What is known of their metadata; a package that is not in it is passed over.
-        pythons: The versions of Python to look at, on x86-64 Linux.
+    A package whose metadata is not in `requires` is passed over.
     """
-    where: dict[tuple[NormalizedName, str, Version | None], list[str]] = {}
+    where: dict[tuple[NormalizedName, str, Version | None], dict[str, None]] = {}
     for python in pythons:
         there = environment(python)
-        here = {pin.name: pin.version for pin in locked if pin.counts(there)}
-        asked: dict[NormalizedName, set[str]] = {}
-        for pin in locked:
-            if pin.name in here:
-                asked.setdefault(pin.name, set()).update(pin.requirement.extras)
-        lines = {name: requires.get((name, version), ()) for name, version in here.items()}
-        for package, extras in _with_extras(asked, lines, there).items():
-            for requirement in _active(lines[package], extras, there):
-                version = here.get(canonicalize_name(requirement.name))
-                if version is None or not requirement.specifier.contains(version, True):
-                    where.setdefault((package, str(requirement), version), []).append(python)
+        here = {pin.name: pin for pin in locked if pin.counts(there)}
+        for package, requirement in _required(here, requires, there):
+            pin = here.get(canonicalize_name(requirement.name))
+            if pin is None or not requirement.specifier.contains(pin.version, True):
+                version = None if pin is None else pin.version
+                where.setdefault((package, str(requirement), version), {})[python] = None
     return [
         Fault(lock, package, Requirement(line), version, tuple(found))
         for (package, line, version), found in where.items()
@@ -174,6 +144,7 @@ def environment(python: str) -> dict[str, str]:
         "python_version": python,
         "python_full_version": f"{python}.0",
         "implementation_name": "cpython",
+        "implementation_version": f"{python}.0",
         "platform_python_implementation": "CPython",
         "os_name": "posix",
         "sys_platform": "linux",
@@ -181,40 +152,28 @@ def environment(python: str) -> dict[str, str]:
         "platform_machine": "x86_64",
         "platform_release": "",
         "platform_version": "",
-        "implementation_version": f"{python}.0",
     }
 
 
-def _active(
-    lines: Iterable[str], extras: Iterable[str], there: Mapping[str, str]
-) -> Iterator[Requirement]:
-    """The requirements that count with any of the extras, or without one."""
-    for line in lines:
-        requirement = Requirement(line)
-        marker = requirement.marker
-        if marker is None or any(
-            marker.evaluate({**there, "extra": extra}) for extra in ("", *extras)
-        ):
-            yield requirement
-
-
-def _with_extras(
-    asked: Mapping[NormalizedName, set[str]],
-    lines: Mapping[NormalizedName, Sequence[str]],
-    there: Mapping[str, str],
-) -> dict[NormalizedName, set[str]]:
-    """Locked package -> the extras of it that other locked packages require (`NAME[extra]`)."""
-    found = {name: set(extras) for name, extras in asked.items()}
-    growing = True
-    while growing:
-        growing = False
-        for package in asked:
-            for requirement in _active(lines[package], found[package], there):
-                extras = found.get(canonicalize_name(requirement.name))
-                if extras is not None and not requirement.extras <= extras:
-                    extras |= requirement.extras
-                    growing = True
-    return found
+def _required(
+    here: Mapping[NormalizedName, Pin], requires: Requires, there: Mapping[str, str]
+) -> Iterator[tuple[NormalizedName, Requirement]]:
+    """Who requires what, with the extras of a package that others require (`NAME[extra]`)."""
+    waiting = [(pin.name, extra) for pin in here.values() for extra in pin.requirement.extras]
+    waiting += [(name, "") for name in here]
+    known = set(waiting)
+    while waiting:
+        package, extra = waiting.pop()
+        for line in requires.get((package, here[package].version), ()):
+            requirement = Requirement(line)
+            marker = requirement.marker
+            if marker is not None and not marker.evaluate({**there, "extra": extra}):
+                continue
+            yield package, requirement
+            name = canonicalize_name(requirement.name)
+            asked = {(name, each) for each in requirement.extras if name in here} - known
+            waiting += asked
+            known |= asked
 
 
 def installed(locked: Iterable[Pin]) -> Requires:
@@ -229,12 +188,9 @@ def installed(locked: Iterable[Pin]) -> Requires:
 
 
 def indexed(locked: Iterable[Pin]) -> Requires:
-    """Metadata as pip's index has it; nothing is installed.
+    """Metadata as pip's index has it; nothing is installed. OSError says what pip could not read.
 
     Lines of all versions of Python are asked for, of which some pin the same package differently.
-
-    Raises:
-        OSError: pip could not read them all; what it says.
     """
     found: dict[tuple[NormalizedName, Version], Sequence[str]] = {}
     left = list(dict.fromkeys((pin.name, pin.version) for pin in locked))
@@ -279,13 +235,9 @@ def unexplained(
     left: list[Fault] = []
     used: set[Exemption] = set()
     for fault in found:
-        name = canonicalize_name(fault.requirement.name)
-        cover = {
-            each
-            for each in allowed
-            if (each.package, each.requires) == (fault.package, name)
-            and not set(LOCKS[fault.lock]).isdisjoint(each.locks)
-        }
+        wanted = (fault.package, canonicalize_name(fault.requirement.name))
+        files = set(LOCKS[fault.lock])
+        cover = {e for e in allowed if (e.package, e.requires) == wanted and files & {*e.locks}}
         used |= cover
         if not cover:
             left.append(fault)
@@ -305,8 +257,7 @@ def main() -> int:
         known += sum(map(len, requires.values()))
         found += faults(lock, locked, requires)
     left, idle = unexplained(found, exemptions(EXCEPTIONS.read_text("utf-8")))
-    for fault in left:
-        print(fault)
+    print(*left, sep="\n", end="\n" if left else "")
     for each in idle:
         print(
             f"requirements/exceptions.toml: {each.package} -> {each.requires} is no fault any more"

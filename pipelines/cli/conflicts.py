@@ -65,9 +65,7 @@ class TrainingOptions(TaggerOptions, ProfileOptions):
     ] = 0
     tables: Annotated[Path | None, Option("Folder to write the table to as well.")] = None
     limit: Annotated[int | None, Field(ge=1), Option("Take only the first N queries.")] = None
-    dry_run: Annotated[
-        bool, Option("Say what there is to learn from; train nothing.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say what there is to learn from; train nothing.")] = False
     cache: Cache = None
 
 
@@ -139,9 +137,7 @@ class ValidationOptions(LlmOptions):
     ] = "json"
     tables: Annotated[Path | None, Option("Folder to write the tables to.")] = None
     limit: Annotated[int | None, Field(ge=1), Option("Take only the first N answers.")] = None
-    dry_run: Annotated[
-        bool, Option("Say how much is to be asked; ask no model.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say how much is to be asked; ask no model.")] = False
 
 
 @app.command("validate")

@@ -33,18 +33,14 @@ class IndexOptions(Options):
             only=Only(lambda options: not options.words_only, "--words-only"),
         ),
     ] = None
-    words_only: Annotated[
-        bool, Option("No embeddings: search by words (BM25) alone.", name="--words-only")
-    ] = False
+    words_only: Annotated[bool, Option("No embeddings: search by words (BM25) alone.")] = False
     words: Annotated[
         int, Field(ge=20), Option("Most words of a passage; documents are cut into such.")
     ] = WORDS
     overlap: Annotated[
         int, Field(ge=0), Option("Sentences that a passage repeats of the one before.")
     ] = OVERLAP
-    dry_run: Annotated[
-        bool, Option("Say how many passages there are; build nothing.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
 
 
 @app.callback()

@@ -83,7 +83,6 @@ class PairOptions(Options):
         Option(
             "Write the pairs of --nli only; the other releases are read for what their test "
             "halves show, which is left out.",
-            name="--only-given",
         ),
     ] = False
     keep_from: Annotated[
@@ -106,7 +105,6 @@ class PairOptions(Options):
         Option(
             "Make pairs of the documents alone as well: a sentence and its passage, and the same "
             "with a number, date or name exchanged.",
-            name="--own-sentences",
         ),
     ] = False
     seed: Seed = 42

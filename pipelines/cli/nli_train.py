@@ -58,9 +58,7 @@ class TrainOptions(Options):
         Field(ge=1),
         Option("Train on N of the pairs, drawn at random, and watch by N."),
     ] = None
-    dry_run: Annotated[
-        bool, Option("Say what there is to train on; train nothing.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
 
 
 @flat

@@ -63,9 +63,7 @@ class AllOptions(LlmOptions):
             shown="all; of the bundled samples on cpu-small a first look",
         ),
     ] = None
-    dry_run: Annotated[
-        bool, Option("Say what each would cost; ask no model.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say what each would cost; ask no model.")] = False
     labeller: Annotated[
         LabellerName | None,
         Option(

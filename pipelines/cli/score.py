@@ -45,7 +45,6 @@ class ExplainedSettings(Settings):
         bool,
         Option(
             "An answer within seconds, without any server: `--labeller nli --claims sentences`.",
-            name="--fast",
         ),
     ] = False
     evidence: Evidence = "json"

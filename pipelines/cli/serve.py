@@ -31,16 +31,12 @@ class ServeOptions(ModelOptions):
         Field(ge=1, le=65535),
         Option("Port on 127.0.0.1; a free one by default."),
     ] = None
-    detach: Annotated[bool, Option("Leave the server running and return.", name="--detach")] = False
-    stop: Annotated[
-        bool, Option("Stop detached servers: all, or those of --model.", name="--stop")
-    ] = False
-    status: Annotated[bool, Option("List detached servers.", name="--status")] = False
+    detach: Annotated[bool, Option("Leave the server running and return.")] = False
+    stop: Annotated[bool, Option("Stop detached servers: all, or those of --model.")] = False
+    status: Annotated[bool, Option("List detached servers.")] = False
     strict: Annotated[
         bool,
-        Option(
-            "32-bit floats, one request at a time, no prefix cache: repeatable.", name="--strict"
-        ),
+        Option("32-bit floats, one request at a time, no prefix cache: repeatable."),
     ] = False
 
 

@@ -99,7 +99,6 @@ class LlmOptions(EndpointOptions):
         Option(
             "fp32, one sequence at a time, no prefix cache: equal requests give equal answers. "
             "Slow.",
-            name="--strict",
             panel=MODEL_PANEL,
         ),
     ] = False
@@ -122,9 +121,7 @@ class RunOptions(ModelOptions):
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
     ] = None
-    dry_run: Annotated[
-        bool, Option("Say how much is to be asked; ask no model.", name="--dry-run")
-    ] = False
+    dry_run: Annotated[bool, Option("Say how much is to be asked; ask no model.")] = False
     on_error: Annotated[
         OnError,
         Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),

@@ -6,7 +6,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +38,17 @@ from serving.home import default_home
 from serving.offline import go_offline
 
 Rounds = Annotated[int, typer.Option(min=1, help="How often each arm is measured, in turn.")]
+Claims = Annotated[
+    int, typer.Option(min=1, help="Claims, each with the 4 or 5 documents of its sample.")
+]
+Pairs = Annotated[
+    Path | None,
+    typer.Option(
+        help="Labelled pairs to take texts from; nli/train.jsonl.gz in the folder that "
+        "CONTESTED_DATA names, if none.",
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -49,22 +60,24 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """One arm in one round.
+class Arm:
+    """One way of judging; in flight are as many requests as a run would allow, or fewer."""
 
-    Attributes:
-        seconds: From the first request to the last reply.
-        usage: Calls and tokens.
-        judgements: In the order of the cases.
-    """
+    mode: Mode
+    prompt: Prompt
+    concurrency: int | None = None
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One arm in one round: the time, and its judgements in the order of the cases."""
 
     seconds: float
     usage: Usage
     judgements: tuple[Judgement, ...]
 
 
-Arm = Callable[[Sequence[Case]], Awaitable[Measured]]
-Round = dict[str, Measured]
+Round = dict[str, Measurement]
 
 
 @dataclass(frozen=True)
@@ -85,9 +98,7 @@ class Server:
     concurrency: int
     load: float
 
-    async def judge(
-        self, cases: Sequence[Case], mode: Mode, prompt: Prompt, concurrency: int | None = None
-    ) -> Measured:
+    async def judge(self, cases: Sequence[Case], arm: Arm) -> Measurement:
         """Judge all cases with nothing left over from any request before.
 
         The cache of completions is a new file. A random line at the head of the prompt keeps the
@@ -99,16 +110,19 @@ class Server:
         """
         # Digits, because tokenizers make equally many tokens of equally many digits.
         salt = f"Batch {secrets.randbelow(10**12):012}."
-        salted = Prompt(prompt.name, f"{salt}\n\n{prompt.source}")
-        places = concurrency or self.concurrency
+        salted = Prompt(arm.prompt.name, f"{salt}\n\n{arm.prompt.source}")
         with (
             TemporaryDirectory() as folder,
             CompletionCache(Path(folder) / "completions.sqlite") as cache,
         ):
-            found = self.resolved
-            line = RunningEndpoints(self.endpoints)
-            client = Client(found.identity, found.tokenizer, cache, line, concurrency=places)
-            labeller = LlmLabeller(client, mode, salted)
+            client = Client(
+                self.resolved.identity,
+                self.resolved.tokenizer,
+                cache,
+                RunningEndpoints(self.endpoints),
+                concurrency=arm.concurrency or self.concurrency,
+            )
+            labeller = LlmLabeller(client, arm.mode, salted)
             start = time.perf_counter()
             labelled = await asyncio.gather(
                 *(labeller(case.claims, case.documents) for case in cases)
@@ -118,7 +132,23 @@ class Server:
         if client.usage.retries:
             raise ServingError("the server failed during a measurement; start the benchmark again")
         judgements = tuple(judgement for each in labelled for judgement in each.judgements)
-        return Measured(seconds, client.usage, judgements)
+        return Measurement(seconds, client.usage, judgements)
+
+    async def compare(
+        self, arms: Mapping[str, Arm], cases: Sequence[Case], rounds: int
+    ) -> list[Round]:
+        """Measure the arms in turn.
+
+        Before that each arm judges one claim untimed: a first request pays for what later ones
+        find.
+        """
+        for arm in arms.values():
+            await self.judge([Case(cases[0].claims[:1], cases[0].documents[:1])], arm)
+        found: list[Round] = [{} for _ in range(rounds)]
+        for number, name in turns(arms, rounds):
+            found[number - 1][name] = await self.judge(cases, arms[name])
+            tell(number, name, found[number - 1][name].seconds)
+        return [{name: measured[name] for name in arms} for measured in found]
 
 
 @asynccontextmanager
@@ -141,29 +171,20 @@ async def served(source: Source) -> AsyncIterator[Server]:
             await running.close()
 
 
-async def interleaved(arms: dict[str, Arm], cases: Sequence[Case], rounds: int) -> list[Round]:
-    """Measure the arms in turn; every other round the other way round, against slow drift.
-
-    Before that each arm judges one claim untimed: a first request pays for what later ones find.
-    """
-    first = Case(cases[0].claims[:1], cases[0].documents[:1])
-    for arm in arms.values():
-        await arm([first])
-    measured = []
+def turns(arms: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
+    """(round from 1, arm); every other round the other way round, against slow drift."""
     for number in range(1, rounds + 1):
-        order = list(arms) if number % 2 else list(arms)[::-1]
-        found = {}
-        for name in order:
-            found[name] = await arms[name](cases)
-            STDERR.print(f"[dim]round {number}: {escape(name)}, {found[name].seconds:.1f} s[/dim]")
-        measured.append({name: found[name] for name in arms})
-    return measured
+        for name in list(arms) if number % 2 else list(arms)[::-1]:
+            yield number, name
+
+
+def tell(number: int, name: str, seconds: float) -> None:
+    """Say what has just been measured."""
+    STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
 
 
 def sample_cases(claims: int) -> list[Case]:
-    """So many claims with the documents of their samples.
-
-    The claims are the sentences of the bundled samples' responses.
+    """So many claims, sentences of the bundled responses, with the documents of their samples.
 
     Raises:
         InputError: The samples have fewer.
@@ -185,49 +206,57 @@ def sample_cases(claims: int) -> list[Case]:
     return cases
 
 
+def machine_line(load: float) -> str:
+    """This machine and its load before the start, as a line of a Markdown list."""
+    here = hardware()
+    return (
+        f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB, "
+        f"{', '.join(here['gpus']) or 'no GPU'}; load {load:.1f} before the start"
+    )
+
+
+def date_line() -> str:
+    """Today (UTC), as a line of a Markdown list."""
+    return f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}"
+
+
 def machine(server: Server) -> str:
     """What the numbers were measured on, as a Markdown list."""
-    here = hardware()
     identity = server.resolved.identity
-    own = f"profile {server.source.profile.name}"
-    where = f"a server that was already there, {server.endpoints[0].url}"
-    return "\n".join(
-        (
-            f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB, "
-            f"{', '.join(here['gpus']) or 'no GPU'}; load {server.load:.1f} before the start",
-            f"- engine: {identity.engine}; {where if server.source.endpoints else own}",
-            f"- model: {identity.name}, digest {identity.digest}",
-            f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}",
-        )
+    where = f"profile {server.source.profile.name}"
+    if server.source.endpoints:
+        where = f"a server that was already there, {server.endpoints[0].url}"
+    return (
+        f"{machine_line(server.load)}\n"
+        f"- engine: {identity.engine}; {where}\n"
+        f"- model: {identity.name}, digest {identity.digest}\n"
+        f"{date_line()}"
     )
 
 
 def rounds_table(rounds: Sequence[Round]) -> str:
     """One row per round and arm: seconds, calls, tokens."""
     heading = ("round", "arm", "seconds", "calls", "tokens read", "of them cached", "written")
-    return markdown(
-        heading,
-        [
-            (
-                str(number),
-                name,
-                f"{arm.seconds:.1f}",
-                f"{arm.usage.calls:,}",
-                f"{arm.usage.prompt_tokens:,}",
-                _share(arm.usage),
-                f"{arm.usage.completion_tokens:,}",
-            )
-            for number, round_ in enumerate(rounds, start=1)
-            for name, arm in round_.items()
-        ],
-    )
+    rows = []
+    for number, measured in enumerate(rounds, start=1):
+        for name, arm in measured.items():
+            read, cached = arm.usage.prompt_tokens, arm.usage.cached_prefix_tokens
+            counts = (f"{read:,}", f"{cached / read:.0%}" if read else "–")
+            written = f"{arm.usage.completion_tokens:,}"
+            seconds = f"{arm.seconds:.1f}"
+            rows.append((str(number), name, seconds, f"{arm.usage.calls:,}", *counts, written))
+    return markdown(heading, rows)
 
 
 def ratio_table(rounds: Sequence[Round], slow: str, fast: str) -> str:
     """How many times as long the slow arm took, within each round."""
-    ratios = [round_[slow].seconds / round_[fast].seconds for round_ in rounds]
-    row = (f"{slow} / {fast}", *(f"{f(ratios):.1f}" for f in (min, median, max)))
-    return markdown(("time", "min", "median", "max"), [row])
+    ratios = [measured[slow].seconds / measured[fast].seconds for measured in rounds]
+    return markdown(("time", "min", "median", "max"), [(f"{slow} / {fast}", *spread(ratios))])
+
+
+def spread(ratios: Sequence[float]) -> tuple[str, ...]:
+    """Least, median and largest."""
+    return tuple(f"{f(ratios):.1f}" for f in (min, median, max))
 
 
 def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -237,11 +266,7 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def released_pairs() -> Path:
-    """The sentence pairs among the released data sets.
-
-    Raises:
-        InputError: The environment does not say where these are.
-    """
+    """The sentence pairs in CONTESTED_DATA; InputError where the environment does not have it."""
     folder = os.environ.get("CONTESTED_DATA")
     if not folder:
         raise InputError(
@@ -268,9 +293,3 @@ def run(command: Callable[..., Any]) -> None:
         sys.exit(2)
     except (KeyboardInterrupt, Abort):
         sys.exit(130)
-
-
-def _share(usage: Usage) -> str:
-    if not usage.prompt_tokens:
-        return "–"
-    return f"{usage.cached_prefix_tokens / usage.prompt_tokens:.0%}"

@@ -5,10 +5,8 @@ passage that decides, give its reason, and then the label.
 """
 
 import asyncio
-from typing import Annotated
 
 import common
-import typer
 
 from pipelines import prompts
 from pipelines.cli.flat import flat
@@ -20,14 +18,7 @@ from serving.connect import Source
 
 
 @flat
-def main(
-    *,
-    models: EndpointOptions,
-    rounds: common.Rounds = 3,
-    claims: Annotated[
-        int, typer.Option(min=1, help="Claims, each with the 4 or 5 documents of its sample.")
-    ] = 16,
-) -> None:
+def main(*, models: EndpointOptions, rounds: common.Rounds = 3, claims: common.Claims = 16) -> None:
     """Time the same (claim, document) pairs by choice and by JSON reply, and compare the labels.
 
     Prints Markdown: the machine, every round, the ratio, and the agreement.
@@ -35,8 +26,7 @@ def main(
     Example:
         .venv/bin/python scripts/bench/evidence_mode.py --profile cpu-small --rounds 3
     """
-    source = source_of(models, "judge")
-    asyncio.run(measure(source, rounds, claims))
+    asyncio.run(measure(source_of(models, "judge"), rounds, claims))
 
 
 async def measure(source: Source, rounds: int, claims: int) -> None:
@@ -44,16 +34,9 @@ async def measure(source: Source, rounds: int, claims: int) -> None:
     cases = common.sample_cases(claims)
     choice = prompts.load("evidence/relation", {"document", "claim"})
     json = prompts.load("evidence/relation_json", {"document", "claim"})
-
+    arms = {"choice": common.Arm("choice", choice), "json": common.Arm("json", json)}
     async with common.served(source) as server:
-        measured = await common.interleaved(
-            {
-                "choice": lambda some: server.judge(some, "choice", choice),
-                "json": lambda some: server.judge(some, "json", json),
-            },
-            cases,
-            rounds,
-        )
+        measured = await server.compare(arms, cases, rounds)
 
     pairs = len(measured[0]["choice"].judgements)
     print(f"{claims} claims with the documents of their samples, {pairs} pairs.\n")

@@ -39,26 +39,20 @@ def main(
     Example:
         .venv/bin/python scripts/bench/prompt_order.py --profile cpu-small --rounds 3
     """
-    source = source_of(models, "judge")
-    asyncio.run(measure(source, rounds, claims, tokens))
+    asyncio.run(measure(source_of(models, "judge"), rounds, claims, tokens))
 
 
 async def measure(source: Source, rounds: int, claims: int, tokens: int) -> None:
     """Measure both orders and print the tables."""
     document_first = prompts.load("evidence/relation", {"document", "claim"})
-    claim_first = swapped(document_first)
+    arms = {
+        DOCUMENT_FIRST: common.Arm("choice", document_first),
+        CLAIM_FIRST: common.Arm("choice", swapped(document_first)),
+    }
     asked = tuple(claim for case in common.sample_cases(claims) for claim in case.claims)
-
     async with common.served(source) as server:
         document, length = one_document(tokens, server.resolved.tokenizer)
-        measured = await common.interleaved(
-            {
-                DOCUMENT_FIRST: lambda cases: server.judge(cases, "choice", document_first),
-                CLAIM_FIRST: lambda cases: server.judge(cases, "choice", claim_first),
-            },
-            [common.Case(asked, (document,))],
-            rounds,
-        )
+        measured = await server.compare(arms, [common.Case(asked, (document,))], rounds)
 
     print(f"{claims} claims on one document of {length} tokens, one label each.\n")
     print(common.machine(server), end="\n\n")

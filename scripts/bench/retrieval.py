@@ -24,7 +24,6 @@ from nli.pairs import read_pairs
 from pipelines.cli.progress import STDERR
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.runs.provenance import hardware
 
 K = 20
 SENTENCES = 4
@@ -32,7 +31,7 @@ SENTENCES = 4
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurement:
     """One arm.
 
     Attributes:
@@ -54,14 +53,7 @@ def main(
     *,
     passages: Annotated[int, typer.Option(min=10, help="Passages in the index.")] = 100_000,
     queries: Annotated[int, typer.Option(min=1, help="Queries that are timed.")] = 200,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Labelled pairs whose sentences make the passages; nli/train.jsonl.gz in the "
-            "folder that CONTESTED_DATA names, if none.",
-            show_default=False,
-        ),
-    ] = None,
+    data: common.Pairs = None,
 ) -> None:
     """Index the same passages with both, ask both the same, and compare.
 
@@ -73,42 +65,36 @@ def main(
     """
     load = psutil.getloadavg()[0]
     documents, asked = made(data or common.released_pairs(), passages, queries)
-    arms: dict[str, Callable[..., Measured]] = {"contested": ours, "rank_bm25": theirs}
+    arms: dict[str, Callable[..., Measurement]] = {"contested": ours, "rank_bm25": theirs}
     found = {}
     for name, arm in arms.items():
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             found[name] = alone.submit(arm, documents, asked).result()
         STDERR.print(f"[dim]{name}: indexed in {found[name].build_s:.1f} s[/dim]")
-    here = hardware()
     words = median(len(document.text.split()) for document in documents)
     print(
         f"{passages:,} passages of {words:.0f} words (median), {queries:,} queries, k = {K}.\n\n"
-        f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB; "
-        f"load {load:.1f} before the start\n"
-        f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}\n"
+        f"{common.machine_line(load)}\n{common.date_line()}\n"
     )
     print(table(found))
     same = [a == b for a, b in zip(*(each.best for each in found.values()), strict=True)]
     print(f"\nThe same passage first: {sum(same) / len(same):.1%} of the queries.")
 
 
-def table(found: dict[str, Measured]) -> str:
+def table(found: dict[str, Measurement]) -> str:
     """A row per arm, and one with the ratios."""
     rows = [
         (
-            each.build_s,
-            each.build_mib,
-            each.search_mib,
-            median(each.query_ms),
+            *(each.build_s, each.build_mib, each.search_mib, median(each.query_ms)),
             sorted(each.query_ms)[int(0.95 * (len(each.query_ms) - 1))],
         )
         for each in found.values()
     ]
-    ratios = [
-        theirs / ours if ours > 0 else float("inf") for ours, theirs in zip(*rows, strict=True)
-    ]
     lines = [
         (name, *(f"{value:,.1f}" for value in row)) for name, row in zip(found, rows, strict=True)
+    ]
+    ratios = [
+        theirs / ours if ours > 0 else float("inf") for ours, theirs in zip(*rows, strict=True)
     ]
     heading = ("", "index, s", "index, MiB", "search, MiB", "query, ms", "95th percentile, ms")
     return common.markdown(heading, [*lines, ("ratio", *(f"{ratio:.1f}" for ratio in ratios))])
@@ -129,7 +115,7 @@ def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[
     return documents, draw.sample(hypotheses, queries)
 
 
-def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
+def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measurement:
     """`pipelines.retrieval.index`: indexed here, searched in a process that only opens it."""
     from pipelines.retrieval.index import build
 
@@ -140,7 +126,7 @@ def ours(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
         build_s, build_mib = time.perf_counter() - start, memory() - before
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
             searched = alone.submit(opened, Path(folder) / "index", queries).result()
-    return Measured(build_s, build_mib, *searched)
+    return Measurement(build_s, build_mib, *searched)
 
 
 def opened(
@@ -160,7 +146,7 @@ def opened(
     return memory() - before, times, best
 
 
-def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
+def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measurement:
     """rank_bm25 with the same parameters and stems."""
     import numpy as np
     from rank_bm25 import BM25Okapi
@@ -178,7 +164,7 @@ def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measured:
         return best[0].id
 
     times, best = timed(first, queries)
-    return Measured(build_s, build_mib, memory() - before, times, best)
+    return Measurement(build_s, build_mib, memory() - before, times, best)
 
 
 def timed(

@@ -16,15 +16,12 @@ import numpy as np
 import psutil
 import typer
 from numpy.typing import NDArray
-from rich.markup import escape
 
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair, read_pairs
 from nli.tagger import Tagger, shipped
-from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
-from pipelines.runs.provenance import hardware
 
 THEIRS, OURS, INT8 = "CrossEncoder.predict", "tagger", "tagger, int8"
 
@@ -36,14 +33,7 @@ def main(
     *,
     rounds: common.Rounds = 3,
     pairs: Annotated[int, typer.Option(min=1, help="Pairs that are scored.")] = 5000,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Labelled pairs to take them from; nli/train.jsonl.gz in the folder that "
-            "CONTESTED_DATA names, if none.",
-            show_default=False,
-        ),
-    ] = None,
+    data: common.Pairs = None,
     model: Annotated[Path | None, typer.Option(help="Folder; the shipped tagger if none.")] = None,
     device: Annotated[str | None, typer.Option(help="cpu, cuda, ...")] = None,
 ) -> None:
@@ -64,16 +54,12 @@ def main(
     except TaggerError as error:
         raise InputError(str(error)) from error
     lengths = [len(f"{pair.premise} {pair.hypothesis}".split()) for pair in taken]
-    here = hardware()
     print(
         f"{len(taken):,} pairs from {file.name} ({len(set(taken)):,} distinct; "
-        f"{np.mean(lengths):.0f} words on average, {max(lengths)} at most).\n"
-    )
-    print(
-        f"- machine: {here['processor']}, {here['cores']} cores, {here['memory_gib']} GiB, "
-        f"{', '.join(here['gpus']) or 'no GPU'}; load {load:.1f} before the start\n"
+        f"{np.mean(lengths):.0f} words on average, {max(lengths)} at most).\n\n"
+        f"{common.machine_line(load)}\n"
         f"- model: {folder.name}, digest {digest}, {computed}\n"
-        f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}\n"
+        f"{common.date_line()}\n"
     )
     print(rounds_table(measured, len(taken)), end="\n\n")
     print(comparison_table(measured))
@@ -113,19 +99,17 @@ def prepared(folder: Path, device: str | None) -> tuple[dict[str, Arm], str, str
 
 
 def interleaved(arms: dict[str, Arm], pairs: Sequence[Pair], rounds: int) -> list[Round]:
-    """Measure the arms in turn; every other round the other way round, against slow drift."""
+    """Measure the arms in turn, after a few pairs untimed."""
     for arm in arms.values():
         arm(pairs[:32])
-    measured = []
-    for number in range(1, rounds + 1):
-        found: Round = {}
-        for name in list(arms) if number % 2 else list(arms)[::-1]:
-            start = time.perf_counter()
-            logits = arms[name](pairs)
-            found[name] = time.perf_counter() - start, logits
-            STDERR.print(f"[dim]round {number}: {escape(name)}, {found[name][0]:.1f} s[/dim]")
-        measured.append({name: found[name] for name in arms})
-    return measured
+    measured: list[Round] = [{} for _ in range(rounds)]
+    for number, name in common.turns(arms, rounds):
+        start = time.perf_counter()
+        logits = arms[name](pairs)
+        seconds = time.perf_counter() - start
+        measured[number - 1][name] = seconds, logits
+        common.tell(number, name, seconds)
+    return [{name: found[name] for name in arms} for found in measured]
 
 
 def rounds_table(rounds: Sequence[Round], pairs: int) -> str:
@@ -149,9 +133,7 @@ def comparison_table(rounds: Sequence[Round]) -> str:
             float((round_[THEIRS][1].argmax(1) == round_[name][1].argmax(1)).mean())
             for round_ in rounds
         ]
-        rows.append(
-            (name, *(f"{f(ratios):.1f}" for f in (min, np.median, max)), f"{min(same):.2%}")
-        )
+        rows.append((name, *common.spread(ratios), f"{min(same):.2%}"))
     return common.markdown(("speed-up of", "min", "median", "max", "same label"), rows)
 
 
