@@ -17,9 +17,9 @@ from pipelines.text.clauses import (
 )
 from pipelines.text.verbs import is_participle, past, third_person
 
-Rule = Callable[[str, str], str | None]
-"""Takes a question without its question mark and an answer; gives the statement without its full
-stop, or None where the rule does not apply."""
+Rule = Callable[[re.Match[str], str], str | None]
+"""Takes a question of the rule's form and an answer; gives the statement without its full stop, or
+None where the rule does not apply."""
 
 _BE = "is|are|was|were"
 _DO = "did|does|do"
@@ -65,13 +65,12 @@ def declarative(question: str, answer: str) -> str:
         raise ValueError("a claim needs a question and an answer")
     asked = question.rstrip("? ")
     polarity = answer.lower().rstrip(".!")
-    statement: str | None
-    if polarity in YES | NO:
-        if statement := _yes_or_no(asked, polarity in YES):
-            return _sentence(statement)
-        return _quoted(question, answer)  # the other rules would put "yes" where a name belongs
-    for rule in _RULES:
-        statement = rule(asked, answer)
+    if polarity in YES | NO:  # the rules would put "yes" where a name belongs
+        denied_or_not = _yes_or_no(asked, polarity in YES)
+        return _sentence(denied_or_not) if denied_or_not else _quoted(question, answer)
+    for form, rule in _RULES:
+        found = re.fullmatch(form, asked, re.IGNORECASE)
+        statement = rule(found, answer) if found else None
         if statement is not None and answer in statement:
             return _sentence(statement)
     return _quoted(question, answer)
@@ -126,14 +125,12 @@ def _clause(*parts: str) -> str:
     return _capital(" ".join(filter(None, parts)))
 
 
-def _subject_question(asked: str, answer: str) -> str | None:
+def _subject_question(found: re.Match[str], answer: str) -> str | None:
     """Who won the cup -> A won the cup."""
-    found = re.fullmatch(r"(?:who|what|which \w+) (\w+) (.+)", asked, re.IGNORECASE)
-    if not found or re.fullmatch(f"{_BE}|{_DO}|{_MODAL}|whose", found[1], re.IGNORECASE):
+    verb, rest = found.groups()
+    if re.fullmatch(f"{_BE}|{_DO}|{_MODAL}|whose", verb, re.IGNORECASE):
         return None
-    if not (found[1] in _PAST_FORMS or is_participle(found[1])):
-        return None
-    return f"{answer} {found[1]} {found[2]}"
+    return f"{answer} {verb} {rest}" if verb in _PAST_FORMS or is_participle(verb) else None
 
 
 _PAST_FORMS = {
@@ -143,93 +140,82 @@ _PAST_FORMS = {
 }  # fmt: skip
 
 
-def _whose(asked: str, answer: str) -> str | None:
+def _whose(found: re.Match[str], answer: str) -> str:
     """Whose book was published -> A's book was published."""
-    found = re.fullmatch(r"whose (.+)", asked, re.IGNORECASE)
-    return f"{answer}'s {found[1]}" if found else None
+    return f"{answer}'s {found[1]}"
 
 
-def _in_place(asked: str, answer: str) -> str | None:
+def _in_place(found: re.Match[str], answer: str) -> str | None:
     """X is operated by which railway -> X is operated by A."""
-    found = re.fullmatch(
-        rf"(.+?) (which|what) (.+?)((?: (?:{_BE}|{_DO}|{_MODAL}) .+)?)", asked, re.IGNORECASE
-    )
-    if not found or re.fullmatch(PREPOSITIONS, found[1], re.IGNORECASE):
+    before, noun, after = found.groups()
+    if re.fullmatch(PREPOSITIONS, before, re.IGNORECASE):
         return None
-    before, noun, after = found[1], found[3], found[4]
     if noun.lower() in {"year", "date", "month"} and re.search(r" (?:in|on)$", before):
         phrase = time_phrase(answer)
         return _capital(f"{before[:-3]} {phrase}{after}") if phrase else None
     return _capital(f"{before} {_named(noun, answer, only_classes=True)}{after}")
 
 
-def _preposition_first(asked: str, answer: str) -> str | None:
+def _preposition_first(found: re.Match[str], answer: str) -> str | None:
     """In which city did X practise law -> X practised law in A."""
-    found = re.fullmatch(
-        rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", asked, re.IGNORECASE
-    )
-    if not found:
-        return None
-    preposition, noun, verb, rest = found[1].lower(), found[2], found[3].lower(), found[4]
+    preposition, noun, verb, rest = found.groups()
     if noun.lower() in {"year", "date", "month", "decade", "century"}:
         phrase = time_phrase(answer)
     else:
-        phrase = f"{preposition} {_named(noun, answer, only_classes=True)}"
+        phrase = f"{preposition.lower()} {_named(noun, answer, only_classes=True)}"
     return _adjunct(verb, rest, phrase)
 
 
-def _when_where(asked: str, answer: str) -> str | None:
+def _when_where(found: re.Match[str], answer: str) -> str | None:
     """When was X built -> X was built in A; where does X live -> X lives in A."""
-    found = re.fullmatch(
-        rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)",
-        asked,
-        re.IGNORECASE,
-    )
-    if not found:
-        return None
-    word, verb, rest = found[1].lower(), found[2].lower(), found[3]
-    if word == "where" and (ending := re.fullmatch(r"(.+) (from)", rest)):
+    word, verb, rest = found.groups()
+    if word.lower() != "where":
+        return _adjunct(verb, rest, time_phrase(answer))
+    if ending := re.fullmatch(r"(.+) (from)", rest):
         return _adjunct(verb, ending[1], f"from {answer}")
-    return _adjunct(verb, rest, place_phrase(answer) if word == "where" else time_phrase(answer))
+    return _adjunct(verb, rest, place_phrase(answer))
 
 
 def _adjunct(verb: str, rest: str, phrase: str | None) -> str | None:
     """A statement that ends in a phrase of time or place."""
     if phrase is None:
         return None
-    if verb in _DO.split("|"):
-        parts = verb_split(rest)
-        if parts is None:
-            return None
-        subject, adverbs, base, tail = parts
-        return _clause(subject, adverbs, _inflected(base, verb), tail, phrase)
-    subject, predicate = be_split(rest)
-    return _clause(subject, verb, predicate, phrase)
+    if verb.lower() not in _DO.split("|"):
+        subject, predicate = be_split(rest)
+        return _clause(subject, verb.lower(), predicate, phrase)
+    if parts := _done(rest, verb):
+        return _clause(*parts, phrase)
+    return None
 
 
-def _noun_did(asked: str, answer: str) -> str | None:
-    """What sport did X play -> X played the sport A; who did X marry -> X married A."""
-    found = re.fullmatch(rf"(?:what|which|who|whom) ?(.*?) ?\b({_DO}) (.+)", asked, re.IGNORECASE)
-    parts = verb_split(found[3]) if found else None
-    if not found or parts is None:
+def _done(rest: str, auxiliary: str) -> tuple[str, str, str, str] | None:
+    """Subject, adverbs, verb and tail of what follows "did", with the verb in the past."""
+    parts = verb_split(rest)
+    if parts is None:
         return None
     subject, adverbs, base, tail = parts
-    thing = _named(found[1], answer)
+    forms = {"do": base, "did": past(base), "does": third_person(base)}
+    return subject, adverbs, forms[auxiliary.lower()], tail
+
+
+def _noun_did(found: re.Match[str], answer: str) -> str | None:
+    """What sport did X play -> X played the sport A; who did X marry -> X married A."""
+    parts = _done(found[3], found[2])
+    if parts is None:
+        return None
+    *clause, tail = parts
     # The answer follows a preposition that has lost its object: "play in", "play in during X".
     preposition, _, after = tail.partition(" ")
     if not re.fullmatch(PREPOSITIONS, preposition) or not re.match(
         rf"$|during\b|(?:{PREPOSITIONS})\b", after
     ):
         preposition, after = "", tail
-    return _clause(subject, adverbs, _inflected(base, found[2].lower()), preposition, thing, after)
+    return _clause(*clause, preposition, _named(found[1], answer), after)
 
 
-def _noun_is(asked: str, answer: str) -> str | None:
+def _noun_is(found: re.Match[str], answer: str) -> str | None:
     """What sport is X associated with -> X is associated with the sport A."""
-    found = re.fullmatch(rf"(?:what|which) (.+?) ({_BE}) (.+)", asked, re.IGNORECASE)
-    if not found:
-        return None
-    noun, verb, rest = found[1], found[2], found[3]
+    noun, verb, rest = found.groups()
     if re.match(rf"(?:{_BE}|{_DO}|{_MODAL})\b", noun, re.IGNORECASE):
         return None
     if ending := stranded(rest):
@@ -242,12 +228,9 @@ def _noun_is(asked: str, answer: str) -> str | None:
     return f"The {noun} of {rest} {verb} {answer}"
 
 
-def _is(asked: str, answer: str) -> str | None:
+def _is(found: re.Match[str], answer: str) -> str:
     """Who is the artist of X -> The artist of X is A; what is X known for -> X is known for A."""
-    found = re.fullmatch(rf"(?:who|what|which) ({_BE}) (.+)", asked, re.IGNORECASE)
-    if not found:
-        return None
-    verb, rest = found[1], found[2]
+    verb, rest = found.groups()
     if kind := re.fullmatch(rf"the ({'|'.join(_CLASSES)}) of (\w+) (.+) (?:{_BE})", rest):
         return _capital(f"{kind[3]} {verb} the {kind[1]} of {kind[2]} {answer}")
     if ending := stranded(rest):
@@ -255,30 +238,23 @@ def _is(asked: str, answer: str) -> str | None:
     return _capital(f"{rest} {verb} {answer}")
 
 
-def _how_many(asked: str, answer: str) -> str | None:
+def _how_many(found: re.Match[str], answer: str) -> str | None:
     """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
-    found = re.fullmatch(rf"how many (\w+)(?: ({_DO}))? (.+)", asked, re.IGNORECASE)
-    if not found:
-        return None
-    thing = answer if found[1].lower() in answer.lower() else f"{answer} {found[1]}"
-    if found[2] is None:
-        return f"{thing} {found[3]}"
-    parts = verb_split(found[3])
-    if parts is None:
-        return None
-    subject, adverbs, base, tail = parts
-    return _clause(subject, adverbs, _inflected(base, found[2].lower()), thing, tail)
+    noun, auxiliary, rest = found.groups()
+    thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"
+    if auxiliary is None:
+        return f"{thing} {rest}"
+    if parts := _done(rest, auxiliary):
+        *clause, tail = parts
+        return _clause(*clause, thing, tail)
+    return None
 
 
-def _how(asked: str, answer: str) -> str | None:
+def _how(found: re.Match[str], answer: str) -> str:
     """How long is X -> X is A long."""
-    found = re.fullmatch(
-        rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", asked, re.IGNORECASE
-    )
-    if not found:
-        return None
-    ending = "" if found[1].lower() in {"large", "big"} else f" {found[1].lower()}"
-    return _capital(f"{found[3]} {found[2]} {answer}{ending}")
+    adjective, verb, rest = found.groups()
+    ending = "" if adjective.lower() in {"large", "big"} else f" {adjective.lower()}"
+    return _capital(f"{rest} {verb} {answer}{ending}")
 
 
 def _yes_or_no(asked: str, yes: bool) -> str | None:
@@ -295,15 +271,15 @@ def _yes_or_no(asked: str, yes: bool) -> str | None:
         if not subject or not predicate or subject.lower().split()[0] == "there":
             return None
         return _clause(subject, verb, denial, predicate)
-    parts = verb_split(rest)
-    if parts is None:
-        return None
-    subject, adverbs, base, tail = parts
     if verb in _DO.split("|") and yes:
-        return _clause(subject, adverbs, _inflected(base, verb), tail)
-    cannot = verb == "can" and not yes
-    before = ["cannot"] if cannot else [verb, denial]
-    return _clause(subject, *before, adverbs, base, tail)
+        parts = _done(rest, verb)
+        return _clause(*parts) if parts else None
+    plain = verb_split(rest)
+    if plain is None:
+        return None
+    subject, *clause = plain
+    before = ["cannot"] if verb == "can" and not yes else [verb, denial]
+    return _clause(subject, *before, *clause)
 
 
 def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
@@ -314,21 +290,19 @@ def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
     return f"the {noun} {answer}"
 
 
-def _inflected(base: str, auxiliary: str) -> str:
-    if auxiliary == "do":
-        return base
-    return past(base) if auxiliary == "did" else third_person(base)
-
-
-_RULES: tuple[Rule, ...] = (
-    _whose,
-    _how_many,
-    _how,
-    _preposition_first,
-    _when_where,
-    _in_place,
-    _is,
-    _noun_did,
-    _noun_is,
-    _subject_question,
+_RULES: tuple[tuple[str, Rule], ...] = (
+    (r"whose (.+)", _whose),
+    (rf"how many (\w+)(?: ({_DO}))? (.+)", _how_many),
+    (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),
+    (rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", _preposition_first),
+    (
+        rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)",
+        _when_where,
+    ),
+    (rf"(.+?) (?:which|what) (.+?)((?: (?:{_BE}|{_DO}|{_MODAL}) .+)?)", _in_place),
+    (rf"(?:who|what|which) ({_BE}) (.+)", _is),
+    (rf"(?:what|which|who|whom) ?(.*?) ?\b({_DO}) (.+)", _noun_did),
+    (rf"(?:what|which) (.+?) ({_BE}) (.+)", _noun_is),
+    (r"(?:who|what|which \w+) (\w+) (.+)", _subject_question),
 )
+"""Forms of questions without their question mark, and the rule of each."""
