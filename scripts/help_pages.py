@@ -43,7 +43,6 @@ ALIKE = {
     r"Stop at .*, or skip and count (it|them)\.": "Stop at what cannot be read, asked or "
     "judged, or skip and count it.",
     r"(What to do with a text too long for the context); cuts are \w+\.": r"\1; cuts are recorded.",
-    r"Write .*a page that opens without a network\.": "Write a page that opens without a network.",
     r"Print (the \w+|everything) as JSON\.": "Print the result as JSON.",
     r"Who (judges|tags) .*\(`cascade`\)\.": "Who judges claims by documents, or tags passages: a "
     "language model (`llm`), the NLI tagger (`nli`), or the tagger where it is sure and the model "
@@ -88,13 +87,9 @@ Meaning = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Option:
-    """An option or argument of a command, as its help has it.
+    """An option or argument of a command, as its help has it in a panel.
 
-    Attributes:
-        panel: The part of the help in which it stands.
-        name: `--out <path>`.
-        text: What it does.
-        extra: `[default: results]`, or empty.
+    `--out <path>`, what it does, and `[default: results]` or nothing.
     """
 
     panel: str

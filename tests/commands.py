@@ -46,9 +46,12 @@ class Contested:
         assert outcome.code == 0, outcome.err
         return outcome
 
-    def refused(self, *arguments: object) -> str:
-        """What a command that must be refused says: exactly one line, and code 2."""
-        return the_line(self(*arguments))
+    def refused(self, *arguments: object, says: Sequence[str] = ()) -> str:
+        """What a command that must be refused says: exactly one line with the parts, and code 2."""
+        message = the_line(self(*arguments))
+        for part in says:
+            assert part in message
+        return message
 
 
 def the_line(outcome: Outcome) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
@@ -151,11 +151,8 @@ def show(answer: Answer, console: Console) -> None:
         console.print(f"[dim]the model that wrote this says {answer.model_stance.value}[/dim]")
     if not answer.evidence:
         return
-    table = Table(show_lines=True)
-    table.add_column("", justify="right")
-    table.add_column("tag")
-    table.add_column("cluster")
-    table.add_column("passage", ratio=1)
+    numbers, passages = Column("", justify="right"), Column("passage", ratio=1)
+    table = Table(numbers, "tag", "cluster", passages, show_lines=True)
     for row in answer.evidence:
         title = f"[bold]{plain(row.passage.title or row.passage.id)}[/bold]"
         said = f"\n{plain(row.rationale)}" if row.rationale else ""

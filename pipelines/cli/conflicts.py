@@ -91,11 +91,8 @@ def train_classifier(
     dataset = read(data)
     queries = [each for each in dataset.queries if each.conflict_type is not None][: options.limit]
     groups = one_of(options.features, GROUPS, "--features") if options.features else LEARNT
-    folds, seed, tables = options.folds, options.seed, options.tables
-    _check(data, queries, folds)
-    check_writable(options.out)
-    if tables is not None:
-        check_writable(tables / "conflicts_features.json")
+    _check(data, queries, options.folds)
+    _check_files(options.out, options.tables, "conflicts_features")
     if options.dry_run:
         sources = sum(len(each.sources) for each in queries)
         print(f"{len(queries):,} queries with {sources:,} sources from {dataset.file}")
@@ -107,8 +104,10 @@ def train_classifier(
 
     wanted = feature_table.ablations(groups)
     with progress("cross-validations", len(wanted)) as bar:
-        found = feature_table.validate(rows, wanted, folds=folds, seed=seed, on_result=bar.advance)
-    table = feature_table.feature_table(rows, found, folds)
+        found = feature_table.validate(
+            rows, wanted, folds=options.folds, seed=options.seed, on_result=bar.advance
+        )
+    table = feature_table.feature_table(rows, found, options.folds)
     show(table, Console())  # first: what is worked out is seen, whatever becomes of the files
     about: dict[str, str | int] = {
         "file": dataset.file,
@@ -117,10 +116,10 @@ def train_classifier(
         "fewest_sources": min(len(each.sources) for each in queries),
     }
     whole = next(each for each in found if each.name == feature_table.ALL)
-    made = train(rows, about, tagger.digest, whole.folds, groups=groups, seed=seed)
+    made = train(rows, about, tagger.digest, whole.folds, groups=groups, seed=options.seed)
     replace_text(options.out, made.model_dump_json(indent=1) + "\n")
-    if tables is not None:
-        write(table, tables)
+    if options.tables is not None:
+        write(table, options.tables)
     STDERR.print(f"classifier: {escape(str(options.out))}", soft_wrap=True)
 
 
@@ -158,8 +157,7 @@ def validate_judge(options: ValidationOptions) -> None:
     answers = validation.read(options.data)[: options.limit]
     needs = Needs(role="judge")
     refuse_missing(options, needs)
-    if options.tables is not None:
-        check_writable(options.tables / "conflicts_judge.json")
+    _check_files(None, options.tables, "conflicts_judge")
     if options.dry_run:
         print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
         return
@@ -214,6 +212,13 @@ def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> l
 
     asyncio.run(read_all())
     return [found[query.id] for query in queries]
+
+
+def _check_files(out: Path | None, tables: Path | None, table: str) -> None:
+    """Refuse before long work what cannot be written at its end."""
+    for path in (out, tables and tables / f"{table}.json"):
+        if path is not None:
+            check_writable(path)
 
 
 def _check(data: Path, queries: list[Query], folds: int) -> None:

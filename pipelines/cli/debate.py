@@ -130,8 +130,7 @@ def show(asked: Question, found: Debate, console: Console) -> None:
     console.print(f"[bold]{_answers(found.concluded)}[/bold]")
     if found.concluded.explanation:
         console.print(plain(found.concluded.explanation))
-    table = Table(show_lines=True)
-    table.add_column("document")
+    table = Table("document", show_lines=True)
     for number in range(1, len(found.rounds) + 1):
         table.add_column(f"round {number}", ratio=1)
     for agent, given in enumerate(asked.documents):

@@ -1,7 +1,7 @@
 """`contested doctor`: what this machine has, and what is missing."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -21,6 +21,7 @@ from serving.errors import ServingError
 from serving.home import default_home, default_models_dir
 
 State = Literal["good", "missing", "note"]
+"""What is missing will not work; a note is something to know."""
 
 MARKS = {
     "good": "[green]ok[/green]",
@@ -31,13 +32,7 @@ MARKS = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at.
-
-    Attributes:
-        what: The thing.
-        state: "good"; "missing" (something will not work); "note" (something to know).
-        says: What was found, and how to mend it.
-    """
+    """One thing looked at: whether it is there, what was found, and how to mend it."""
 
     what: str
     state: State
@@ -53,11 +48,8 @@ def doctor(options: ProfileOptions) -> None:
     Example:
         contested doctor --profile one-gpu-7b
     """
-    found = list(
-        findings(
-            options.profile or profiles.default_name(), options.models_dir or default_models_dir()
-        )
-    )
+    profile = options.profile or profiles.default_name()
+    found = list(findings(profile, options.models_dir or default_models_dir()))
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for finding in found:
         table.add_row(escape(finding.what), MARKS[finding.state], escape(finding.says))
@@ -70,49 +62,37 @@ def doctor(options: ProfileOptions) -> None:
 def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
     """Look at everything a run needs, one finding each."""
     machine = hardware()
-    yield Finding(
-        "machine",
-        "good",
-        f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB",
-    )
+    size = f"{machine['cores']} cores, {machine['memory_gib']} GiB"
+    yield Finding("machine", "good", f"{machine['processor']}, {size}")
     yield Finding("CPU is quick in", "good", machine["cpu_precision"])
     gpus = machine["gpus"]
-    yield Finding(
-        "GPU", "good" if gpus else "note", ", ".join(gpus) or "none; models run on the CPU"
-    )
-    yield _engine()
+    shown = ", ".join(gpus) or "none; models run on the CPU"
+    yield Finding("GPU", "good" if gpus else "note", shown)
+    yield _looked_for("engine", engine_version)
     chosen = profiles.load(profile)
     yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
     if chosen.device == "cuda" and not gpus:
         yield Finding("profile's GPUs", "missing", f"{chosen.name} needs {chosen.gpus}; none here")
-    yield _model(chosen.roles.judge, models_dir)
-    yield _space(default_home())
+    judge = chosen.roles.judge
+
+    def model() -> str:
+        found = models.find(judge, models_dir)
+        return f"{found.path} ({found.digest[:12]})"
+
+    yield _looked_for(f"model {judge}", model)
+    home = default_home()
+    existing = next(path for path in (home, *home.parents) if path.exists())
+    free = shutil.disk_usage(existing).free / 2**30
+    yield Finding("disk", "good" if free > 5 else "note", f"{free:.0f} GiB free for {home}")
     cache = default_cache()
-    yield Finding(
-        "cache",
-        "good",
-        f"{cache}, {cache.stat().st_size / 2**20:.1f} MiB" if cache.exists() else f"{cache}, new",
-    )
+    size = f"{cache.stat().st_size / 2**20:.1f} MiB" if cache.exists() else "new"
+    yield Finding("cache", "good", f"{cache}, {size}")
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     yield Finding("browser", "good" if browser else "note", browser or "none; only tests need one")
 
 
-def _engine() -> Finding:
+def _looked_for(what: str, find: Callable[[], str]) -> Finding:
     try:
-        return Finding("engine", "good", engine_version())
+        return Finding(what, "good", find())
     except ServingError as error:
-        return Finding("engine", "missing", str(error))
-
-
-def _model(name: str, models_dir: Path) -> Finding:
-    try:
-        model = models.find(name, models_dir)
-    except ServingError as error:
-        return Finding(f"model {name}", "missing", str(error))
-    return Finding(f"model {name}", "good", f"{model.path} ({model.digest[:12]})")
-
-
-def _space(home: Path) -> Finding:
-    existing = next(path for path in (home, *home.parents) if path.exists())
-    free = shutil.disk_usage(existing).free / 2**30
-    return Finding("disk", "good" if free > 5 else "note", f"{free:.0f} GiB free for {home}")
+        return Finding(what, "missing", str(error))

@@ -5,9 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from pipelines.cli.inspection import PageOptions
 from pipelines.errors import InputError
 from pipelines.files import check_writable, replace_bytes
-from pipelines.option import Option, Options
+from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView, write
 from pipelines.report.glance import ModelUsed
 from pipelines.runs.provenance import provenance
@@ -17,25 +18,17 @@ if TYPE_CHECKING:
     from salience.maps import WordMap
 
 
-class HeatMapOptions(Options):
+class HeatMapOptions(PageOptions):
     """The files that show a map, and what is printed."""
 
-    html: Annotated[
-        Path | None, Option("Write the heat map as a page that opens without a network.")
-    ] = None
     png: Annotated[Path | None, Option("Write the heat map as a picture.")] = None
     level: Annotated[
         Literal["words", "tokens"],
         Option("What page and picture show: content words, or the tokens that the model reads."),
     ] = "words"
-    as_json: Annotated[bool, Option("Print the result as JSON.", name="--json")] = False
 
     def refuse_unwritable(self) -> None:
-        """Refuse files that cannot be written, and a level of none, before anything is computed.
-
-        Raises:
-            InputError: A path cannot be written, or no file would show the tokens.
-        """
+        """Refuse files that cannot be written, and a level that no file would show."""
         for path in (self.html, self.png):
             if path is not None:
                 check_writable(path)
@@ -63,9 +56,6 @@ def save(
         question: Above the picture.
         settings: What the page says of how the map was made.
         model: Whose gradients these are.
-
-    Raises:
-        InputError: There are no words to draw, or a file cannot be written.
     """
     html, png = files.html, files.png
     drawn = shown.picture(question) if (png or html) and shown.values.size else None

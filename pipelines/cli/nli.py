@@ -141,12 +141,12 @@ def pairs(options: PairOptions) -> None:
         status.update("writing")
         write_pairs(options.out, built.pairs)
     title = escape(f"{len(built.pairs):,} pairs in {options.out}")
-    shown = Printed(title=title, title_justify="left")
-    for heading in ("source", *LABELS, "all"):
-        shown.add_column(heading, justify="left" if heading == "source" else "right")
+    shown = Printed("source", title=title, title_justify="left")
+    for heading in (*LABELS, "all"):
+        shown.add_column(heading, justify="right")
     for source, count in recipes.counts(built.pairs).items():
-        cells = [f"{count[label]:,}" for label in LABELS]
-        shown.add_row(escape(source), *cells, f"{sum(count.values()):,}")
+        cells = [count[label] for label in LABELS]
+        shown.add_row(escape(source), *(f"{each:,}" for each in (*cells, sum(count.values()))))
     Console().print(shown)
     for note in built.notes:
         STDERR.print(escape(note), soft_wrap=True)

@@ -44,10 +44,11 @@ class Display:
 
     def begin(self, done: float) -> None:
         """So many were done before: the pace is of what comes from now on."""
-        self._done = self._before = done
+        self._done += done
+        self._before = self._done
         self._began = time.monotonic()
         if self._bar and self._task is not None:
-            self._bar.update(self._task, completed=done)
+            self._bar.update(self._task, completed=self._done)
 
     def advance(self, usage: Usage | None = None) -> None:
         """One more is done; where a server is asked, with what calls have cost so far."""

@@ -30,11 +30,7 @@ def report(
 
 
 def publish(folder: RunFolder) -> None:
-    """Write `tables/` and `report.html` from what the run folder holds.
-
-    Raises:
-        InputError: A result is damaged, or the folder cannot be written.
-    """
+    """Write `tables/` and `report.html` from what the run folder holds."""
     known = map(papers.experiment, papers.EXPERIMENTS)
     found = [(each, runs) for each in known if (runs := each.runs(folder)).entries]
     if not found:

@@ -171,9 +171,7 @@ def show(result: QueryResult, console: Console) -> None:
             _show_type(outcome.answer.prediction, console)
         console.print()
         _show_answer(outcome, console)
-    table = Table(title="sources", title_justify="left")
-    table.add_column("")
-    table.add_column("date")
+    table = Table("", "date", title="sources", title_justify="left")
     table.add_column("text", ratio=1)
     for number, source in enumerate(asked.sources, 1):
         date = written(source)

@@ -40,11 +40,7 @@ def command_of(experiment: Experiment[Any, Any]) -> Callable[..., None]:
 
 
 def run(experiment: Experiment[Any, Any], options: RunOptions) -> None:
-    """Run an experiment into its folder, and make tables and page; or say what it would take.
-
-    Raises:
-        InputError, RequestError, ServingError: As `execute`.
-    """
+    """Run an experiment into its folder, and make tables and page; or say what it would take."""
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)

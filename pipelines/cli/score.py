@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from pydantic import ValidationError, model_validator
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import Inspection, ResultOptions, Tell, inspect
@@ -149,11 +149,9 @@ def show(result: Result, console: Console) -> None:
         raise InputError(f"the response could not be scored: {result.error}")
     width = len(result.documents)
     rows = relations_by_claim(result.judgements, width)
-    table = Table(show_lines=True)
-    table.add_column("claim", ratio=3)
-    for document in result.documents:
-        table.add_column(plain(document.id), ratio=1)
-    table.add_column("conflict", justify="right")
+    documents = (Column(plain(document.id), ratio=1) for document in result.documents)
+    verdict = Column("conflict", justify="right")
+    table = Table(Column("claim", ratio=3), *documents, verdict, show_lines=True)
     for number, (claim, relations) in enumerate(zip(result.claims, rows, strict=True)):
         judged = result.judgements[number * width : (number + 1) * width]
         table.add_row(plain(claim), *map(_cell, judged), _verdict(relations))

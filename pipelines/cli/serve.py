@@ -3,10 +3,10 @@
 import asyncio
 import shlex
 import signal
+import sys
 from dataclasses import replace
 from typing import Annotated
 
-import typer
 from pydantic import Field
 
 from pipelines.cli.flat import flat
@@ -74,34 +74,32 @@ def serve(options: ServeOptions) -> None:
 
 
 def _say(text: str) -> None:
-    typer.echo(text, err=True)
+    print(text, file=sys.stderr)
 
 
 def _detach(model: models.Model, options: EngineOptions, port: int | None) -> None:
     for endpoint in detached.start(model, options, port=port, on_status=_say):
-        typer.echo(f"{model.name} runs at {endpoint.url}")
-    typer.echo("Commands with this profile use it from now on. Stop it: contested serve --stop")
+        print(f"{model.name} runs at {endpoint.url}")
+    print("Commands with this profile use it from now on. Stop it: contested serve --stop")
 
 
 def _show() -> None:
     states = detached.running()
     for state in states:
-        healthy = all(answers(one) for one in state.endpoints())
-        typer.echo(
-            f"{state.model}  {' '.join(state.urls)}  {'ready' if healthy else 'not answering'}  "
-            f"pid {state.pid}  logs {state.logs}"
-            + (f"  ends with process {state.owner}" if state.owner is not None else "")
-        )
+        ready = "ready" if all(map(answers, state.endpoints())) else "not answering"
+        owner = "" if state.owner is None else f"  ends with process {state.owner}"
+        urls = " ".join(state.urls)
+        print(f"{state.model}  {urls}  {ready}  pid {state.pid}  logs {state.logs}{owner}")
     if not states:
-        typer.echo("No detached server runs.")
+        print("No detached server runs.")
 
 
 def _stop(model: str | None) -> None:
     stopped = detached.stop(model)
     for state in stopped:
-        typer.echo(f"stopped {state.model} ({' '.join(state.urls)})")
+        print(f"stopped {state.model} ({' '.join(state.urls)})")
     if not stopped:
-        typer.echo(f"No detached server{f' of {model}' if model else ''} runs.")
+        print(f"No detached server{f' of {model}' if model else ''} runs.")
 
 
 async def _foreground(model: models.Model, options: EngineOptions, port: int | None) -> None:
@@ -116,9 +114,9 @@ async def _foreground(model: models.Model, options: EngineOptions, port: int | N
         logs = default_models_dir().parent / "logs"
         servers = await start_all(model, options, logs, port=port, on_status=_say)
         for server in servers:
-            typer.echo(f"URL    {server.endpoint.url}")
-            typer.echo(f"model  {server.endpoint.model}")
-            typer.echo(f"export {KEY_VARIABLE}={shlex.quote(server.endpoint.key)}")
+            print(f"URL    {server.endpoint.url}")
+            print(f"model  {server.endpoint.model}")
+            print(f"export {KEY_VARIABLE}={shlex.quote(server.endpoint.key)}", flush=True)
         _say("Ctrl-C stops it.")
         over = [asyncio.create_task(server.until_given_up()) for server in servers]
         done, _ = await asyncio.wait(over, return_when=asyncio.FIRST_COMPLETED)

@@ -24,9 +24,12 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
-from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, resume_examples
+from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, run_examples
 from serving.client import Client
 from serving.connect import Source, connect
+
+UNDONE = frozenset({"failed", "incomplete"})
+"""What a result's status says where it is to be tried again."""
 
 
 async def execute(
@@ -37,8 +40,7 @@ async def execute(
 ) -> list[str]:
     """Make the results that the run folder lacks; what that cost, in lines.
 
-    Results are kept as they come, so a run that is killed is resumed by the same call. Items that
-    failed are tried again.
+    A run that is killed is resumed by the same call.
 
     Args:
         experiment: What is run.
@@ -88,9 +90,13 @@ async def resume(
     on_start: Callable[[int], None] = lambda _: None,
     on_result: Callable[[ResultT], None] = lambda _: None,
 ) -> list[ResultT]:
-    """Begin or resume a work in a folder; all its results, in the order of the items.
+    """Begin or resume a work in a folder: do the items that have no result yet, or one that failed.
 
-    It raises what `execute` raises.
+    Results are kept as they come. `on_start` is told how many items were done by an earlier run,
+    `on_result` of each new result. It raises what `execute` raises.
+
+    Returns:
+        All results, in the order of the items.
     """
     for other, entry in experiment.entries(folder).items():
         # Tables compare such runs item by item.
@@ -103,17 +109,30 @@ async def resume(
     if work.facts:
         folder.note(work.entry, work.facts)
     work.begun()
-    return await resume_examples(
-        items,
-        work.each,
-        folder.log(work.entry, experiment.result),
-        failed=experiment.failed,
-        refusals=experiment.refusals,
-        on_failure=on_error,
+    log = folder.log(work.entry, experiment.result)
+    log.mend()
+    done = {name for name, result in log.read().items() if result.status not in UNDONE}  # type: ignore[attr-defined]
+    on_start(sum(item.id in done for item in items))
+
+    async def attempt(item: ItemT) -> ResultT:
+        try:
+            return await work.each(item)
+        except experiment.refusals as error:
+            if on_error == "stop":
+                raise type(error)(f"'{item.id}': {error}") from error
+            return experiment.failed(item, str(error))
+
+    def keep(result: ResultT) -> None:
+        log.append(result)
+        on_result(result)
+
+    await run_examples(
+        [item for item in items if item.id not in done],
+        attempt,
         in_flight=experiment.in_flight or in_flight,
-        on_start=on_start,
-        on_result=on_result,
+        on_result=keep,
     )
+    return log.settle([item.id for item in items])
 
 
 def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:

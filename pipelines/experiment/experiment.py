@@ -25,10 +25,18 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.runs.folder import RunFolder
-from pipelines.runs.runner import Item
 from serving.calls import Usage
 from serving.client import Client
 from serving.errors import RequestError
+
+
+class Item(Protocol):
+    """What something is done to: has an id."""
+
+    @property
+    def id(self) -> str:
+        """Its name."""
+
 
 ItemT = TypeVar("ItemT", bound=Item)
 ResultT = TypeVar("ResultT", bound=BaseModel)
@@ -198,4 +206,7 @@ class Experiment(Generic[ItemT, ResultT]):
 
     def results(self, folder: RunFolder) -> dict[str, list[ResultT]]:
         """What a folder has, by the names of `entries`."""
-        return folder.results(self.name, self.result)
+        return {
+            run: list(folder.log(f"{self.name}.{run}".rstrip("."), self.result).read().values())
+            for run in self.entries(folder)
+        }

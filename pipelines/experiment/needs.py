@@ -32,8 +32,7 @@ class Needs:
         role: Of the language model that is asked; None where none is.
         judge: Another language model that judges; None where it is the same, or none does.
         tagger: The NLI tagger; None where it is not asked.
-        unasked: Why no language model is, for the refusal of its options:
-            "--labeller nli, which asks no language model".
+        unasked: Why no language model is, for the refusal of its options.
         untagged: Why no tagger is.
     """
 

@@ -100,13 +100,9 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     views = [made.view for made, _ in published]
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()
-    explorer.write(folder.report, title, views, about, _facts(about))
-
-
-def _facts(about: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What all experiments of a folder share: the machine's profile, and when they began."""
     entries = about["pipelines"].values()
+    # What all experiments of a folder share: the machine's profile, and when they began.
     profiles = dict.fromkeys(str(entry["profile"]) for entry in entries if "profile" in entry)
-    begun = [str(entry["started"]) for entry in entries if "started" in entry]
-    known = (("profile", ", ".join(profiles)), ("begun", min(begun, default="")))
-    return [fact for fact in known if fact[1]]
+    begun = min((str(entry["started"]) for entry in entries if "started" in entry), default="")
+    known = (("profile", ", ".join(profiles)), ("begun", begun))
+    explorer.write(folder.report, title, views, about, [fact for fact in known if fact[1]])

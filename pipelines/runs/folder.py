@@ -106,17 +106,6 @@ class RunFolder:
         """The results of an entry of `run.json`, as `ResultLog` has them."""
         return ResultLog(self.path / f"{entry}.jsonl", schema)
 
-    def results(self, pipeline: str, schema: type[ResultT]) -> dict[str, list[ResultT]]:
-        """What the runs of a pipeline have, by the names of `entries`.
-
-        Raises:
-            InputError: `run.json` or a result is damaged.
-        """
-        return {
-            name: list(self.log(f"{pipeline}.{name}".rstrip("."), schema).read().values())
-            for name in self.entries(pipeline)
-        }
-
     def begin(self, pipeline: str, config: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
         """Enter a pipeline's configuration, or check that the folder was begun with the same.
 

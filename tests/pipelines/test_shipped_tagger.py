@@ -21,11 +21,6 @@ RELEASES = {
 }
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 def carded(row: str) -> list[str]:
     """The cells of a row of the card's table of development figures."""
     card = (shipped() / "README.md").read_text("utf-8")

@@ -26,11 +26,6 @@ FORM = ["--features", "question"]
 VALIDATE = ["conflicts", "validate"]
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""

@@ -13,11 +13,6 @@ ASKED = ["debate", QUESTION, "--documents", "north.txt", "south.txt", "flour.txt
 
 
 @pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture
 def mills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
     """Three documents in the working folder, and readers of them."""
     monkeypatch.chdir(tmp_path)

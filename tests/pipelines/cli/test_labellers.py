@@ -27,11 +27,6 @@ TABLE = {
 
 
 @pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger, with a curve."""
     scripted = ScriptedTagger(by_table(TABLE))

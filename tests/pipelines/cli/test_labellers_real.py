@@ -23,11 +23,6 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return cross_encoder(tmp_path_factory.mktemp("taggers") / "tiny")
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 def call(*arguments: object) -> tuple[str, str, set[str]]:
     """A command in a process of its own: what it printed, and the heavy packages it loaded."""
     program = (

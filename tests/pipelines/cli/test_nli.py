@@ -14,11 +14,6 @@ from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair, read_pairs, write_pairs
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cross-encoder of random weights."""

@@ -22,11 +22,6 @@ ASKED = ["resolve", QUESTION, "--documents", "old.txt", "new.txt", "aside.txt"]
 OUTDATED = CATEGORY[ConflictType.OUTDATED].label
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""

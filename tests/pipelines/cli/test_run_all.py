@@ -35,11 +35,6 @@ RECORD = (
 
 
 @pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
-@pytest.fixture
 def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
     """What would be run, in place of running it."""
     found: list[Stage] = []

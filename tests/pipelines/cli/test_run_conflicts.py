@@ -90,11 +90,6 @@ def word_for_word(pair: Pair) -> tuple[float, float, float]:
     return SUPPORT if pair.hypothesis in pair.premise else UNSURE
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger."""

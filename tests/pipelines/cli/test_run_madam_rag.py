@@ -102,11 +102,6 @@ RUN = ["run", "madam-rag", "--out", "out"]
 MINE = [*RUN, "--data", "mine.jsonl"]
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
