@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scripted import Scripted
 
 from pipelines.cli.app import main
 
@@ -84,6 +85,25 @@ def table(folder: Path, name: str) -> list[dict[str, Any]]:
     """The rows of a table in a run folder."""
     rows: list[dict[str, Any]] = json.loads((folder / f"tables/{name}.json").read_text())["rows"]
     return rows
+
+
+def write(name: str, *records: object) -> None:
+    """A file of JSON Lines in the present folder."""
+    Path(name).write_text("".join(json.dumps(each) + "\n" for each in records))
+
+
+def at(endpoint: Scripted) -> list[str]:
+    return ["--endpoint", endpoint.url]
+
+
+def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
+    """The rows of a table in `out` that are of this run and have the chosen cells."""
+    return [
+        row
+        for row in table(Path("out"), name)
+        if row.get("figures", "this run") == "this run"
+        and all(row[column] == cell for column, cell in chosen.items())
+    ]
 
 
 def kill_midway(command: Sequence[str], done: Callable[[], Sequence[object]]) -> None:

@@ -70,6 +70,7 @@ class Scripted:
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
         elsewhere: Where a fault of 307 sends the client.
+        refuses: Whether a prompt is refused with status 400.
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
             half a JSON object.
         requests: Bodies of all completion requests, in order of arrival.
@@ -82,6 +83,7 @@ class Scripted:
     root: str = "/nowhere"
     key: str = KEY
     elsewhere: str = ""
+    refuses: Callable[[str], bool] = lambda _: False
     faults: list[int] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -110,6 +112,8 @@ class Scripted:
         return [prompt_of(request) for request in self.requests]
 
     def answer(self, request: dict[str, Any]) -> dict[str, Any] | int:
+        if "messages" in request and self.refuses(prompt_of(request)):
+            return 400
         with self._lock:
             self.requests.append(request)
             fault = self.faults.pop(0) if self.faults else None

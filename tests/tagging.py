@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import Pair
@@ -96,3 +98,17 @@ def folder_of(
     return ScriptedFolder(
         "scripted-nli", Path("nowhere"), digest, curve=curve, fitted_on="made <up>", tagger=tagger
     )
+
+
+def offer(
+    monkeypatch: pytest.MonkeyPatch, tagger: ScriptedTagger, curve: RiskCurve | None = None
+) -> ScriptedTagger:
+    """Put a scripted tagger in the place of the shipped one."""
+    folder = folder_of(tagger, curve=curve)
+    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder)
+    return tagger
+
+
+def word_for_word(pair: Pair) -> tuple[float, float, float]:
+    """A text supports what it says word for word, and tells nothing of anything else."""
+    return SUPPORT if pair.hypothesis in pair.premise else UNSURE

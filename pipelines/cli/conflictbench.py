@@ -32,9 +32,7 @@ app = typer.Typer(
 RELEASES = "Released files"
 
 
-@app.callback()
-def group() -> None:
-    """Keep `build` a subcommand while it is the only one."""
+app.callback()(lambda: None)  # keeps `build` a subcommand while it is the only one
 
 
 def _release(help_: str) -> Option:

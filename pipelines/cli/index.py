@@ -43,9 +43,7 @@ class IndexOptions(Options):
     dry_run: Annotated[bool, Option("Say how many passages there are; build nothing.")] = False
 
 
-@app.callback()
-def group() -> None:
-    """Keep `build` a subcommand while it is the only one."""
+app.callback()(lambda: None)  # keeps `build` a subcommand while it is the only one
 
 
 @app.command("build")

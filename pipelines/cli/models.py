@@ -9,17 +9,9 @@ from typing import Annotated
 import typer
 from rich.console import Console, JustifyMethod
 from rich.filesize import decimal
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    Progress,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 from rich.table import Table
 
-from pipelines.cli.progress import STDERR
+from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
 from serving import gguf, models
 from serving.errors import ServingError
@@ -100,7 +92,7 @@ def add(
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
     """
     models.check_folder(path.expanduser())
-    with _hashing(f"hashing {name}", deciding_bytes(path.expanduser())) as on_bytes:
+    with _hashing(name, path.expanduser()) as on_bytes:
         model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
     _report(model, _models_dir(models_dir))
 
@@ -174,7 +166,7 @@ def verify(
         chosen = [model for model in chosen if model.name == name]
     damaged = []
     for model in chosen:
-        with _hashing(f"hashing {model.name}", deciding_bytes(model.path)) as on_bytes:
+        with _hashing(model.name, model.path) as on_bytes:
             changed = models.verify(model, where, on_bytes=on_bytes)
         if changed:
             damaged.append(f"{model.name} ({', '.join(changed)})")
@@ -211,19 +203,11 @@ def _report(model: models.Model, where: Path) -> None:
 
 
 @contextmanager
-def _hashing(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
-    """A bar with bytes, rate and time left, where hashing takes long enough to look at one."""
+def _hashing(name: str, folder: Path) -> Iterator[Callable[[int], None] | None]:
+    """Progress in MiB, where hashing takes long enough to look at it."""
+    total = deciding_bytes(folder)
     if total < _WORTH_A_BAR:
         yield None
         return
-    with Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=STDERR,
-        transient=True,
-    ) as progress:
-        task = progress.add_task(label, total=total)
-        yield lambda count: progress.advance(task, count)
+    with progress(f"hashing {name}, MiB", total // 2**20) as bar:
+        yield lambda count: bar.add(count / 2**20)

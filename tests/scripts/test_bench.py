@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -110,31 +111,38 @@ def test_prompt_order(endpoint: Scripted) -> None:
     assert all(lines(key) == lines(keys[0]) for key in keys), "more than the order differs"
 
 
-def test_concurrency(endpoint: Scripted) -> None:
-    in_flight: Counter[str] = Counter()
-    most: Counter[str] = Counter()
-    lock = threading.Lock()
+@dataclass
+class Watch:
+    """How many requests of each batch were in flight at most."""
 
-    def watched(reply: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+    seconds: float
+    most: Counter[str] = field(default_factory=Counter)
+    in_flight: Counter[str] = field(default_factory=Counter)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __call__(self, reply: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
         def answer(request: dict[str, Any]) -> Any:
             batch = prompt_of(request).split(".")[0].removeprefix("Batch ")
-            with lock:
-                in_flight[batch] += 1
-                most[batch] = max(most[batch], in_flight[batch])
-            time.sleep(0.05)
-            with lock:
-                in_flight[batch] -= 1
+            with self.lock:
+                self.in_flight[batch] += 1
+                self.most[batch] = max(self.most[batch], self.in_flight[batch])
+            time.sleep(self.seconds)
+            with self.lock:
+                self.in_flight[batch] -= 1
             return reply(request)
 
         return answer
 
+
+def test_concurrency(endpoint: Scripted) -> None:
+    watched = Watch(0.05)
     endpoint.weigh, endpoint.reply = watched(by_digest), watched(sentences)
     output, batches = measured("concurrency.py", endpoint, "--rounds", "1", "--claims", "2")
     rows = [("1", "one at a time"), ("1", "all in flight")]
     check_output(output, rows + rows, "one at a time / all in flight")
     keys = check_same_pairs(batches, warm_ups=4, timed=4, count=8)
     assert ["response_format" in batches[key][0] for key in keys] == [False, False, True, True]
-    one, several, one_json, several_json = (most[key] for key in keys)
+    one, several, one_json, several_json = (watched.most[key] for key in keys)
     assert one == one_json == 1
     assert several > 1
     assert several_json > 1
@@ -175,21 +183,8 @@ def debate_rows(output: str) -> dict[str, list[str]]:
 
 
 def test_madam_takes_one_saving_away_at_a_time(endpoint: Scripted) -> None:
-    in_flight: Counter[str] = Counter()
-    most: Counter[str] = Counter()
-    lock = threading.Lock()
-
-    def watched(request: dict[str, Any]) -> str:
-        batch = prompt_of(request).split(".")[0].removeprefix("Batch ")
-        with lock:
-            in_flight[batch] += 1
-            most[batch] = max(most[batch], in_flight[batch])
-        time.sleep(0.02)
-        with lock:
-            in_flight[batch] -= 1
-        return debater(request)
-
-    endpoint.reply = watched
+    watched = Watch(0.02)
+    endpoint.reply = watched(debater)
     output, batches = measured(
         "madam.py", endpoint, "--no-peer", "--questions", "2", "--tokens", "20"
     )
@@ -201,8 +196,8 @@ def test_madam_takes_one_saving_away_at_a_time(endpoint: Scripted) -> None:
     sizes = [len(requests) for requests in batches.values()]
     assert sizes == [warm_up, stopped, stopped, *([1] * stopped), whole]
     _, ours, one_by_one = list(batches)[:3]
-    assert most[ours] > 1
-    assert most[one_by_one] == 1
+    assert watched.most[ours] > 1
+    assert watched.most[one_by_one] == 1
     longest = {r["max_tokens"] for requests in list(batches.values())[1:] for r in requests}
     assert longest == {20}
 

@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +14,8 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents, results, table
-from scripted import Scripted, prompt_of
+from scripted import Scripted
+from tiny_words import word_counting
 
 from serving.tokens import ChatTokenizer
 
@@ -38,24 +38,7 @@ def data(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A model folder that is complete, but whose weights are four zeros: it is only read."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    words = ["[UNK]", "SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
-    tokenizer = Tokenizer(
-        models.WordLevel({word: number for number, word in enumerate(words)}, unk_token="[UNK]")
-    )
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(folder / "tokenizer.json"))
-    (folder / "chat_template.jinja").write_text(
-        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
-    )
-    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    (folder / "model.safetensors").write_bytes(struct.pack("<Q", len(header)) + header + bytes(16))
-    return folder
+    return word_counting(tmp_path / "tiny", "SUPPORTS", "CONTRADICTS", "IRRELEVANT")
 
 
 def run(data: Path, *more: object) -> list[object]:
@@ -385,28 +368,10 @@ def test_all_documents_in_one_call_that_does_not_fit(
 PEOPLE = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 
 
-class Choosy:
-    """Refuses prompts with a word in them.
-
-    Attributes:
-        word: The word; None once the server is mended.
-    """
-
-    def __init__(self, endpoint: Scripted, word: str) -> None:
-        self.word: str | None = word
-        self._answer = endpoint.answer
-
-    def __call__(self, request: dict[str, Any]) -> dict[str, Any] | int:
-        if self.word is not None and self.word in prompt_of(request):
-            return 400
-        return self._answer(request)
-
-
 @pytest.fixture
-def choosy(endpoint: Scripted, monkeypatch: pytest.MonkeyPatch) -> Choosy:
-    choosy = Choosy(endpoint, "Nobody")
-    monkeypatch.setattr(endpoint, "answer", choosy)
-    return choosy
+def choosy(endpoint: Scripted) -> Scripted:
+    endpoint.refuses = lambda prompt: "Nobody" in prompt
+    return endpoint
 
 
 def crowd(path: Path) -> Path:
@@ -416,35 +381,35 @@ def crowd(path: Path) -> Path:
 
 
 def test_a_refused_request_stops_a_run_and_keeps_what_came_before(
-    contested: Contested, endpoint: Scripted, choosy: Choosy, tmp_path: Path
+    contested: Contested, choosy: Scripted, tmp_path: Path
 ) -> None:
     data, out = crowd(tmp_path / "data.jsonl"), tmp_path / "out"
-    command = run(data, "--endpoint", endpoint.url, "--concurrency", "2")
+    command = run(data, "--endpoint", choosy.url, "--concurrency", "2")
     message = contested.refused(*command)
-    refused = f"'r20': the server at {endpoint.url} refuses the request (status 400)"
+    refused = f"'r20': the server at {choosy.url} refuses the request (status 400)"
     assert message.startswith(refused)
     kept = results(out)
     assert 1 <= len(kept) <= 20
     assert {result["status"] for result in kept.values()} == {"scored"}
-    before, asked = contents(out), len(endpoint.requests)
+    before, asked = contents(out), len(choosy.requests)
     # Asking again gives the same line, and takes nothing away.
     assert contested.refused(*command).startswith(refused)
     assert contents(out)["run.json"] == before["run.json"]
     assert results(out).items() >= kept.items()
 
-    choosy.word = None
+    choosy.refuses = lambda _: False
     contested.done(*command)
     assert list(results(out)) == [f"r{number}" for number in range(21)]
     assert results(out).items() >= kept.items()
-    for prompt in endpoint.prompts()[asked:]:
+    for prompt in choosy.prompts()[asked:]:
         assert not any(result["response"] in prompt for result in kept.values())
 
 
 def test_a_refused_request_is_skipped_counted_and_tried_again(
-    contested: Contested, endpoint: Scripted, choosy: Choosy, tmp_path: Path
+    contested: Contested, choosy: Scripted, tmp_path: Path
 ) -> None:
     data, out = crowd(tmp_path / "data.jsonl"), tmp_path / "out"
-    command = run(data, "--endpoint", endpoint.url, "--on-error", "skip")
+    command = run(data, "--endpoint", choosy.url, "--on-error", "skip")
     contested.done(*command)
     found = results(out)
     assert [name for name, result in found.items() if result["status"] == "failed"] == ["r20"]
@@ -454,11 +419,11 @@ def test_a_refused_request_is_skipped_counted_and_tried_again(
     assert (scores["responses"], scores["failed_responses"]) == (21, 1)
     (row,) = table(out, "failures")
     assert (row["response"], row["kind"]) == ("r20", "failed response")
-    asked = len(endpoint.requests)
+    asked = len(choosy.requests)
 
-    choosy.word = None
+    choosy.refuses = lambda _: False
     contested.done(*command)
-    assert {"Nobody" in prompt for prompt in endpoint.prompts()[asked:]} == {True}
+    assert {"Nobody" in prompt for prompt in choosy.prompts()[asked:]} == {True}
     again = results(out)
     assert again.pop("r20")["status"] == "scored"
     del found["r20"]

@@ -213,10 +213,9 @@ def test_a_dry_run_counts_and_leaves_nothing(
 def test_the_taggers_sentences_are_shown(
     files: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tagging import REFUTE, ScriptedTagger, folder_of
+    from tagging import REFUTE, ScriptedTagger, offer
 
-    tagger = ScriptedTagger(lambda _: REFUTE)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(tagger))
+    tagger = offer(monkeypatch, ScriptedTagger(lambda _: REFUTE))
     contested.done(*RUN, "--labeller", "nli")
     row = rows("conflict_detection", "nli: ")["mine"]
     assert (row["recall"], row["accuracy_no_conflict"]) == (0, 1)
@@ -254,12 +253,11 @@ def test_a_note_says_where_labellers_judged_different_examples(
 def test_a_dry_run_of_a_cascade_tells_threshold_and_calls(
     files: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tagging import ScriptedTagger, folder_of
+    from tagging import ScriptedTagger, offer
 
     from nli.calibration import risk_curve
 
-    judge = folder_of(ScriptedTagger(), curve=risk_curve([0.9] * 99, [True] * 99))
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: judge)
+    offer(monkeypatch, ScriptedTagger(), risk_curve([0.9] * 99, [True] * 99))
     said = contested.done(*RUN, "--dry-run", "--labeller", "cascade").out
     assert "threshold 0.900 for a risk of 0.05; it keeps the tagger's label of 100%" in said
     assert "at most 4 evidence calls" in said

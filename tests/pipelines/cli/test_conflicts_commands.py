@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested
+from commands import Contested, write
 from conflicts_endpoint import WEIGHTS
 from scripted import Scripted, fenced_text
-from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
+from tagging import ScriptedTagger, offer, word_for_word
 
 from nli.pairs import Pair
 from pipelines.conflicts.classifier import read
@@ -29,9 +29,7 @@ VALIDATE = ["conflicts", "validate"]
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""
-    scripted = ScriptedTagger(lambda pair: SUPPORT if pair.hypothesis in pair.premise else UNSURE)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
-    return scripted
+    return offer(monkeypatch, ScriptedTagger(word_for_word))
 
 
 @pytest.fixture(autouse=True)
@@ -58,10 +56,6 @@ def price(thing: str) -> dict[str, Any]:
 
 def taste(thing: str) -> dict[str, Any]:
     return query(f"Is {thing} good for you?", OPINIONS, f"Yes, {thing} is.", f"No, {thing} is bad.")
-
-
-def write(name: str, *rows: object) -> None:
-    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def rows_of(folder: str, name: str) -> list[dict[str, Any]]:

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 from commands import Contested, contents, results, table
 from scripted import Scripted
-from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
+from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, offer
 
 from nli.calibration import risk_curve
-from nli.risk import RiskCurve
 from pipelines.conflictscore.result import Result
-from pipelines.evidence.nli import TaggerFolder
 
 CURVE = risk_curve(
     [0.95] * 40 + [0.85] * 40 + [0.5] * 20,
@@ -29,16 +27,7 @@ TABLE = {
 @pytest.fixture
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger, with a curve."""
-    scripted = ScriptedTagger(by_table(TABLE))
-    offer(monkeypatch, scripted, CURVE)
-    return scripted
-
-
-def offer(monkeypatch: pytest.MonkeyPatch, tagger: ScriptedTagger, curve: RiskCurve | None) -> None:
-    def shipped() -> TaggerFolder:
-        return folder_of(tagger, curve=curve)
-
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", shipped)
+    return offer(monkeypatch, ScriptedTagger(by_table(TABLE)), CURVE)
 
 
 @pytest.fixture

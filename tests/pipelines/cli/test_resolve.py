@@ -10,7 +10,7 @@ from commands import Contested
 from conflicts_endpoint import WEIGHTS, call_of, speaks
 from pages import unpacked
 from scripted import Scripted, fenced_text, prompt_of
-from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
+from tagging import ScriptedTagger, offer, word_for_word
 
 from pipelines import prompts
 from pipelines.conflicts.classifier import Linear, TypeClassifier
@@ -25,9 +25,7 @@ OUTDATED = CATEGORY[ConflictType.OUTDATED].label
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger: a text supports what it says word for word."""
-    scripted = ScriptedTagger(lambda pair: SUPPORT if pair.hypothesis in pair.premise else UNSURE)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
-    return scripted
+    return offer(monkeypatch, ScriptedTagger(word_for_word))
 
 
 @pytest.fixture(autouse=True)

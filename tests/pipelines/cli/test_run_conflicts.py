@@ -2,20 +2,19 @@
 
 import json
 import re
-import struct
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, at, contents, ours, table, write
 from conflicts_endpoint import WEIGHTS, call_of, speaks
 from pages import unpacked
 from scripted import Scripted, fenced_text, prompt_of
-from tagging import SUPPORT, UNSURE, ScriptedTagger, folder_of
+from tagging import ScriptedTagger, offer, word_for_word
+from tiny_words import word_counting
 
-from nli.pairs import Pair
 from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.retrieval.dense import Embedder
@@ -85,17 +84,10 @@ def says(type_: ConflictType) -> TypeClassifier:
     return TypeClassifier(trained_on={"file": "made"}, tagger="known", whole=linear, folds=())
 
 
-def word_for_word(pair: Pair) -> tuple[float, float, float]:
-    """A text supports what it says word for word, and tells nothing of anything else."""
-    return SUPPORT if pair.hypothesis in pair.premise else UNSURE
-
-
 @pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger."""
-    scripted = ScriptedTagger(word_for_word)
-    monkeypatch.setattr("pipelines.experiment.options.shipped_tagger", lambda: folder_of(scripted))
-    return scripted
+    return offer(monkeypatch, ScriptedTagger(word_for_word))
 
 
 @pytest.fixture(autouse=True)
@@ -115,24 +107,6 @@ def endpoint() -> Iterator[Scripted]:
 
     with Scripted(reply=speaks, weigh=weigh, key="") as scripted:
         yield scripted
-
-
-def write(name: str, *queries: object) -> None:
-    Path(name).write_text("".join(json.dumps(each) + "\n" for each in queries))
-
-
-def at(endpoint: Scripted) -> list[str]:
-    return ["--endpoint", endpoint.url]
-
-
-def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
-    """This run's rows of a table, those that have the chosen cells."""
-    return [
-        row
-        for row in table(Path("out"), name)
-        if row.get("figures", "this run") == "this run"
-        and all(row[column] == cell for column, cell in chosen.items())
-    ]
 
 
 def answers(name: str = "conflicts_answers", **chosen: object) -> dict[str, dict[str, Any]]:
@@ -547,21 +521,7 @@ def test_unreadable_replies_are_counted(contested: Contested, endpoint: Scripted
 @pytest.fixture
 def small(endpoint: Scripted, tmp_path: Path) -> Scripted:
     """An endpoint of 1,800 tokens, whose tokenizer counts words and marks."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    model = tmp_path / "tiny"
-    model.mkdir()
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(model / "tokenizer.json"))
-    (model / "chat_template.jinja").write_text(
-        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
-    )
-    (model / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    weights = struct.pack("<Q", len(header)) + header + bytes(16)
-    (model / "model.safetensors").write_bytes(weights)
-    endpoint.root, endpoint.context = str(model), 1800
+    endpoint.root, endpoint.context = str(word_counting(tmp_path / "tiny")), 1800
     return endpoint
 
 
@@ -604,14 +564,9 @@ def test_sources_that_do_not_fit(contested: Contested, small: Scripted) -> None:
 
 
 def test_queries_that_are_refused_are_counted_and_tried_again(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, endpoint: Scripted
 ) -> None:
-    answer, refused = endpoint.answer, ["How many lanes"]
-
-    def choosy(request: dict[str, Any]) -> dict[str, Any] | int:
-        return 400 if any(word in prompt_of(request) for word in refused) else answer(request)
-
-    monkeypatch.setattr(endpoint, "answer", choosy)
+    endpoint.refuses = lambda prompt: "How many lanes" in prompt
     command = [*MINE, *at(endpoint), *BY_MODEL]
     assert contested.refused(*command).startswith(
         f"'2': the server at {endpoint.url} refuses the request (status 400)"
@@ -622,7 +577,7 @@ def test_queries_that_are_refused_are_counted_and_tried_again(
     ]  # fmt: skip
     assert column(answers(), "failed") == [1] * 4
     assert answers()["Oracle"]["behaviour"] == 1
-    refused.clear()
+    endpoint.refuses = lambda _: False
     asked = len(endpoint.requests)
     contested.done(*command)
     again = [prompt for prompt in endpoint.prompts()[asked:] if "<<RESULT" in prompt]

@@ -2,16 +2,16 @@
 
 import json
 import re
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents, table
+from commands import Contested, at, contents, ours, table, write
 from debates import conclusion, readers, schema_of
 from pages import unpacked
 from scripted import Scripted, prompt_of
+from tiny_words import word_counting
 
 from pipelines.evidence.nli import shipped_tagger
 from pipelines.madam_rag.settings import RELEASED
@@ -118,24 +118,6 @@ def endpoint() -> Iterator[Scripted]:
     """Readers, who say the years of their documents."""
     with Scripted(reply=readers, key="") as scripted:
         yield scripted
-
-
-def write(name: str, *questions: object) -> None:
-    Path(name).write_text("".join(json.dumps(each) + "\n" for each in questions))
-
-
-def at(endpoint: Scripted) -> list[str]:
-    return ["--endpoint", endpoint.url]
-
-
-def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
-    """This run's rows of a table, those that have the chosen cells."""
-    return [
-        row
-        for row in table(Path("out"), name)
-        if row.get("figures", "this run") == "this run"
-        and all(row[column] == cell for column, cell in chosen.items())
-    ]
 
 
 def results(name: str = "ramdocs", out: str = "out") -> list[dict[str, Any]]:
@@ -444,21 +426,7 @@ def test_unreadable_agents_never_agree(contested: Contested, endpoint: Scripted)
 @pytest.fixture
 def small(endpoint: Scripted, tmp_path: Path) -> Scripted:
     """An endpoint of 1,600 tokens, whose tokenizer counts words and marks."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    model = tmp_path / "tiny"
-    model.mkdir()
-    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.save(str(model / "tokenizer.json"))
-    (model / "chat_template.jinja").write_text(
-        "{% for message in messages %}{{ message.content }}\n{% endfor %}"
-    )
-    (model / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
-    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
-    weights = struct.pack("<Q", len(header)) + header + bytes(16)
-    (model / "model.safetensors").write_bytes(weights)
-    endpoint.root, endpoint.context = str(model), 1600
+    endpoint.root, endpoint.context = str(word_counting(tmp_path / "tiny")), 1600
     return endpoint
 
 
@@ -494,14 +462,9 @@ def results_so_far() -> list[dict[str, Any]]:
 
 
 def test_a_question_that_no_method_can_be_asked_is_tried_again(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, endpoint: Scripted
 ) -> None:
-    answer, refused = endpoint.answer, ["mill"]
-
-    def choosy(request: dict[str, Any]) -> dict[str, Any] | int:
-        return 400 if any(word in prompt_of(request) for word in refused) else answer(request)
-
-    monkeypatch.setattr(endpoint, "answer", choosy)
+    endpoint.refuses = lambda prompt: "mill" in prompt
     command = [*MINE, *at(endpoint)]
     assert contested.refused(*command).startswith(
         f"'2': the server at {endpoint.url} refuses the request (status 400)"
@@ -514,7 +477,7 @@ def test_a_question_that_no_method_can_be_asked_is_tried_again(
     assert (failure["question"], failure["what"]) == ("2", "failed")
     assert "status 400" in failure["reason"]
 
-    refused.clear()
+    endpoint.refuses = lambda _: False
     asked = len(endpoint.requests)
     contested.done(*command)
     assert {"mill" in prompt for prompt in endpoint.prompts()[asked:]} == {True}
@@ -525,23 +488,14 @@ def test_a_question_that_no_method_can_be_asked_is_tried_again(
 # Kills.
 
 
-def test_a_method_that_was_refused_is_tried_again(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer, refused = endpoint.answer, [True]
-
-    def choosy(request: dict[str, Any]) -> dict[str, Any] | int:
-        prompt = prompt_of(request)
-        to_be_refused = refused and "from several documents" in prompt and "mill" in prompt
-        return 400 if to_be_refused else answer(request)
-
-    monkeypatch.setattr(endpoint, "answer", choosy)
+def test_a_method_that_was_refused_is_tried_again(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.refuses = lambda prompt: "from several documents" in prompt and "mill" in prompt
     contested.done(*MINE, *at(endpoint), "--on-error", "skip")
     assert sum(row["unreadable"] for row in ours("madam_methods")) == 1
     assert sorted(result["status"] for result in results()) == [
         "answered", "answered", "incomplete",
     ]  # fmt: skip
-    refused.clear()
+    endpoint.refuses = lambda _: False
     contested.done(*MINE, *at(endpoint))
     assert {row["unreadable"] for row in ours("madam_methods")} == {0}
     assert {result["status"] for result in results()} == {"answered"}
