@@ -115,9 +115,6 @@ def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], wi
         settings: Whose options.
         names: Fields; those that the model lacks are passed over.
         without: What makes them idle: "--strategy none, which asks no language model".
-
-    Raises:
-        InputError: One of them was given.
     """
     wanted = set(names)
     for each in options_of(type(settings)):

@@ -18,10 +18,6 @@ EXPERIMENTS: Final[dict[str, str]] = {
 
 
 def experiment(name: str) -> "Experiment[Any, Any]":
-    """The declaration of an experiment.
-
-    Args:
-        name: One of `EXPERIMENTS`.
-    """
+    """The declaration of one of `EXPERIMENTS`."""
     found: Experiment[Any, Any] = import_module(EXPERIMENTS[name]).EXPERIMENT
     return found

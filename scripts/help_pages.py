@@ -87,7 +87,7 @@ Meaning = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Option:
-    """An option or argument of a command, as its help has it in a panel.
+    """An option or argument in a panel of a command's help.
 
     `--out <path>`, what it does, and `[default: results]` or nothing.
     """
@@ -140,14 +140,10 @@ def commands_page() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-def schema() -> str:
-    """The text of docs/input.schema.json."""
-    return json.dumps(Record.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
-
-
 def pages() -> dict[Path, str]:
     """Path -> content of everything that is made from the code."""
-    return {DOCS / "commands.md": commands_page(), DOCS / "input.schema.json": schema()}
+    schema = json.dumps(Record.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return {DOCS / "commands.md": commands_page(), DOCS / "input.schema.json": schema}
 
 
 def _commands(command: Any, name: str) -> Iterator[Command]:

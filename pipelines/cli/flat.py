@@ -19,11 +19,8 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
     """A command for typer, with an option for each field of its parameters that are settings.
 
     The settings that the command is called with know in `model_fields_set` what was given on the
-    command line; defaults are not in it. Options without effect are refused.
-
-    Args:
-        command: Its other parameters are as typer wants them.
-        items: What it counts, for "{items}" in the help of options: "questions".
+    command line; defaults are not in it. Options without effect are refused. `items` is what the
+    command counts, for "{items}" in the help of options: "questions".
 
     Raises:
         ValueError: Two options have one name.

@@ -49,13 +49,8 @@ def save(
 ) -> None:
     """Write the map as the files that are asked for.
 
-    Args:
-        shown: The map.
-        view: Puts it on a page, from its picture; without words there is none.
-        files: Which of them.
-        question: Above the picture.
-        settings: What the page says of how the map was made.
-        model: Whose gradients these are.
+    `view` puts it on a page, from its picture, which there is none of without words; `settings` is
+    what the page says of how the map was made, `model` whose gradients these are.
     """
     html, png = files.html, files.png
     drawn = shown.picture(question) if (png or html) and shown.values.size else None

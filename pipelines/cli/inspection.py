@@ -67,11 +67,6 @@ def inspect(
 ) -> None:
     """Do the work with the models that it needs; print what it found, and write its page.
 
-    Args:
-        options: Which models; `ResultOptions` among them.
-        needs: Which of the models.
-        work: Given the models, and whom to tell what is being waited for.
-
     Raises:
         InputError: An option has no effect, or the page cannot be written.
     """

@@ -100,15 +100,7 @@ def write_page(
     described: dict[str, Any],
     model: tuple[str, str] | None,
 ) -> None:
-    """Write a folder's `report.html`.
-
-    Args:
-        folder: Made where it is missing.
-        title: Heading of the page.
-        view: Its content.
-        described: What was done, folded at the page's end.
-        model: Name and digest of the tagger, where there is one.
-    """
+    """Write a folder's `report.html`; `model` is name and digest of the tagger, if there is one."""
     from pipelines.report.explorer import write
     from pipelines.report.glance import ModelUsed
 

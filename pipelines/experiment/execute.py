@@ -161,11 +161,7 @@ async def models_for(
 ) -> AsyncIterator[Models]:
     """The models that are needed. A server starts with the first question, if there is one.
 
-    Args:
-        options: Which models.
-        needs: Which of them.
-        on_status: Told what is being waited for.
-        logs: Folder for the servers' logs.
+    Its logs go to the folder `logs`; `on_status` is told what is being waited for.
 
     Raises:
         ServingError: There is no such model.

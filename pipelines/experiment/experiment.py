@@ -61,14 +61,11 @@ Counting = Callable[[str, int], AbstractContextManager[Counter]]
 
 @dataclass(frozen=True)
 class Models:
-    """What is open while something is asked.
+    """What is open while something is asked; a model that is not needed is None.
 
     Attributes:
         store: Of judgements.
-        profile: Name of the profile.
-        client: The language model; None where none is needed.
         judging: The language model that judges; `client` unless another one does.
-        tagger: The NLI tagger; None where none is needed.
         prompts: Folder with prompts of the user's own.
         fresh: Whether the language model's judgements are of a repeat, and so not kept.
     """

@@ -153,11 +153,7 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
 
 
 def tagger_named(name: str | None, where: Source) -> TaggerFolder:
-    """The tagger of that name, or else the profile's, or else the shipped one.
-
-    Args:
-        name: Folder or registered name.
-        where: Its profile and folder of models.
+    """The tagger of that folder or registered name, or else the profile's, or else the shipped one.
 
     Raises:
         InputError: The folder is no tagger.

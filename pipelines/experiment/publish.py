@@ -18,13 +18,9 @@ FactT = TypeVar("FactT")
 
 @dataclass(frozen=True)
 class Runs(Generic[ResultT]):
-    """What a folder has of an experiment.
+    """What a folder has of an experiment of that name.
 
-    Attributes:
-        experiment: Its name.
-        folder: The run folder.
-        entries: Name of a run -> its entry in `run.json`, in order of their beginning.
-        results: Name of a run -> its results.
+    By the names of its runs: their entries in `run.json`, in order of their beginning, and results.
     """
 
     experiment: str
@@ -52,12 +48,10 @@ class Runs(Generic[ResultT]):
 
 @dataclass(frozen=True)
 class Publication:
-    """What an experiment comes to.
+    """What an experiment comes to: its place on the page, and its tables.
 
-    Attributes:
-        view: Its place on the page.
-        tables: Written as files; a sentence on what they were made with is added to each.
-        files: Further files of the run folder: name -> text.
+    A sentence on what they were made with is added to each table. `files` are further files of the
+    run folder: name -> text.
     """
 
     view: ExperimentView
@@ -82,14 +76,9 @@ def made_with(config: Mapping[str, Any]) -> str:
 
 
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
-    """Write `tables/` and `report.html`.
+    """Write `tables/` and `report.html` of a folder that the caller has locked.
 
-    Args:
-        folder: Locked by the caller.
-        published: Of each experiment what it comes to, and what it was made from; at least one.
-
-    Raises:
-        InputError: The folder cannot be written.
+    Given is of each experiment what it comes to, and what it was made from; at least one.
     """
     for made, runs in published:
         for name, text in made.files.items():

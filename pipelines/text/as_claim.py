@@ -11,10 +11,6 @@ def as_claim(question: str, answer: str) -> str:
 
     "When was the dam built?" with "1902" is "The dam was built in 1902."; with "It was built in
     1902." it is just that.
-
-    Args:
-        question: What is asked.
-        answer: Not empty.
     """
     sentence = answer.endswith(".") and len(answer.split()) >= SENTENCE_WORDS
     return answer if sentence else declarative(question, answer)

@@ -82,12 +82,9 @@ Round = dict[str, Measurement]
 
 @dataclass(frozen=True)
 class Server:
-    """A model that is being served.
+    """A model that is being served, as the options named it, and as it was found.
 
     Attributes:
-        source: As the options named it.
-        resolved: Identity and tokenizer.
-        endpoints: Where it answers.
         concurrency: Requests in flight that a run would allow.
         load: Load of this machine, in the last minute before the start, in busy cores.
     """

@@ -32,14 +32,9 @@ SENTENCES = 4
 
 @dataclass(frozen=True)
 class Measurement:
-    """One arm.
+    """One arm: what indexing and searching took, and the passage found first for each query.
 
-    Attributes:
-        build_s: Seconds to index.
-        build_mib: What indexing added to the memory of its process, at its peak.
-        search_mib: What searching added to the memory of its process.
-        query_ms: Milliseconds of each query.
-        best: The passage found first, for each query.
+    Memory is what the process grew by.
     """
 
     build_s: float

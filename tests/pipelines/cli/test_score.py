@@ -11,7 +11,7 @@ from pipelines.cli.app import main
 from pipelines.conflictscore.result import Result
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     Path("answer.txt").write_text("The bridge was opened in 1932. Crossing costs [two] pounds.")
@@ -24,7 +24,7 @@ SCORE = ["score", "--response", "answer.txt", "--documents", "plaque.txt", "arch
 
 
 def test_the_table_shows_claims_labels_and_scores(
-    files: Path, endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint.weigh = lambda r: [0.9, 0.05, 0.05] if "Opened 1932" in str(r) else [0.1, 0.8, 0.1]
     arguments = [*SCORE, "--evidence", "choice", "--endpoint", endpoint.url]
@@ -37,7 +37,7 @@ def test_the_table_shows_claims_labels_and_scores(
 
 
 def test_an_undetermined_claim_is_not_shown_as_agreement(
-    files: Path, endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def reply(request: dict[str, Any]) -> str:
         if request["response_format"]["json_schema"]["name"] == "Claims":
@@ -54,7 +54,7 @@ def test_an_undetermined_claim_is_not_shown_as_agreement(
 
 
 def test_json_is_the_result_and_nothing_else(
-    files: Path, endpoint: Scripted, capsys: pytest.CaptureFixture[str]
+    endpoint: Scripted, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main([*SCORE, "--json", "--endpoint", endpoint.url]) == 0
     result = Result.model_validate_json(capsys.readouterr().out)
