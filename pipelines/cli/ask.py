@@ -87,8 +87,8 @@ def ask(
         )
         used = models_used(
             tagger=judge.tagger,
-            judge=judge.llm and judge.llm.client.model,
-            writer=writer and writer.client.model,
+            judge=judge.llm.client.model if judge.llm else None,
+            writer=writer.client.model if writer else None,
         )
 
         def view() -> ExperimentView:
@@ -105,7 +105,7 @@ def ask(
             about={"query": answer.query, "index": str(options.index)},
         )
 
-    inspect(options, needs, work)
+    inspect(options, needs, work, as_json=options.as_json, html=options.html)
 
 
 def one_line_of(query: str) -> str:

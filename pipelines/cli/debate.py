@@ -106,7 +106,8 @@ def debate(
             about={"question": asked.question},
         )
 
-    inspect(options, Needs(role="generator", tagger=tagger, untagged=UNTOLD), work)
+    needs = Needs(role="generator", tagger=tagger, untagged=UNTOLD)
+    inspect(options, needs, work, as_json=options.as_json, html=options.html)
 
 
 def _method(options: PanelOptions) -> str:

@@ -64,6 +64,9 @@ def inspect(
     options: ModelOptions,
     needs: Needs,
     work: Callable[[Models, Tell], Awaitable[Inspection]],
+    *,
+    as_json: bool,
+    html: Path | None = None,
 ) -> None:
     """Do the work with the models that it needs; print what it found, and write its page.
 
@@ -71,7 +74,6 @@ def inspect(
         InputError: An option has no effect, or the page cannot be written.
     """
     refuse_unneeded(options, needs)
-    html = options.html if isinstance(options, PageOptions) else None
     if html is not None:
         check_writable(html)
 
@@ -85,7 +87,7 @@ def inspect(
         if html is not None and found.view is not None:
             write(html, found.title, [found.view()], {**found.about, **provenance()})
     finally:  # what was found is shown though the page cannot be written
-        if isinstance(options, ResultOptions) and options.as_json:
+        if as_json:
             print(found.result.model_dump_json(indent=2))
         else:
             found.show(Console(emoji=False))

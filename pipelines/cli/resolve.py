@@ -121,7 +121,7 @@ def resolve(
         def view() -> ExperimentView:
             from pipelines.conflicts.view import query_view
 
-            used = models_used(answers=client and client.model, tagger=tagger)
+            used = models_used(answers=client.model if client else None, tagger=tagger)
             return query_view(result, used)
 
         return Inspection(
@@ -133,7 +133,7 @@ def resolve(
             about={"query": asked.query},
         )
 
-    inspect(options, needs, work)
+    inspect(options, needs, work, as_json=options.as_json, html=options.html)
     for doubt in doubts(methods, needs):
         STDERR.print(escape(doubt), soft_wrap=True)
 

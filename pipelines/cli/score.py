@@ -117,7 +117,7 @@ def score(
         cost = spent(models.client, scorer.judge)
         return Inspection(result, lambda console: show(result, console), cost)
 
-    inspect(options, needs, work)
+    inspect(options, needs, work, as_json=options.as_json)
 
 
 def read_documents(paths: list[Path]) -> tuple[Document, ...]:
