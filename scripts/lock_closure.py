@@ -116,15 +116,13 @@ def exemptions(text: str) -> list[Exemption]:
     ]
 
 
-def faults(
-    lock: str, locked: Sequence[Pin], requires: Requires, pythons: Sequence[str] = PYTHONS
-) -> list[Fault]:
+def faults(lock: str, locked: Sequence[Pin], requires: Requires) -> list[Fault]:
     """What a lock lacks or violates, on x86-64 Linux.
 
     A package whose metadata is not in `requires` is passed over.
     """
     where: dict[tuple[NormalizedName, str, Version | None], dict[str, None]] = {}
-    for python in pythons:
+    for python in PYTHONS:
         there = environment(python)
         here = {pin.name: pin for pin in locked if pin.counts(there)}
         for package, requirement in _required(here, requires, there):

@@ -19,7 +19,6 @@ from pipelines.conrag.pipeline import conrag
 from pipelines.errors import InputError
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import refuse_unneeded
 from pipelines.experiment.options import judging
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView
@@ -65,7 +64,6 @@ def ask(
             "--generator llm, or write the claim that passages are to support or refute"
         )
     needs, claim = options.needs(), as_claim(text)
-    refuse_unneeded(options, needs)
     index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
     retrieved = index.search(
         claim or text,
