@@ -1,17 +1,13 @@
-"""What the benchmarks share: a server, one timed arm, rounds, and tables ready to paste."""
+"""What the benchmarks share: a server, rounds in turn, and tables ready to paste."""
 
-import asyncio
 import os
-import re
-import secrets
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import psutil
@@ -20,17 +16,8 @@ from rich.markup import escape
 from typer.exceptions import Abort, TyperException
 
 from pipelines.cli.progress import STDERR
-from pipelines.data.jsonl import SAMPLES, read
-from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement
-from pipelines.evidence.llm import LlmLabeller, Mode
-from pipelines.prompts import Prompt
 from pipelines.runs.provenance import hardware
-from serving.backend import RunningEndpoints
-from serving.cache import CompletionCache
-from serving.calls import Usage
-from serving.client import Client
 from serving.connect import DEFAULT_CONCURRENCY, Resolved, Source, backend, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
@@ -38,9 +25,6 @@ from serving.home import default_home
 from serving.offline import go_offline
 
 Rounds = Annotated[int, typer.Option(min=1, help="How often each arm is measured, in turn.")]
-Claims = Annotated[
-    int, typer.Option(min=1, help="Claims, each with the 4 or 5 documents of its sample.")
-]
 Pairs = Annotated[
     Path | None,
     typer.Option(
@@ -49,35 +33,6 @@ Pairs = Annotated[
         show_default=False,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Case:
-    """Claims that are each judged against each document."""
-
-    claims: tuple[str, ...]
-    documents: tuple[Document, ...]
-
-
-@dataclass(frozen=True)
-class Arm:
-    """One way of judging; in flight are as many requests as a run would allow, or fewer."""
-
-    mode: Mode
-    prompt: Prompt
-    concurrency: int | None = None
-
-
-@dataclass(frozen=True)
-class Measurement:
-    """One arm in one round: the time, and its judgements in the order of the cases."""
-
-    seconds: float
-    usage: Usage
-    judgements: tuple[Judgement, ...]
-
-
-Round = dict[str, Measurement]
 
 
 @dataclass(frozen=True)
@@ -94,58 +49,6 @@ class Server:
     endpoints: tuple[Endpoint, ...]
     concurrency: int
     load: float
-
-    async def judge(self, cases: Sequence[Case], arm: Arm) -> Measurement:
-        """Judge all cases with nothing left over from any request before.
-
-        The cache of completions is a new file. A random line at the head of the prompt keeps the
-        server from finding a prefix that an earlier arm or round has read; within the arm all
-        requests have the same line, so they share what they share in a run.
-
-        Raises:
-            ServingError: The server failed in between, so the time means nothing.
-        """
-        # Digits, because tokenizers make equally many tokens of equally many digits.
-        salt = f"Batch {secrets.randbelow(10**12):012}."
-        salted = Prompt(arm.prompt.name, f"{salt}\n\n{arm.prompt.source}")
-        with (
-            TemporaryDirectory() as folder,
-            CompletionCache(Path(folder) / "completions.sqlite") as cache,
-        ):
-            client = Client(
-                self.resolved.identity,
-                self.resolved.tokenizer,
-                cache,
-                RunningEndpoints(self.endpoints),
-                concurrency=arm.concurrency or self.concurrency,
-            )
-            labeller = LlmLabeller(client, arm.mode, salted)
-            start = time.perf_counter()
-            labelled = await asyncio.gather(
-                *(labeller(case.claims, case.documents) for case in cases)
-            )
-            seconds = time.perf_counter() - start
-            await client.close()
-        if client.usage.retries:
-            raise ServingError("the server failed during a measurement; start the benchmark again")
-        judgements = tuple(judgement for each in labelled for judgement in each.judgements)
-        return Measurement(seconds, client.usage, judgements)
-
-    async def compare(
-        self, arms: Mapping[str, Arm], cases: Sequence[Case], rounds: int
-    ) -> list[Round]:
-        """Measure the arms in turn.
-
-        Before that each arm judges one claim untimed: a first request pays for what later ones
-        find.
-        """
-        for arm in arms.values():
-            await self.judge([Case(cases[0].claims[:1], cases[0].documents[:1])], arm)
-        found: list[Round] = [{} for _ in range(rounds)]
-        for number, name in turns(arms, rounds):
-            found[number - 1][name] = await self.judge(cases, arms[name])
-            tell(number, name, found[number - 1][name].seconds)
-        return [{name: measured[name] for name in arms} for measured in found]
 
 
 @asynccontextmanager
@@ -180,29 +83,6 @@ def tell(number: int, name: str, seconds: float) -> None:
     STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
 
 
-def sample_cases(claims: int) -> list[Case]:
-    """So many claims, sentences of the bundled responses, with the documents of their samples.
-
-    Raises:
-        InputError: The samples have fewer.
-    """
-    documents: dict[str, tuple[Document, ...]] = {}
-    sentences: dict[str, list[str]] = {}
-    for example in read(SAMPLES).examples:
-        documents[example.group] = example.documents
-        known = sentences.setdefault(example.group, [])
-        known += [s for s in re.split(r"(?<=[.!?])\s+", example.response) if s not in known]
-    if claims > (most := sum(map(len, sentences.values()))):
-        raise InputError(f"--claims {claims}: the bundled samples make {most} claims; ask for less")
-    cases = []
-    for group, all_of_group in sentences.items():
-        taken = tuple(all_of_group[:claims])
-        claims -= len(taken)
-        if taken:
-            cases.append(Case(taken, documents[group]))
-    return cases
-
-
 def machine_line(load: float) -> str:
     """This machine and its load before the start, as a line of a Markdown list."""
     here = hardware()
@@ -229,26 +109,6 @@ def machine(server: Server) -> str:
         f"- model: {identity.name}, digest {identity.digest}\n"
         f"{date_line()}"
     )
-
-
-def rounds_table(rounds: Sequence[Round]) -> str:
-    """One row per round and arm: seconds, calls, tokens."""
-    heading = ("round", "arm", "seconds", "calls", "tokens read", "of them cached", "written")
-    rows = []
-    for number, measured in enumerate(rounds, start=1):
-        for name, arm in measured.items():
-            read, cached = arm.usage.prompt_tokens, arm.usage.cached_prefix_tokens
-            counts = (f"{read:,}", f"{cached / read:.0%}" if read else "–")
-            written = f"{arm.usage.completion_tokens:,}"
-            seconds = f"{arm.seconds:.1f}"
-            rows.append((str(number), name, seconds, f"{arm.usage.calls:,}", *counts, written))
-    return markdown(heading, rows)
-
-
-def ratio_table(rounds: Sequence[Round], slow: str, fast: str) -> str:
-    """How many times as long the slow arm took, within each round."""
-    ratios = [measured[slow].seconds / measured[fast].seconds for measured in rounds]
-    return markdown(("time", "min", "median", "max"), [(f"{slow} / {fast}", *spread(ratios))])
 
 
 def spread(ratios: Sequence[float]) -> tuple[str, ...]:

@@ -81,15 +81,15 @@ def check_output(output: str, rows: list[tuple[str, str]], ratio: str) -> None:
 
 def test_prompt_order(endpoint: Scripted) -> None:
     output, batches = measured(
-        "prompt_order.py", endpoint, "--rounds", "2", "--claims", "3", "--tokens", "50"
+        "judging.py", endpoint, "prompt-order", "--rounds", "2", "--claims", "3", "--tokens", "50"
     )
     check_output(
         output,
         [
-            ("1", "document first"),
             ("1", "claim first"),
-            ("2", "document first"),
+            ("1", "document first"),
             ("2", "claim first"),
+            ("2", "document first"),
         ],
         "claim first / document first",
     )
@@ -101,7 +101,7 @@ def test_prompt_order(endpoint: Scripted) -> None:
 
     orders = [{document_first(request) for request in batches[key]} for key in keys]
     # Every other round the other way round.
-    assert orders == [{True}, {False}, {False}, {True}]
+    assert orders == [{False}, {True}, {True}, {False}]
 
     def lines(key: str) -> Counter[str]:
         return Counter(
@@ -137,7 +137,7 @@ class Watch:
 def test_concurrency(endpoint: Scripted) -> None:
     watched = Watch(0.05)
     endpoint.weigh, endpoint.reply = watched(by_digest), watched(sentences)
-    output, batches = measured("concurrency.py", endpoint, "--rounds", "1", "--claims", "2")
+    output, batches = measured("judging.py", endpoint, "batching", "--rounds", "1", "--claims", "2")
     rows = [("1", "one at a time"), ("1", "all in flight")]
     check_output(output, rows + rows, "one at a time / all in flight")
     keys = check_same_pairs(batches, warm_ups=4, timed=4, count=8)
@@ -161,10 +161,12 @@ def test_evidence_mode(endpoint: Scripted) -> None:
         return f'{{"snippet": "", "reasoning": "", "answer": "{answer}"}}'
 
     endpoint.reply = reply
-    output, batches = measured("evidence_mode.py", endpoint, "--rounds", "1", "--claims", "2")
-    check_output(output, [("1", "choice"), ("1", "json")], "json / choice")
+    output, batches = measured(
+        "judging.py", endpoint, "evidence-mode", "--rounds", "1", "--claims", "2"
+    )
+    check_output(output, [("1", "json"), ("1", "choice")], "json / choice")
     keys = check_same_pairs(batches, warm_ups=2, timed=2, count=8)
-    assert ["response_format" in batches[key][0] for key in keys] == [False, True]
+    assert ["response_format" in batches[key][0] for key in keys] == [True, False]
     assert "| 1 | 8 | 4 | 0.50 [0.22, 0.78] | 1 |" in output
 
 
@@ -329,8 +331,9 @@ def test_mistakes_are_one_line(endpoint: Scripted) -> None:
         (("--rounds", "0"), "--rounds"),
         (("--claims", "1000", "--endpoint", endpoint.url), "--claims 1000"),
         (("--profile", "no-such-profile"), "no profile 'no-such-profile'"),
+        (("--tokens", "9"), "--tokens has no effect with evidence-mode"),
     ):
-        done = bench("evidence_mode.py", *options)
+        done = bench("judging.py", "evidence-mode", *options)
         assert done.returncode == 2
         assert says in done.stderr
         assert len(done.stderr.splitlines()) == 1
@@ -339,7 +342,9 @@ def test_mistakes_are_one_line(endpoint: Scripted) -> None:
 
 def test_a_server_that_fails_spoils_the_measurement(endpoint: Scripted) -> None:
     endpoint.faults.append(503)
-    done = bench("evidence_mode.py", "--rounds", "1", "--claims", "1", "--endpoint", endpoint.url)
+    done = bench(
+        "judging.py", "batching", "--rounds", "1", "--claims", "1", "--endpoint", endpoint.url
+    )
     assert done.returncode == 2
     assert "failed during a measurement" in done.stderr
     assert done.stdout == ""
