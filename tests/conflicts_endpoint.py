@@ -120,9 +120,7 @@ _VERDICTS = {
 
 @asynccontextmanager
 async def asking(
-    folder: Path,
-    reply: Callable[[dict[str, Any]], str] = writes,
-    weights: list[float] = WEIGHTS,
+    folder: Path, reply: Callable[[dict[str, Any]], str] = writes, weights: list[float] = WEIGHTS
 ) -> AsyncIterator[tuple[Client, list[dict[str, Any]]]]:
     """A client of a scripted endpoint with an empty cache, and the requests it was sent."""
     with Scripted(reply=reply, weigh=lambda _: weights, key="") as endpoint:

@@ -42,11 +42,7 @@ def _qwen3() -> Any:
     return Qwen3ForCausalLM(Qwen3Config(**SIZES, head_dim=8))
 
 
-ARCHITECTURES: dict[str, Callable[[], Any]] = {
-    "llama": _llama,
-    "gemma3": _gemma3,
-    "qwen3": _qwen3,
-}
+ARCHITECTURES: dict[str, Callable[[], Any]] = {"llama": _llama, "gemma3": _gemma3, "qwen3": _qwen3}
 
 
 @cache

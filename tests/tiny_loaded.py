@@ -35,12 +35,7 @@ def tokenizer() -> Any:
 def model(architecture: str, seed: int = 7) -> Any:
     """A frozen model with room for a few hundred tokens."""
     import torch
-    from transformers import (
-        Gemma3ForCausalLM,
-        Gemma3TextConfig,
-        LlamaConfig,
-        LlamaForCausalLM,
-    )
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM
 
     sizes = SIZES | {"vocab_size": VOCABULARY, "max_position_embeddings": 400}
     torch.manual_seed(seed)

@@ -109,11 +109,7 @@ def build(options: BenchOptions) -> None:
         claims = made.claims
         STDERR.print(f"{len(claims):,} claims by the model, {made.refused:,} by rules")
     examples = bench.build(
-        posed,
-        part=options.half,
-        seed=options.seed,
-        questions=options.questions,
-        claims=claims,
+        posed, part=options.half, seed=options.seed, questions=options.questions, claims=claims
     )
     write(options.out, examples)
     show(bench.counts(examples), Console())

@@ -127,8 +127,7 @@ class ValidationOptions(LlmOptions):
     """What is judged, and by which model."""
 
     data: Annotated[
-        Path,
-        Option("Answers that people have judged; see docs/input.md.", shown="bundled samples"),
+        Path, Option("Answers that people have judged; see docs/input.md.", shown="bundled samples")
     ] = validation.SAMPLES
     behaviour: Annotated[
         Literal["json", "choice"],

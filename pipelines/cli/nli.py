@@ -71,8 +71,7 @@ class PairOptions(Options):
 
     out: Annotated[Path, Option("File of pairs to write: .jsonl or .jsonl.gz.")]
     nli: Annotated[
-        list[Path] | None,
-        _release("A file of labelled pairs that is taken as it is. Repeatable."),
+        list[Path] | None, _release("A file of labelled pairs that is taken as it is. Repeatable.")
     ] = None
     releases: PairReleases = PairReleases()
     leave_out: Annotated[
@@ -82,7 +81,7 @@ class PairOptions(Options):
         bool,
         Option(
             "Write the pairs of --nli only; the other releases are read for what their test "
-            "halves show, which is left out.",
+            "halves show, which is left out."
         ),
     ] = False
     keep_from: Annotated[
@@ -104,7 +103,7 @@ class PairOptions(Options):
         bool,
         Option(
             "Make pairs of the documents alone as well: a sentence and its passage, and the same "
-            "with a number, date or name exchanged.",
+            "with a number, date or name exchanged."
         ),
     ] = False
     seed: Seed = 42

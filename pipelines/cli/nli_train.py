@@ -41,22 +41,17 @@ class TrainOptions(Options):
         ),
     ] = None
     dropout: Annotated[
-        float,
-        Field(ge=0, le=0.9),
-        Option("Of hidden states; 0.1 where pairs are passed often."),
+        float, Field(ge=0, le=0.9), Option("Of hidden states; 0.1 where pairs are passed often.")
     ] = 0.0
     teacher: Annotated[
-        Path | None,
-        Option("Folder of a better tagger whose probabilities are learned as well."),
+        Path | None, Option("Folder of a better tagger whose probabilities are learned as well.")
     ] = None
     teacher_weight: Annotated[
         float, Field(ge=0, le=1), Option("Share of the teacher in what is learned.")
     ] = 0.5
     seed: Seed = 42
     limit: Annotated[
-        int | None,
-        Field(ge=1),
-        Option("Train on N of the pairs, drawn at random, and watch by N."),
+        int | None, Field(ge=1), Option("Train on N of the pairs, drawn at random, and watch by N.")
     ] = None
     dry_run: Annotated[bool, Option("Say what there is to train on; train nothing.")] = False
 

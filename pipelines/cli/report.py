@@ -13,9 +13,7 @@ from pipelines.experiment.publish import write
 from pipelines.runs.folder import RunFolder
 
 
-def report(
-    run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
-) -> None:
+def report(run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)]) -> None:
     """Make the tables and the page of a run again, from its results alone.
 
     Example:

@@ -44,7 +44,7 @@ class ExplainedSettings(Settings):
     fast: Annotated[
         bool,
         Option(
-            "An answer within seconds, without any server: `--labeller nli --claims sentences`.",
+            "An answer within seconds, without any server: `--labeller nli --claims sentences`."
         ),
     ] = False
     evidence: Evidence = "json"

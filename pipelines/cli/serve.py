@@ -27,16 +27,13 @@ class ServeOptions(ModelOptions):
 
     role: Annotated[Role, Option("Serve the model of this role.")] = "judge"
     port: Annotated[
-        int | None,
-        Field(ge=1, le=65535),
-        Option("Port on 127.0.0.1; a free one by default."),
+        int | None, Field(ge=1, le=65535), Option("Port on 127.0.0.1; a free one by default.")
     ] = None
     detach: Annotated[bool, Option("Leave the server running and return.")] = False
     stop: Annotated[bool, Option("Stop detached servers: all, or those of --model.")] = False
     status: Annotated[bool, Option("List detached servers.")] = False
     strict: Annotated[
-        bool,
-        Option("32-bit floats, one request at a time, no prefix cache: repeatable."),
+        bool, Option("32-bit floats, one request at a time, no prefix cache: repeatable.")
     ] = False
 
 

@@ -35,8 +35,7 @@ class TagOptions(Options):
     """Which tagger, and how it computes."""
 
     model: Annotated[
-        Path | None,
-        Option("Folder of the tagger.", shown="the one that comes with contested"),
+        Path | None, Option("Folder of the tagger.", shown="the one that comes with contested")
     ] = None
     precision: Annotated[Precision, Option("Number format of the computation.")] = "auto"
 

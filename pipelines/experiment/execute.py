@@ -154,10 +154,7 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
 
 @asynccontextmanager
 async def models_for(
-    options: ModelOptions,
-    needs: Needs,
-    on_status: Callable[[str], None],
-    logs: Path | None = None,
+    options: ModelOptions, needs: Needs, on_status: Callable[[str], None], logs: Path | None = None
 ) -> AsyncIterator[Models]:
     """The models that are needed. A server starts with the first question, if there is one.
 

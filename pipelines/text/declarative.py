@@ -8,13 +8,7 @@ and what none of them covers is quoted: `The answer to "Q" is A.`
 import re
 from collections.abc import Callable
 
-from pipelines.text.clauses import (
-    PREPOSITIONS,
-    adjective_split,
-    be_split,
-    stranded,
-    verb_split,
-)
+from pipelines.text.clauses import PREPOSITIONS, adjective_split, be_split, stranded, verb_split
 from pipelines.text.verbs import is_participle, past, third_person
 
 Rule = Callable[[re.Match[str], str], str | None]
@@ -295,10 +289,7 @@ _RULES: tuple[tuple[str, Rule], ...] = (
     (rf"how many (\w+)(?: ({_DO}))? (.+)", _how_many),
     (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),
     (rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", _preposition_first),
-    (
-        rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)",
-        _when_where,
-    ),
+    (rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)", _when_where),
     (rf"(.+?) (?:which|what) (.+?)((?: (?:{_BE}|{_DO}|{_MODAL}) .+)?)", _in_place),
     (rf"(?:who|what|which) ({_BE}) (.+)", _is),
     (rf"(?:what|which|who|whom) ?(.*?) ?\b({_DO}) (.+)", _noun_did),

@@ -89,8 +89,7 @@ def main(
         ),
     ] = None,
     tokens: Annotated[
-        int | None,
-        typer.Option(min=1, help="Length of the one document.", show_default="1000"),
+        int | None, typer.Option(min=1, help="Length of the one document.", show_default="1000")
     ] = None,
 ) -> None:
     """Time the same requests in two ways.

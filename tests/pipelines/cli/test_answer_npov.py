@@ -182,10 +182,7 @@ def test_an_unreadable_reply_to_a_soft_prompt_is_none_either(
         ([QUESTION, "--data", "none.jsonl"], "none.jsonl"),
         ([QUESTION, "--out", "."], "is a folder"),
         ([QUESTION, "--soft-prompt", "none.st"], "none.st"),
-        (
-            [QUESTION, "--soft-prompt", "p", "--prompts", "q"],
-            "no effect with --soft-prompt",
-        ),
+        ([QUESTION, "--soft-prompt", "p", "--prompts", "q"], "no effect with --soft-prompt"),
         ([QUESTION, "--prompts", "nowhere"], "--prompts nowhere is not a folder"),
     ],
 )

@@ -151,15 +151,14 @@ def test_a_dry_run_names_what_it_would_skip(
 @pytest.mark.parametrize(
     ("content", "more", "parts"),
     [
-        pytest.param(None, (), ("does not exist", "check the path"), id="missing"),
-        pytest.param("folder", (), ("Is a directory", "name a file"), id="folder"),
-        pytest.param(b"", (), ("has no record", "one JSON object per line"), id="empty"),
-        pytest.param(b"\n \r\n", (), ("has no record", "docs/input.md"), id="blank"),
-        pytest.param(
+        (None, (), ("does not exist", "check the path")),
+        ("folder", (), ("Is a directory", "name a file")),
+        (b"", (), ("has no record", "one JSON object per line")),
+        (b"\n \r\n", (), ("has no record", "docs/input.md")),
+        (
             b"\nno\nno",
             ("--on-error", "skip"),
             ("has bad records only (2)", "the first is on line 2: not valid JSON"),
-            id="all bad",
         ),
     ],
 )
@@ -189,13 +188,11 @@ def test_a_bad_file(
 @pytest.mark.parametrize(
     ("response", "document", "parts"),
     [
-        pytest.param(b"", b"x", ("answer.txt is empty", "give it text"), id="empty response"),
-        pytest.param(b"x", b" \n", ("source.txt is empty", "give it text"), id="empty document"),
-        pytest.param(
-            b"x", bytes(range(256)), ("source.txt is not UTF-8 at byte 129", "save"), id="binary"
-        ),
-        pytest.param(b"x", b"a\0b\0", ("source.txt has a NUL", "save it as text"), id="UTF-16"),
-        pytest.param(None, b"x", ("answer.txt does not exist", "check the path"), id="missing"),
+        (b"", b"x", ("answer.txt is empty", "give it text")),
+        (b"x", b" \n", ("source.txt is empty", "give it text")),
+        (b"x", bytes(range(256)), ("source.txt is not UTF-8 at byte 129", "save")),
+        (b"x", b"a\0b\0", ("source.txt has a NUL", "save it as text")),
+        (None, b"x", ("answer.txt does not exist", "check the path")),
     ],
 )
 def test_a_bad_text(
@@ -231,18 +228,17 @@ def test_documents_that_cannot_be_told_apart_or_named(
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        pytest.param(["--frobnicate"], ("No such option: --frobnicate", "--help"), id="unknown"),
-        pytest.param(["--limit", "0"], ("'--limit'", "greater than or equal to 1"), id="zero"),
-        pytest.param(["--limit", "x"], ("'--limit'", "valid integer"), id="no number"),
-        pytest.param(["--claims", "x"], ("'--claims': 'x' is not one of 'atomic'",), id="choice"),
-        pytest.param(["--k", "21"], ("'--k'", "less than or equal to 20"), id="too many"),
-        pytest.param(["--strict"], ("--strict", "--endpoint", "leave one"), id="strict"),
-        pytest.param(
+        (["--frobnicate"], ("No such option: --frobnicate", "--help")),
+        (["--limit", "0"], ("'--limit'", "greater than or equal to 1")),
+        (["--limit", "x"], ("'--limit'", "valid integer")),
+        (["--claims", "x"], ("'--claims': 'x' is not one of 'atomic'")),
+        (["--k", "21"], ("'--k'", "less than or equal to 20")),
+        (["--strict"], ("--strict", "--endpoint", "leave one")),
+        (
             ["--profile", "cpu-smal"],
             ("no profile 'cpu-smal'", "did you mean 'cpu-small'?", ".toml"),
-            id="profile",
         ),
-        pytest.param(["--profile", "no.toml"], ("no.toml: No such file", "give"), id="no file"),
+        (["--profile", "no.toml"], ("no.toml: No such file", "give")),
     ],
 )
 def test_a_bad_option(
@@ -264,11 +260,11 @@ def test_a_bad_command(contested: Contested) -> None:
 @pytest.mark.parametrize(
     ("before", "after", "parts"),
     [
-        pytest.param("[roles]", "[roles", ("not TOML", "line "), id="not TOML"),
-        pytest.param("[roles]", "[rolls]", ("unknown key; did you mean 'roles'?",), id="section"),
-        pytest.param("dtype =", "dtpye =", ("unknown key; did you mean 'dtype'?",), id="key"),
-        pytest.param('"auto"', '"int3"', ("dtype", "bfloat16", "'int3'"), id="value"),
-        pytest.param("judge =", "# judge =", ("roles.judge: missing; add it",), id="missing"),
+        ("[roles]", "[roles", ("not TOML", "line ")),
+        ("[roles]", "[rolls]", ("unknown key; did you mean 'roles'?")),
+        ("dtype =", "dtpye =", ("unknown key; did you mean 'dtype'?")),
+        ('"auto"', '"int3"', ("dtype", "bfloat16", "'int3'")),
+        ("judge =", "# judge =", ("roles.judge: missing; add it")),
     ],
 )
 def test_a_bad_profile(
@@ -298,29 +294,22 @@ def test_a_bad_profile(
 @pytest.mark.parametrize(
     ("source", "parts"),
     [
-        pytest.param("{{ claim }}", ("'document' is missing", "write {{ document }}"), id="left"),
-        pytest.param(
+        ("{{ claim }}", ("'document' is missing", "write {{ document }}")),
+        (
             "{{ claim }} {{ document }} {{ answer }}",
             ("no variable 'answer'", "it gets claim, document"),
-            id="unknown variable",
         ),
-        pytest.param("\n{{ claim ", ("relation.j2:2: not a valid template",), id="syntax"),
-        pytest.param(
-            "{{ claim | shout }} {{ document }}",
-            ("relation.j2:1:", "No filter named 'shout'"),
-            id="filter",
-        ),
-        pytest.param(
+        ("\n{{ claim ", ("relation.j2:2: not a valid template")),
+        ("{{ claim | shout }} {{ document }}", ("relation.j2:1:", "No filter named 'shout'")),
+        (
             "{{ claim.text }} {{ document }}",
             ("'evidence/relation' cannot be filled in", "no attribute 'text'", "mend"),
-            id="attribute",
         ),
-        pytest.param(
+        (
             "{% include 'other' %}{{ claim }}{{ document }}",
             ("'evidence/relation' cannot be filled in", "mend"),
-            id="include",
         ),
-        pytest.param(b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save"), id="not UTF-8"),
+        (b"\xff", ("relation.j2 is not UTF-8 at byte 1", "save")),
     ],
 )
 def test_a_bad_prompt(
@@ -411,10 +400,7 @@ def test_a_folder_with_other_settings(
     before = contents(tmp_path / "out")
     for arguments, what in (
         (run(data, tmp_path, endpoint, "--evidence", "json"), "prompts."),
-        (
-            run(other, tmp_path, endpoint),
-            'data.name ("good.jsonl" there, "other.jsonl" now), ',
-        ),
+        (run(other, tmp_path, endpoint), 'data.name ("good.jsonl" there, "other.jsonl" now), '),
     ):
         message = contested.refused(*arguments)
         assert message.startswith(f"{tmp_path / 'out'} holds a run that differs in {what}")

@@ -73,25 +73,21 @@ def flip(file: Path) -> None:
 @pytest.mark.parametrize(
     ("spoil", "parts"),
     [
-        pytest.param(
+        (
             lambda folder: folder.rename(folder.with_name("moved")),
             ("the folder of model 'tiny' is gone", "bring it back, or add it again"),
-            id="folder gone",
         ),
-        pytest.param(
+        (
             lambda folder: flip(folder / "model.safetensors"),
             ("'tiny' has changed since it was added (model.safetensors", "restore it"),
-            id="tampered weights",
         ),
-        pytest.param(
+        (
             lambda folder: (folder / "added_tokens.json").write_text("{}"),
             ("'tiny' has changed since it was added (added_tokens.json", "--replace"),
-            id="another file",
         ),
-        pytest.param(
+        (
             lambda folder: (folder.parent / "models/tiny.manifest.json").write_text("{"),
             ("tiny.manifest.json is damaged", "add the model again"),
-            id="damaged manifest",
         ),
     ],
 )
@@ -113,31 +109,23 @@ def test_a_registered_model_that_is_not_what_it_was(
 @pytest.mark.parametrize(
     ("spoil", "parts"),
     [
-        pytest.param(
+        (
             lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"),
             ("only pickle weights (pytorch_model.bin)", "safetensors"),
-            id="pickle",
         ),
-        pytest.param(
+        (
             lambda folder: (folder / "config.json").write_text('{"auto_map": {"AutoModel": "x"}}'),
             ("config.json asks for Python code", "never done"),
-            id="remote code",
         ),
-        pytest.param(
+        (
             lambda folder: (folder / "model.safetensors").write_bytes(b"x" * 9),
             ("model.safetensors is no safetensors file, or is cut short", "fetch it again"),
-            id="cut short",
         ),
-        pytest.param(
+        (
             lambda folder: (folder / "chat_template.jinja").unlink(),
             ("has no chat template", "instruction-tuned"),
-            id="base model",
         ),
-        pytest.param(
-            shutil.rmtree,
-            ("there is no folder", "check the path"),
-            id="gone",
-        ),
+        (shutil.rmtree, ("there is no folder", "check the path")),
     ],
 )
 def test_a_folder_that_is_no_safe_model(
@@ -289,9 +277,7 @@ def test_a_document_of_two_megabytes(
 ) -> None:
     endpoint.root, endpoint.context = str(folder), 2048
     data = write_records(
-        tmp_path / "data.jsonl",
-        "The bridge is old.",
-        documents=[*DOCUMENTS, long_document(2)],
+        tmp_path / "data.jsonl", "The bridge is old.", documents=[*DOCUMENTS, long_document(2)]
     )
     out = tmp_path / "out"
     command = run(data, "--endpoint", endpoint.url)
@@ -351,9 +337,7 @@ def test_all_documents_in_one_call_that_does_not_fit(
 ) -> None:
     endpoint.root, endpoint.context = str(folder), 2048
     data = write_records(
-        tmp_path / "data.jsonl",
-        "The bridge is old.",
-        documents=[*DOCUMENTS, long_document(0.1)],
+        tmp_path / "data.jsonl", "The bridge is old.", documents=[*DOCUMENTS, long_document(0.1)]
     )
     command = run(data, "--endpoint", endpoint.url, "--evidence", "together")
     message = contested.refused(*command, "--on-overflow", "cut")

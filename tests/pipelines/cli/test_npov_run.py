@@ -132,10 +132,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
-        (
-            ["--coverage-prompt", "p.safetensors"],
-            "is of --detector classifier",
-        ),
+        (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
         (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),

@@ -337,15 +337,9 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["--html", "/"], "/ cannot be written (it is a folder)"),
         (["--html", "taken"], "taken cannot be written (it is a folder)"),
         (["--html", "old.txt/page.html"], "old.txt/page.html cannot be written (a part of its"),
-        (
-            ["--strategy", "vanilla", "--dates"],
-            "--dates has no effect with --strategy vanilla",
-        ),
+        (["--strategy", "vanilla", "--dates"], "--dates has no effect with --strategy vanilla"),
         (["--strategy", "taxonomy-aware", "--types", "nli"], "which names the type itself"),
-        (
-            ["--strategy", "taxonomy-aware", *BY_FILE],
-            "has no effect with types by the answer",
-        ),
+        (["--strategy", "taxonomy-aware", *BY_FILE], "has no effect with types by the answer"),
         (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect with"),
         (["--types", "json", *BY_FILE], "--classifier-file has no effect with types by json"),
         (["--answer-tokens", "0"], "--answer-tokens"),

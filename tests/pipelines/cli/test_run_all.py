@@ -183,7 +183,7 @@ def test_the_stages_are_announced_with_what_is_left(
     done = contested.done("run", "all", "--endpoint", endpoint.url, "--data", data, "--out", out)
     heads = [line for line in done.err.splitlines() if line[:3] in {"1/4", "2/4", "3/4", "4/4"}]
     assert [head[5:18] for head in heads] == [
-        *("ConflictScore", "Conflict Dete", "The same by t", "ConRAG: answe"),
+        *("ConflictScore", "Conflict Dete", "The same by t", "ConRAG: answe")
     ]
     assert "left" not in heads[0], "nothing is known of a model that is elsewhere"
     assert all(" left" in head for head in heads[1:])

@@ -660,10 +660,7 @@ BAD_FILES: dict[str, str] = {
             "--strategy none --judge-model other",
             "--judge-model has no effect with --strategy none; leave it out",
         ),
-        (
-            "--strategy none --types json",
-            "--types has no effect with --strategy none, for which",
-        ),
+        ("--strategy none --types json", "--types has no effect with --strategy none, for which"),
         ("--strategy vanilla --dates", "with --strategy vanilla, which is told no type; leave it"),
         ("--strategy vanilla --types json", "--types has no effect with --strategy vanilla, for"),
         (

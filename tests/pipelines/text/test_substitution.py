@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.text.substitution import (
-    Kind,
-    exchanged,
-    falsified,
-    has_words,
-    mentions,
-    pool,
-)
+from pipelines.text.substitution import Kind, exchanged, falsified, has_words, mentions, pool
 
 SENTENCE = "In May 1902 the court moved to New Orleans, where 3,559 people and 2.5 clerks lived."
 
