@@ -42,7 +42,6 @@ ALIKE = {
     r"Say .*; [a-z ]+ (model|nothing)\.": "Say how much there is to do, and stop.",
     r"Stop at .*, or skip and count (it|them)\.": "Stop at what cannot be read, asked or "
     "judged, or skip and count it.",
-    r"(What to do with a text too long for the context); cuts are \w+\.": r"\1; cuts are recorded.",
     r"Print (the \w+|everything) as JSON\.": "Print the result as JSON.",
     r"Who (judges|tags) .*\(`cascade`\)\.": "Who judges claims by documents, or tags passages: a "
     "language model (`llm`), the NLI tagger (`nli`), or the tagger where it is sure and the model "

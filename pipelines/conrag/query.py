@@ -10,7 +10,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.answer_recall import named_answers
 from pipelines.retrieval.index import Retrieved
-from pipelines.text.as_claim import as_claim
+from pipelines.text.declarative import as_claim
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import unmarked
 from pipelines.data.records import Document
-from pipelines.text.as_claim import as_claim
+from pipelines.text.declarative import as_claim
 from serving.calls import Sampling
 
 MOST = 5

@@ -36,6 +36,9 @@ _AS_IT_IS = re.compile(
     re.IGNORECASE,
 )
 
+SENTENCE_WORDS = 5
+"""Words from which an answer with a full stop is a sentence; "Washington, D.C." is none."""
+
 YES = frozenset({"yes", "true"})
 NO = frozenset({"no", "false"})
 
@@ -68,6 +71,16 @@ def declarative(question: str, answer: str) -> str:
         if statement is not None and answer in statement:
             return _sentence(statement)
     return _quoted(question, answer)
+
+
+def as_claim(question: str, answer: str) -> str:
+    """Question and answer as one statement; an answer that is a sentence stands by itself.
+
+    "When was the dam built?" with "1902" is "The dam was built in 1902."; with "It was built in
+    1902." it is just that.
+    """
+    sentence = answer.endswith(".") and len(answer.split()) >= SENTENCE_WORDS
+    return answer if sentence else declarative(question, answer)
 
 
 def affirmed(question: str) -> str | None:

@@ -14,8 +14,7 @@ from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.metrics.answer_recall import named_answers, normalised
 from pipelines.prompts import Prompt
-from pipelines.text.as_claim import as_claim
-from pipelines.text.declarative import NO, YES
+from pipelines.text.declarative import NO, YES, as_claim
 from serving.calls import Sampling
 from serving.client import Client
 

@@ -16,7 +16,7 @@ from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.retrieval.index import Retrieved
-from pipelines.text.as_claim import as_claim
+from pipelines.text.declarative import as_claim
 from serving.connect import Source, connect
 from serving.profile import default_name, load
 
