@@ -125,10 +125,7 @@ def refuse_given(settings: BaseModel, names: Iterator[str] | tuple[str, ...], wi
 def one_of(given: Sequence[str] | None, known: Iterable[NameT], flag: str) -> tuple[NameT, ...]:
     """The values of an option that can be given several times, in the order of `known`.
 
-    Given None, these are all that are known.
-
-    Raises:
-        InputError: One is not known.
+    Given None, these are all that are known; one that is not known is an InputError.
     """
     names = tuple(known)
     for each in given or ():

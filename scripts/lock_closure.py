@@ -83,11 +83,7 @@ class Exemption:
 
 
 def pins(text: str) -> list[Pin]:
-    """The lines of a lock.
-
-    Raises:
-        ValueError: A line pins no version.
-    """
+    """The lines of a lock; ValueError if one pins no version."""
     found = []
     for raw in text.splitlines():
         line = raw.partition("#")[0].strip()

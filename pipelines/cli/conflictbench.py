@@ -53,11 +53,7 @@ class Releases(Options):
     climate_fever: Annotated[Path | None, _release("climate-fever.jsonl.")] = None
 
     def files(self) -> dict[str, list[Path]]:
-        """Source -> its files, of those that are named.
-
-        Raises:
-            InputError: Of ContraQA one file is missing.
-        """
+        """Source -> its files, of those that are named; InputError if ContraQA lacks one of two."""
         if (self.contraqa is None) != (self.contraqa_corpus is None):
             raise InputError("--contraqa and --contraqa-corpus go together; name both")
         found = {

@@ -186,11 +186,7 @@ def validate_judge(options: ValidationOptions) -> None:
 
 
 def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> list[Labelled]:
-    """Queries with a type, and the features that the tagger makes of them, in order.
-
-    Raises:
-        PairError: A question does not fit the tagger.
-    """
+    """Queries with a type, and the features that the tagger makes of them, in order."""
     found: dict[str, Labelled] = {}
 
     async def read_all() -> None:

@@ -20,10 +20,8 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
 
     The settings that the command is called with know in `model_fields_set` what was given on the
     command line; defaults are not in it. Options without effect are refused. `items` is what the
-    command counts, for "{items}" in the help of options: "questions".
-
-    Raises:
-        ValueError: Two options have one name.
+    command counts, for "{items}" in the help of options: "questions". It is a ValueError if two
+    options have one name.
     """
     own = inspect.signature(command, eval_str=True).parameters
     groups = {

@@ -70,8 +70,7 @@ def inspect(
 ) -> None:
     """Do the work with the models that it needs; print what it found, and write its page.
 
-    Raises:
-        InputError: An option has no effect, or the page cannot be written.
+    Options without effect, and a page that cannot be written, are refused before.
     """
     refuse_unneeded(options, needs)
     if html is not None:

@@ -77,16 +77,10 @@ class AllOptions(LlmOptions):
 
 
 def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> list[Stage]:
-    """The commands of the main job, in their order.
+    """The commands of the main job, in their order; `further` are options of ConflictScore alone.
 
-    Args:
-        options: What was asked for.
-        further: Options of ConflictScore alone.
-        small: Whether the packaged model does the work: then the tagger judges claims, and of the
-            bundled samples a first look is taken.
-
-    Raises:
-        InputError: The responses cannot be read.
+    Where the packaged model does the work (`small`), the tagger judges claims, and of the bundled
+    samples a first look is taken.
     """
     shared = (
         *words(options, "profile", "models_dir"),

@@ -121,11 +121,7 @@ def score(
 
 
 def read_documents(paths: list[Path]) -> tuple[Document, ...]:
-    """Documents from text files, named after them.
-
-    Raises:
-        InputError: A file is missing, empty or not UTF-8, or its name cannot name a document.
-    """
+    """Documents from text files, named after them; InputError if a file or its name is no good."""
     names = [path.stem for path in paths]
     found: dict[str, Document] = {}
     for name, path in zip(names, paths, strict=True):

@@ -158,10 +158,8 @@ async def models_for(
 ) -> AsyncIterator[Models]:
     """The models that are needed. A server starts with the first question, if there is one.
 
-    Its logs go to the folder `logs`; `on_status` is told what is being waited for.
-
-    Raises:
-        ServingError: There is no such model.
+    Its logs go to the folder `logs`; `on_status` is told what is being waited for. A model that is
+    not there is a ServingError.
     """
     served = options if isinstance(options, LlmOptions) else None
     cache = served.cache if served else None

@@ -89,11 +89,8 @@ def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
 def refuse_missing(options: ModelOptions, needs: Needs) -> None:
     """Refuse language models that were named and are not there, before anything is announced.
 
-    A folder that is not registered is looked at alone; its weights are read when it is needed.
-
-    Raises:
-        InputError: Options that exclude each other.
-        ServingError: There is no such model.
+    A folder that is not registered is looked at alone; its weights are read when it is needed. A
+    model that is not there is a ServingError, options that exclude each other are an InputError.
     """
     asked = () if needs.role is None else (source_of(options, needs.role),)
     for source in (*asked, *((needs.judge,) if needs.judge else ())):

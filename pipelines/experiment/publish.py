@@ -29,11 +29,7 @@ class Runs(Generic[ResultT]):
     results: Mapping[str, Sequence[ResultT]]
 
     def noted(self, fact: str, kind: type[FactT]) -> dict[str, FactT]:
-        """What entries have under a name besides their configuration: data file -> fact.
-
-        Raises:
-            InputError: One is not of that kind.
-        """
+        """What entries have under a name besides their configuration: data file -> fact."""
         return {
             config["data"]["name"]: found
             for name, config in self.configs.items()

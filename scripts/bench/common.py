@@ -53,11 +53,7 @@ class Server:
 
 @asynccontextmanager
 async def served(source: Source) -> AsyncIterator[Server]:
-    """A server for the source, started where none is there, stopped at the end.
-
-    Raises:
-        ServingError: There is no such model, or no server can be had.
-    """
+    """A server for the source, started where none is there, stopped at the end."""
     load = psutil.getloadavg()[0]
     resolved = await resolve(source)
     with STDERR.status("") as status:

@@ -149,10 +149,8 @@ async def judge(server: common.Server, cases: Sequence[Case], arm: Arm) -> Measu
 
     The cache of completions is a new file. A random line at the head of the prompt keeps the
     server from finding a prefix that an earlier arm or round has read; within the arm all
-    requests have the same line, so they share what they share in a run.
-
-    Raises:
-        ServingError: The server failed in between, so the time means nothing.
+    requests have the same line, so they share what they share in a run. Where the server failed in
+    between, the time means nothing: that is a ServingError.
     """
     # Digits, because tokenizers make equally many tokens of equally many digits.
     salt = f"Batch {secrets.randbelow(10**12):012}."
@@ -197,11 +195,7 @@ async def compare(
 
 
 def sample_cases(claims: int) -> list[Case]:
-    """So many claims, sentences of the bundled responses, with the documents of their samples.
-
-    Raises:
-        InputError: The samples have fewer.
-    """
+    """So many claims, sentences of the bundled responses, with the documents of their samples."""
     documents: dict[str, tuple[Document, ...]] = {}
     sentences: dict[str, list[str]] = {}
     for example in read(SAMPLES).examples:
