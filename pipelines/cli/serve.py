@@ -65,19 +65,15 @@ def serve(options: ServeOptions) -> None:
     found = models.find(options.model or source.profiled, source.models_dir)
     engine = source.options(found.name)
     if options.detach:
-        _detach(found, engine, options.port)
+        for endpoint in detached.start(found, engine, port=options.port, on_status=_say):
+            print(f"{found.name} runs at {endpoint.url}")
+        print("Commands with this profile use it from now on. Stop it: contested serve --stop")
     else:
         asyncio.run(_foreground(found, engine, options.port))
 
 
 def _say(text: str) -> None:
     print(text, file=sys.stderr)
-
-
-def _detach(model: models.Model, options: EngineOptions, port: int | None) -> None:
-    for endpoint in detached.start(model, options, port=port, on_status=_say):
-        print(f"{model.name} runs at {endpoint.url}")
-    print("Commands with this profile use it from now on. Stop it: contested serve --stop")
 
 
 def _show() -> None:

@@ -118,20 +118,18 @@ class RunFolder:
             InputError: The folder holds results of another configuration.
         """
         about = self.about()
-        entry = about.setdefault("pipelines", {}).get(pipeline)
+        entries = about.setdefault("pipelines", {})
         plain = json.loads(json.dumps(config))
-        if entry is not None:
-            differing = list(_differences(entry["config"], plain))
-            if differing:
-                more = len(differing) - _TOLD
-                raise InputError(
-                    f"{self.path} holds a run that differs in {', '.join(differing[:_TOLD])}"
-                    f"{f' and {more} more' if more > 0 else ''}; name another --out (answers "
-                    "already given come from the cache)"
-                )
-            return
-        about["pipelines"][pipeline] = {"config": plain, **made_with}
-        self._write_about(about)
+        if pipeline not in entries:
+            entries[pipeline] = {"config": plain, **made_with}
+            self._write_about(about)
+        elif differing := list(_differences(entries[pipeline]["config"], plain)):
+            more = len(differing) - _TOLD
+            raise InputError(
+                f"{self.path} holds a run that differs in {', '.join(differing[:_TOLD])}"
+                f"{f' and {more} more' if more > 0 else ''}; name another --out (answers already "
+                "given come from the cache)"
+            )
 
     def note(self, pipeline: str, facts: Mapping[str, Any]) -> None:
         """Add facts to an entry that `begin` made: anything that pydantic writes as JSON."""
