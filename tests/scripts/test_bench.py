@@ -36,6 +36,14 @@ def bench(script: str, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+def refused(script: str, *options: str) -> str:
+    """The one line of a benchmark that cannot be made."""
+    done = bench(script, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert len(done.stderr.splitlines()) == 1
+    return done.stderr
+
+
 def measured(script: str, endpoint: Scripted, *options: str) -> tuple[str, Batches]:
     """What a script printed, and its requests by the arm and round that they belong to."""
     done = bench(script, "--endpoint", endpoint.url, *options)
@@ -239,11 +247,7 @@ def test_madam_says_what_it_lacks(endpoint: Scripted) -> None:
         (("--endpoint", endpoint.url), "--no-peer"),
         (("--questions", "99", "--endpoint", endpoint.url), "--questions 99"),
     ):
-        done = bench("madam.py", *options)
-        assert done.returncode == 2
-        assert says in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert done.stdout == ""
+        assert says in refused("madam.py", *options)
 
 
 def test_the_documented_commands_run(endpoint: Scripted) -> None:
@@ -319,10 +323,7 @@ def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model, python: str, say
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CONTESTED_DATA", raising=False)
-    done = bench("tagger.py", "--rounds", "1")
-    assert done.returncode == 2
-    assert "give --data FILE" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert "give --data FILE" in refused("tagger.py", "--rounds", "1")
 
 
 def test_mistakes_are_one_line(endpoint: Scripted) -> None:
@@ -333,11 +334,7 @@ def test_mistakes_are_one_line(endpoint: Scripted) -> None:
         (("--profile", "no-such-profile"), "no profile 'no-such-profile'"),
         (("--tokens", "9"), "--tokens has no effect with evidence-mode"),
     ):
-        done = bench("judging.py", "evidence-mode", *options)
-        assert done.returncode == 2
-        assert says in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert done.stdout == ""
+        assert says in refused("judging.py", "evidence-mode", *options)
 
 
 def test_a_server_that_fails_spoils_the_measurement(endpoint: Scripted) -> None:
