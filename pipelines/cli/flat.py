@@ -56,18 +56,26 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
     return called
 
 
-def _parameters(settings: type[BaseModel], items: str) -> Iterator[inspect.Parameter]:
-    """An option for each field, those of settings inside where these stand."""
+def _parameters(
+    settings: type[BaseModel], items: str, standing: BaseModel | None = None
+) -> Iterator[inspect.Parameter]:
+    """An option for each field, with the defaults of `standing`; those inside where they stand."""
     given = {each.name: each for each in options_of(settings)}
     inside = dict(nested(settings))
     for name in in_order(settings):
         if name in inside:
-            yield from _parameters(inside[name], items)
+            yield from _parameters(inside[name], items, _default(settings, name))
         elif name in given:
-            yield _parameter(given[name], items)
+            yield _parameter(given[name], items, standing)
 
 
-def _parameter(each: OptionField, items: str) -> inspect.Parameter:
+def _default(settings: type[BaseModel], name: str) -> BaseModel | None:
+    """What settings inside others are, before anything is given."""
+    found = settings.model_fields[name].get_default(call_default_factory=True)
+    return found if isinstance(found, BaseModel) else None
+
+
+def _parameter(each: OptionField, items: str, standing: BaseModel | None) -> inspect.Parameter:
     option, field = each.option, each.field
     bounds: dict[str, Any] = {}
     # Typer knows closed bounds; open ones are pydantic's to refuse.
@@ -89,6 +97,8 @@ def _parameter(each: OptionField, items: str) -> inspect.Parameter:
     default = inspect.Parameter.empty
     if not field.is_required():
         default = field.get_default(call_default_factory=True)
+    if standing is not None:
+        default = getattr(standing, each.name)
     return _keyword(each.name, Annotated[field.annotation, info], default)
 
 
@@ -97,12 +107,21 @@ def _keyword(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, kind, annotation=annotation, default=default)
 
 
-def _made(settings: type[BaseModel], values: Mapping[str, Any], given: set[str]) -> BaseModel:
+def _made(
+    settings: type[BaseModel],
+    values: Mapping[str, Any],
+    given: set[str],
+    standing: BaseModel | None = None,
+) -> BaseModel:
     """Settings from what was given, and else from their defaults."""
     fields: dict[str, Any] = {
-        name: _made(inside, values, given) for name, inside in nested(settings)
+        name: _made(inside, values, given, _default(settings, name))
+        for name, inside in nested(settings)
     }
     known = {*given, *fields}
+    if standing is not None:
+        usual = settings()
+        fields |= {name: value for name, value in standing if value != getattr(usual, name)}
     fields |= {each.name: values[each.name] for each in options_of(settings) if each.name in given}
     try:
         made = settings.model_validate(fields)

@@ -15,7 +15,7 @@ from pipelines.option import Only, Option
 class Judge(BaseModel):
     """Settings inside others; a tenth of the steps warm up unless said otherwise."""
 
-    who: Annotated[str, Option("Who judges.")] = "nli"
+    who: Annotated[str, Option("Who judges.")] = "llm"
     risk: Annotated[
         float,
         Field(gt=0, lt=1),
@@ -33,7 +33,7 @@ class Judge(BaseModel):
 class Options(BaseModel):
     """A command's settings."""
 
-    judge: Judge = Judge()
+    judge: Judge = Judge(who="nli")
     names: Annotated[list[str] | None, Option("Repeatable.", name="--name")] = None
     dry: Annotated[bool, Option("Only say it.", name="--dry")] = False
     unseen: int = 3
