@@ -17,7 +17,7 @@ from pipelines.conflicts.classifier import digest_of
 from pipelines.conflicts.datasets import read
 from pipelines.conflicts.features import GROUPS, LEARNT, features
 from pipelines.conflicts.judges import validation
-from pipelines.conflicts.judges.behaviour import behaviour_judge
+from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
@@ -170,11 +170,11 @@ def validate_judge(options: ValidationOptions) -> None:
         print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
         return
 
-    async def rated(shown: Shown) -> tuple[list[validation.Rated], str, str]:
+    async def rated(shown: Shown) -> tuple[list[validation.Rating], str, str]:
         async with models_for(options, needs, shown.status) as models:
             client = models.asked
-            by = behaviour_judge(client, options.behaviour, models.prompts)
-            found = await validation.validate(answers, by, lambda _: shown.advance(client.usage))
+            judge = model_judge(client, options.behaviour, models.prompts)
+            found = await validation.validate(answers, judge, lambda _: shown.advance(client.usage))
             shown.status("")
             return found, client.model.name, cost_line(client)
 
@@ -183,7 +183,7 @@ def validate_judge(options: ValidationOptions) -> None:
 
     from pipelines.conflicts.tables import judges as judge_tables
 
-    table = judge_tables.agreement_table(validation.agreement(found), name, file)
+    table = judge_tables.agreement_table(found, name, file)
     show(table, Console())
     for note in table.notes:
         print(note)

@@ -18,7 +18,7 @@ from pipelines.cli.progress import STDERR, waiting
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.dates import written
-from pipelines.conflicts.judges.verdicts import Judged
+from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.needs import ClassifierFile, classifier_of, doubts, needs_of, refuse_idle
 from pipelines.conflicts.pipeline import CLASSIFIERS, Methods, examine
 from pipelines.conflicts.prediction import Prediction
@@ -262,7 +262,7 @@ def _show_answer(outcome: Outcome, console: Console) -> None:
         console.print(f"[dim]{said} as '{judged.adherence.type}' wants: {why}[/dim]")
 
 
-def _verdicts(answer: Answer, judged: Judged) -> list[str]:
+def _verdicts(answer: Answer, judged: Verdicts) -> list[str]:
     if judged.grounding is None:
         return [""] * len(answer.sentences)
     return [each.grounds or "not judged" for each in judged.grounding.sentences]

@@ -1,12 +1,12 @@
 """An answer, sentence by sentence with its citations."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.taxonomy import ConflictType
 
 
-class Sentence(BaseModel):
+class Sentence(BaseModel, frozen=True):
     """One sentence.
 
     Attributes:
@@ -15,14 +15,12 @@ class Sentence(BaseModel):
         unknown: Numbers that are no source's, likewise.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     text: str
     cites: tuple[int, ...] = ()
     unknown: tuple[int, ...] = ()
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """What a strategy answers.
 
     Attributes:
@@ -35,8 +33,6 @@ class Answer(BaseModel):
         problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     sentences: tuple[Sentence, ...] = ()

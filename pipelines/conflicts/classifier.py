@@ -13,7 +13,7 @@ from math import exp, fsum
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipelines.conflicts.features import MEANING, Features, features
 from pipelines.conflicts.prediction import Prediction, decide
@@ -22,7 +22,6 @@ from pipelines.conflicts.structure import Structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder
 
 SHIPPED: Final = Path(__file__).parent / "shipped" / "types.json"
 """The classifier that comes with the program."""
@@ -39,7 +38,7 @@ Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
 """No training gives a larger one, and sums of larger ones would be no numbers."""
 
 
-class Linear(BaseModel):
+class Linear(BaseModel, frozen=True, extra="forbid"):
     """Logistic regression on standardised features.
 
     Attributes:
@@ -49,8 +48,6 @@ class Linear(BaseModel):
         weights: (t, f).
         intercepts: (t,).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     features: tuple[str, ...]
     means: tuple[Coefficient, ...]
@@ -119,7 +116,7 @@ class Linear(BaseModel):
         return {each: found.get(each, 0.0) for each in ConflictType}
 
 
-class Fold(BaseModel):
+class Fold(BaseModel, frozen=True, extra="forbid"):
     """One fold of a cross-validation.
 
     Attributes:
@@ -127,13 +124,11 @@ class Fold(BaseModel):
         linear: Trained on all others.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     held_out: frozenset[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]]
     linear: Linear
 
 
-class TypeClassifier(BaseModel):
+class TypeClassifier(BaseModel, frozen=True, extra="forbid"):
     """A classifier with those of its cross-validation.
 
     Attributes:
@@ -143,8 +138,6 @@ class TypeClassifier(BaseModel):
         whole: Trained on all queries.
         folds: Trained on parts of them.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trained_on: dict[str, str | int]
     tagger: str
@@ -198,19 +191,6 @@ class TypeClassifier(BaseModel):
             explanation=_explained(linear.contributions(values, likely), likely)
             + self._caution(query),
             abstained=chosen is None,
-        )
-
-    def doubts(self, tagger: TaggerFolder | None) -> tuple[str, ...]:
-        """What is to be said where it reads what another tagger says than the one of training.
-
-        Args:
-            tagger: The one in use.
-        """
-        if tagger is None or tagger.digest == self.tagger:
-            return ()
-        return (
-            f"the classifier was trained on judgements of another tagger than {tagger.name}; its "
-            "types may be worth less: train one with `contested conflicts train`",
         )
 
     def _caution(self, query: Query) -> str:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from pipelines.conflicts.calls import summary
-from pipelines.conflicts.chosen import keeping
 from pipelines.conflicts.classifier import seen
 from pipelines.conflicts.datasets import SAMPLES, Dataset, read
 from pipelines.conflicts.needs import (
@@ -21,7 +20,7 @@ from pipelines.conflicts.needs import (
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.segments import reader
+from pipelines.conflicts.segments import keeping, reader
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     JUDGES_PANEL,

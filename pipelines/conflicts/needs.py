@@ -80,9 +80,15 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
 
 def doubts(methods: Methods, needs: Needs) -> tuple[str, ...]:
     """What is to be said where the classifier reads another tagger than the one of its training."""
-    if methods.trained is None or "nli" not in methods.asked:
+    trained, tagger = methods.trained, needs.tagger
+    if trained is None or tagger is None or "nli" not in methods.asked:
         return ()
-    return methods.trained.doubts(needs.tagger)
+    if tagger.digest == trained.tagger:
+        return ()
+    return (
+        f"the classifier was trained on judgements of another tagger than {tagger.name}; its "
+        "types may be worth less: train one with `contested conflicts train`",
+    )
 
 
 def _types(methods: Methods) -> str:

@@ -1,7 +1,6 @@
 """A query from its sources to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
@@ -11,16 +10,15 @@ from pipelines.conflicts.classification import by_choice, by_json
 from pipelines.conflicts.classifier import TypeClassifier
 from pipelines.conflicts.fitting import fit_sources
 from pipelines.conflicts.judges.judge import Judge, judge, judged
-from pipelines.conflicts.judges.verdicts import Adherence, Judged
+from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import oracle, pipeline, taxonomy_aware, vanilla
+from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.writer import Writer, writer
-from pipelines.evidence.judgement import Truncation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.prompts import Prompt
 from serving.client import Client
@@ -51,10 +49,10 @@ class Methods:
     Attributes:
         strategies: Whose answers are wanted; without any, types alone are predicted.
         classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
-        settings: The variants, those of the writer.
+        settings: The variants.
         trained: The classifier "nli".
-        writer: The model that answers, and that predicts types; None where it is not asked.
-        judge: Who judges answers; None leaves them unjudged.
+        writer: Answers, and predicts types; None where no language model is asked.
+        judge: Of answers; None leaves them unjudged.
         labeller: Reads the evidence for the classifier "nli".
     """
 
@@ -86,9 +84,13 @@ class Methods:
     def prompts(self) -> tuple[Prompt, ...]:
         """All that may be asked."""
         return (
-            *(self.writer.prompts if self.writer else ()),
+            *(self.writer.templates.values() if self.writer else ()),
             *(self.judge.prompts if self.judge else ()),
         )
+
+    def strategies_for(self, query: Query) -> list[Strategy]:
+        """Whose answers are wanted to a query: without a gold type there is no Oracle."""
+        return [each for each in self.strategies if each != "oracle" or query.conflict_type]
 
     def ready(
         self,
@@ -119,7 +121,7 @@ class Methods:
 
 
 async def examine(
-    query: Query, by: Methods, *, on_failure: Literal["stop", "skip"] = "stop"
+    query: Query, methods: Methods, *, on_failure: Literal["stop", "skip"] = "stop"
 ) -> QueryResult:
     """Predict the type of a query by every classifier, answer it by every strategy, and judge.
 
@@ -128,7 +130,7 @@ async def examine(
 
     Args:
         query: With its sources.
-        by: Whom to ask.
+        methods: Whom to ask.
         on_failure: With "skip", what cannot be asked has its reason in place of a prediction, an
             answer or a verdict, and the query is "incomplete". A classifier that cannot be asked
             tells Pipeline nothing.
@@ -139,14 +141,14 @@ async def examine(
         ServingError: No server can be had.
     """
     # What the context of the model cannot hold of the sources is cut first.
-    seen, truncations = _fitted(query, by)
+    seen, truncations = fit_sources(query, methods.writer) if methods.writer else (query, ())
     unasked: list[RequestError | PairError] = []
     unjudged: list[RequestError | PairError] = []
 
     # Task 1: the type.
     async def prediction(classifier: Classifier) -> Prediction:
         try:
-            return await predict(classifier, query, seen, by)
+            return await predict(classifier, query, seen, methods)
         except (RequestError, PairError) as error:
             unasked.append(error)
             return Prediction(type=None, by=classifier, problem=str(error))
@@ -154,23 +156,24 @@ async def examine(
     # Task 2: an answer, and what judges say of it.
     async def outcome(strategy: Strategy) -> Outcome:
         try:
-            made = await answer(strategy, seen, told, by)
+            given = await told if told and strategy == "pipeline" else None
+            made = await answer(strategy, seen, _needed(methods.writer), given)
         except (RequestError, PairError) as error:
             unasked.append(error)
             return Outcome(answer=Answer(text="", problem=str(error)))
-        if by.judge is None or made.problem is not None:
+        if methods.judge is None or made.problem is not None:
             return Outcome(answer=made)
         try:
             expected = _expected(query, made, await told if told else None)
-            verdicts = await judged(seen, made, by.judge, type=expected)
+            verdicts = await judged(seen, made, methods.judge, type=expected)
             return Outcome(answer=made, judged=verdicts)
         except (RequestError, PairError) as error:
             unjudged.append(error)
             return Outcome(answer=made, judged=_without_verdict(expected, error))
 
-    predicted = {each: asyncio.ensure_future(prediction(each)) for each in by.asked}
-    told = predicted.get(by.settings.types)
-    strategies = [each for each in by.strategies if each != "oracle" or query.conflict_type]
+    predicted = {each: asyncio.ensure_future(prediction(each)) for each in methods.asked}
+    told = predicted.get(methods.settings.types)
+    strategies = methods.strategies_for(query)
     outcomes, predictions = await asyncio.gather(
         asyncio.gather(*(outcome(each) for each in strategies)),
         asyncio.gather(*predicted.values()),
@@ -189,64 +192,28 @@ async def examine(
     )
 
 
-async def predict(classifier: Classifier, query: Query, seen: Query, by: Methods) -> Prediction:
+async def predict(
+    classifier: Classifier, query: Query, seen: Query, methods: Methods
+) -> Prediction:
     """What one classifier says of a query.
 
     Args:
         classifier: Its name.
         query: As it is; the NLI tagger reads sources of any length.
         seen: As the writer sees it.
-        by: Whom to ask.
+        methods: Whom to ask.
 
     Raises:
         RequestError, PairError, ServingError: As `examine`.
     """
     match classifier:
         case "nli":
-            found = await structure(query, _needed(by.labeller))
-            return _needed(by.trained).predict(query, found, by.settings.thresholds)
+            found = await structure(query, _needed(methods.labeller))
+            return _needed(methods.trained).predict(query, found, methods.settings.thresholds)
         case "json":
-            return await by_json(seen, _needed(by.writer))
+            return await by_json(seen, _needed(methods.writer))
         case "choice":
-            return await by_choice(seen, _needed(by.writer))
-
-
-async def answer(
-    strategy: Strategy, seen: Query, told: Awaitable[Prediction] | None, by: Methods
-) -> Answer:
-    """What one strategy answers.
-
-    Args:
-        strategy: Its name.
-        seen: The query as the writer sees it.
-        told: What Pipeline is told.
-        by: Whom to ask.
-
-    Raises:
-        RequestError, ServingError: As `examine`.
-    """
-    writes = _needed(by.writer)
-    match strategy:
-        case "vanilla":
-            return await vanilla(seen, writes)
-        case "pipeline":
-            return await pipeline(seen, await _needed(told), writes)
-        case "taxonomy-aware":
-            return await taxonomy_aware(seen, writes)
-        case "oracle":
-            return await oracle(seen, writes)
-
-
-def _fitted(query: Query, by: Methods) -> tuple[Query, tuple[Truncation, ...]]:
-    if by.writer is None:
-        return query, ()
-    return fit_sources(
-        query,
-        by.writer.client,
-        by.writer.longest(query),
-        max_tokens=by.writer.reply_tokens,
-        cut=by.settings.cut,
-    )
+            return await by_choice(seen, _needed(methods.writer))
 
 
 def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
@@ -259,11 +226,11 @@ def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictTy
     return query.conflict_type or made.told or own or (told.type if told else None)
 
 
-def _without_verdict(expected: ConflictType | None, why: Exception) -> Judged:
+def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
     """No verdict at all; the reason stands at the first that there would be."""
     if expected is None:
-        return Judged()
-    return Judged(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
+        return Verdicts()
+    return Verdicts(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
 
 
 def _needed(value: NeededT | None) -> NeededT:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.taxonomy import ConflictType
 
@@ -12,7 +12,7 @@ Classifier = Literal["nli", "json", "choice"]
 that explains its choice, or that chooses with probabilities."""
 
 
-class Prediction(BaseModel):
+class Prediction(BaseModel, frozen=True):
     """What a classifier says of a query (CONFLICTS, section 4, Task 1).
 
     Attributes:
@@ -25,8 +25,6 @@ class Prediction(BaseModel):
         problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     type: ConflictType | None
     by: Classifier

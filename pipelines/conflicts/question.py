@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document, Label, Text
@@ -11,7 +11,7 @@ from pipelines.data.records import Document, Label, Text
 _HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
 
 
-class Source(BaseModel):
+class Source(BaseModel, frozen=True, extra="forbid"):
     """One search result (CONFLICTS, section 3).
 
     Attributes:
@@ -21,8 +21,6 @@ class Source(BaseModel):
         snippet: The few lines that the search engine showed.
         date: When it was published, as the source gives it; see `dates.written`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: Text
     url: Label | None = None
@@ -84,7 +82,7 @@ class Source(BaseModel):
         return document.model_copy(update={"text": f"{snippet}\n\n{self.text}"})
 
 
-class Query(BaseModel):
+class Query(BaseModel, frozen=True, extra="forbid"):
     """A question q with its search results C_q.
 
     Attributes:
@@ -95,8 +93,6 @@ class Query(BaseModel):
         gold_answer: The right answer; None where the data have none.
         origin: The data set that the question was taken from ("FreshQA"), where the release says.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     query: Text

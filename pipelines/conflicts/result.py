@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.answer import Answer
-from pipelines.conflicts.judges.verdicts import Judged
+from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
 from pipelines.evidence.judgement import Truncation
@@ -14,7 +14,7 @@ Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
 """How an answer is asked for (CONFLICTS, section 5.1)."""
 
 
-class Outcome(BaseModel):
+class Outcome(BaseModel, frozen=True):
     """What a strategy makes of a query.
 
     Attributes:
@@ -22,13 +22,11 @@ class Outcome(BaseModel):
         judged: What it is worth; nothing of an answer that could not be read.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     answer: Answer
-    judged: Judged = Judged()
+    judged: Verdicts = Verdicts()
 
 
-class QueryResult(BaseModel):
+class QueryResult(BaseModel, frozen=True):
     """One query.
 
     Attributes:
@@ -41,8 +39,6 @@ class QueryResult(BaseModel):
         truncations: Sources that the writer saw only in part.
         error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     asked: Query

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.taxonomy import ConflictType
@@ -56,7 +56,7 @@ def _thresholds(value: Any) -> Any:
     return read_thresholds(value) if isinstance(value, list) else value
 
 
-class AnswerSettings(BaseModel):
+class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     """How conflict types are predicted, and how answers are written.
 
     Attributes:
@@ -67,8 +67,6 @@ class AnswerSettings(BaseModel):
         dates: Whether a writer that is told of outdated information is also told the order of the
             sources by their dates; the paper's is not.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     types: Annotated[
         Classifier,

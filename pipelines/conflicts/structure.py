@@ -66,11 +66,7 @@ class Structure:
 
 
 async def structure(query: Query, labeller: Labeller) -> Structure:
-    """What the sources of a query say, by the tagger.
-
-    Args:
-        query: The question and its sources.
-        labeller: The tagger, or any other.
+    """What the sources of a query say, by the tagger or any other labeller.
 
     Raises:
         PairError: The question, as a statement, does not fit the labeller.

@@ -4,7 +4,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from pipelines.data.conflicts import official_label
 
@@ -19,7 +19,7 @@ class ConflictType(StrEnum):
     MISINFORMATION = "misinformation"
 
 
-class TypeExample(BaseModel):
+class TypeExample(BaseModel, frozen=True, extra="forbid"):
     """A question with what its search results say in short.
 
     Attributes:
@@ -27,13 +27,11 @@ class TypeExample(BaseModel):
         results: Answers of the results, parted by semicolons.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     query: str
     results: str
 
 
-class Category(BaseModel):
+class Category(BaseModel, frozen=True, extra="forbid"):
     """One type of the taxonomy T, with its expected behaviour s = f(t).
 
     Attributes:
@@ -45,8 +43,6 @@ class Category(BaseModel):
         expected: How an answer should deal with it.
         example: One of its kind.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
     type: ConflictType

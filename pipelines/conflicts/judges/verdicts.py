@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.evidence.judgement import Judgement
 
 
-class Adherence(BaseModel):
+class Adherence(BaseModel, frozen=True):
     """Whether an answer behaves as its conflict type wants (CONFLICTS, section 4).
 
     Attributes:
@@ -21,8 +21,6 @@ class Adherence(BaseModel):
         raw: The reply as it came, where it could not be read.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     adheres: bool | None
     type: ConflictType
     probability: float | None = None
@@ -31,7 +29,7 @@ class Adherence(BaseModel):
     raw: str | None = None
 
 
-class Inclusion(BaseModel):
+class Inclusion(BaseModel, frozen=True):
     """Whether an answer includes the gold answer in meaning (section 4, answer recall).
 
     Attributes:
@@ -41,8 +39,6 @@ class Inclusion(BaseModel):
         judgement: Of the NLI judge, how the answer relates to that statement.
         problem, raw: As in `Adherence`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     included: bool | None
     gold: str
@@ -61,7 +57,7 @@ class Grounds(StrEnum):
     NO_FACT = "no factual information"
 
 
-class SentenceGrounding(BaseModel):
+class SentenceGrounding(BaseModel, frozen=True):
     """One sentence.
 
     Attributes:
@@ -73,8 +69,6 @@ class SentenceGrounding(BaseModel):
         problem, raw: As in `Adherence`.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     grounds: Grounds | None
     sources: tuple[int, ...] = ()
     reason: str = ""
@@ -84,14 +78,12 @@ class SentenceGrounding(BaseModel):
     raw: str | None = None
 
 
-class Grounding(BaseModel):
+class Grounding(BaseModel, frozen=True):
     """The sentences of an answer, in order.
 
     Attributes:
         sentences: One per sentence of the answer.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     sentences: tuple[SentenceGrounding, ...]
 
@@ -114,7 +106,7 @@ def factual_grounding(grounds: Sequence[Grounds | None]) -> float | None:
     return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
 
 
-class Judged(BaseModel):
+class Verdicts(BaseModel, frozen=True):
     """What all judges say of one answer.
 
     Attributes:
@@ -122,8 +114,6 @@ class Judged(BaseModel):
         inclusion: Of the gold answer; None where the question has no single right one.
         grounding: Of its sentences; None where nobody was asked.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     adherence: Adherence | None = None
     inclusion: Inclusion | None = None
