@@ -21,7 +21,7 @@ from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.training import FOLDS, Labelled, train
+from pipelines.conflicts.training import FOLDS, LabelledQuery, train
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
@@ -75,7 +75,8 @@ class TrainingOptions(TaggerOptions, ProfileOptions):
 @flat
 def train_classifier(
     data: Annotated[
-        Path, typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False)
+        Path,
+        typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False),
     ],
     options: TrainingOptions,
 ) -> None:
@@ -195,7 +196,7 @@ def validate_judge(options: ValidationOptions) -> None:
 
 def labelled(
     queries: list[Query], judge: TaggerFolder, cache: Path | None = None
-) -> list[Labelled]:
+) -> list[LabelledQuery]:
     """Queries with the features that the tagger makes of them, in order.
 
     Args:
@@ -206,7 +207,7 @@ def labelled(
     Raises:
         PairError: A question does not fit the tagger.
     """
-    found: dict[str, Labelled] = {}
+    found: dict[str, LabelledQuery] = {}
 
     async def read_all() -> None:
         with (
@@ -218,7 +219,7 @@ def labelled(
             async def work(query: Query) -> None:
                 values = features(query, await structure(query, labeller))
                 assert query.conflict_type is not None  # noqa: S101  chosen so
-                found[query.id] = Labelled(query.query, values, query.conflict_type)
+                found[query.id] = LabelledQuery(query.query, values, query.conflict_type)
 
             await run_examples(
                 queries,

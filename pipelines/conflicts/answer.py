@@ -25,7 +25,6 @@ class Answer(BaseModel, frozen=True):
 
     Attributes:
         text: As the model wrote it, with citations; empty where the reply could not be read.
-        sentences: The same in parts.
         told: The conflict type that the model was told; None where it was told none.
         prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
         finished: False where the answer was cut by the limit of tokens; within JSON, by that of

@@ -84,12 +84,7 @@ class Linear(BaseModel, frozen=True, extra="forbid"):
         )
 
     def contributions(self, values: Features, of: ConflictType) -> dict[str, float]:
-        """What each feature adds to a type's logit, less what it adds to those of all on average.
-
-        Args:
-            values: Of a query.
-            of: One of `types`.
-        """
+        """What each feature adds to a type's logit, less what it adds to all logits on average."""
         own = self.weights[self.types.index(of)]
         means = [fsum(column) / len(self.types) for column in zip(*self.weights, strict=True)]
         return {
@@ -100,11 +95,7 @@ class Linear(BaseModel, frozen=True, extra="forbid"):
         }
 
     def probabilities(self, values: Features) -> dict[ConflictType, float]:
-        """The probability of each type, summing to 1; a type that it never saw has 0.
-
-        Args:
-            values: Of a query.
-        """
+        """The probability of each type, summing to 1; a type that it never saw has 0."""
         standard = self.standardised(values)
         logits = [
             intercept + fsum(weight * value for weight, value in zip(row, standard, strict=True))
@@ -167,18 +158,20 @@ class TypeClassifier(BaseModel, frozen=True, extra="forbid"):
     def predict(
         self, query: Query, found: Structure, thresholds: Mapping[ConflictType, float]
     ) -> Prediction:
-        """The type of a query's conflict.
+        """The type of a query's conflict, by the structure of its evidence; see `decide`.
 
         A source by itself, or several in the same words, are in conflict with nothing, whatever
         the features say.
-
-        Args:
-            query: The question and its sources.
-            found: The structure of its evidence.
-            thresholds: See `prediction.decide`.
         """
         if len({source.text for source in query.sources}) < 2:
-            return _alone()
+            none = ConflictType.NO_CONFLICT
+            return Prediction(
+                type=none,
+                by="nli",
+                probabilities={each: float(each is none) for each in ConflictType},
+                explanation="There is one source, or all say the same words: nothing can be in "
+                "conflict.",
+            )
         linear = self.linear_for(query.query)
         values = features(query, found)
         probabilities = linear.probabilities(values)
@@ -228,15 +221,6 @@ def read(path: Path) -> TypeClassifier:
 def shipped_classifier() -> TypeClassifier:
     """The classifier that comes with the program."""
     return read(SHIPPED)
-
-
-def _alone() -> Prediction:
-    return Prediction(
-        type=ConflictType.NO_CONFLICT,
-        by="nli",
-        probabilities={each: float(each is ConflictType.NO_CONFLICT) for each in ConflictType},
-        explanation="There is one source, or all say the same words: nothing can be in conflict.",
-    )
 
 
 def _explained(contributions: Mapping[str, float], likely: ConflictType) -> str:

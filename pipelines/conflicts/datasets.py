@@ -42,7 +42,7 @@ def read(
     Args:
         path: In either format of `pipelines.data.conflicts`.
         choose: Chooses each source's segment anew from the question and its whole page, where the
-            file has the page; see `segments.best_segment`. None takes the segments as released.
+            file has it; see `segments.best_segment`. None takes the segments as released.
         limit: Take only the first queries.
         on_source: Told of each source whose page was read.
 

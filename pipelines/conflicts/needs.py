@@ -27,11 +27,7 @@ ClassifierFile = Annotated[
 
 
 def classifier_of(path: Path | None) -> TypeClassifier:
-    """The classifier of that file, or else the shipped one.
-
-    Raises:
-        InputError: The file is no classifier.
-    """
+    """The classifier of that file, or else the shipped one; errors are those of `read`."""
     return shipped_classifier() if path is None else read(path)
 
 
@@ -42,22 +38,19 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
         InputError: The tagger cannot be used.
         ServingError: There is no such profile, or no such tagger.
     """
-    where = source_of(options, "generator")
+    where, answering = source_of(options, "generator"), bool(methods.strategies)
+    by_model = answering or not {"json", "choice"}.isdisjoint(methods.asked)
+    by_tagger = "nli" in methods.asked or (answering and methods.settings.judge == "nli")
     return Needs(
-        role="generator" if methods.by_model else None,
-        tagger=tagger_named(options.tagger, where) if methods.by_tagger else None,
+        role="generator" if by_model else None,
+        tagger=tagger_named(options.tagger, where) if by_tagger else None,
         unasked=f"--strategy none and {_types(methods)}, which ask no language model",
         untagged="types and verdicts by a language model alone",
     )
 
 
 def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> None:
-    """Refuse options that do nothing with such classifiers and strategies.
-
-    Args:
-        options: Of a command.
-        settings: Those within.
-        methods: What they make.
+    """Refuse options of a command, and settings within, that do nothing with these methods.
 
     Raises:
         InputError: One was given.

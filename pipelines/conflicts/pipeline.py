@@ -71,16 +71,6 @@ class Methods:
         return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
 
     @property
-    def by_model(self) -> bool:
-        """Whether a language model predicts or answers anything."""
-        return bool(self.strategies) or not {"json", "choice"}.isdisjoint(self.asked)
-
-    @property
-    def by_tagger(self) -> bool:
-        """Whether the tagger reads or judges anything."""
-        return "nli" in self.asked or (bool(self.strategies) and self.settings.judge == "nli")
-
-    @property
     def prompts(self) -> tuple[Prompt, ...]:
         """All that may be asked."""
         return (
@@ -99,14 +89,11 @@ class Methods:
         labeller: Labeller | None = None,
         overrides: Path | None = None,
     ) -> "Methods":
-        """The same with their models and prompts.
+        """The same with the models that write and judge, and with their prompts.
 
-        Args:
-            writing: The model that answers, and that predicts types.
-            judging: The model that judges; without it answers are judged by the tagger alone,
-                where the settings name it, or not at all.
-            labeller: For the classifier "nli", and for the judge "nli".
-            overrides: Folder with prompts of the user's own.
+        Without a model that judges, answers are judged by the labeller alone, where the settings
+        name the judge "nli", or not at all. The labeller serves the classifier "nli", too;
+        `overrides` is a folder with prompts of the user's own.
 
         Raises:
             InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
@@ -201,10 +188,7 @@ async def predict(
         classifier: Its name.
         query: As it is; the NLI tagger reads sources of any length.
         seen: As the writer sees it.
-        methods: Whom to ask.
-
-    Raises:
-        RequestError, PairError, ServingError: As `examine`.
+        methods: Whom to ask; errors are those of `examine`.
     """
     match classifier:
         case "nli":

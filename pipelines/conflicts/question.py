@@ -47,20 +47,14 @@ class Source(BaseModel, frozen=True, extra="forbid"):
 
     def as_read(self) -> str:
         """URL, title, snippet, date and segment, as a model reads them (section 5.1)."""
-        head = (
-            ("URL", self.url),
-            ("Title", self.title),
-            ("Snippet", self.snippet),
-            ("Date", self.date),
-        )
-        lines = [f"{name}: {value}" for name, value in head if value]
+        head = {"URL": self.url, "Title": self.title, "Snippet": self.snippet, "Date": self.date}
+        lines = [f"{name}: {value}" for name, value in head.items() if value]
         return "\n".join([*lines, self.text])
 
     def as_document(self, number: int) -> Document:
         """What the structure of the evidence is read from: title and segment.
 
-        Args:
-            number: Its place among the results, from 1; the document's id.
+        The document's id is the source's place among the results, from 1.
         """
         return Document(
             id=str(number), text=self.text, title=self.title, url=self.url, date=self.date
@@ -71,9 +65,6 @@ class Source(BaseModel, frozen=True, extra="forbid"):
 
         A snippet that stands in the segment is not said twice. The date is left out: from "2 May
         2011" the tagger takes it that whatever the page tells of happened in 2011.
-
-        Args:
-            number: As in `as_document`.
         """
         document = self.as_document(number)
         snippet = (self.snippet or "").strip()
@@ -86,11 +77,11 @@ class Query(BaseModel, frozen=True, extra="forbid"):
     """A question q with its search results C_q.
 
     Attributes:
-        id: Its name, unique within its data set.
+        id: Unique within its data set.
         query: What is asked.
         sources: At least one. Citations count them from 1.
         conflict_type: The type that annotators gave; None where nobody did.
-        gold_answer: The right answer; None where the data have none.
+        gold_answer: The right answer, where the data have one.
         origin: The data set that the question was taken from ("FreshQA"), where the release says.
     """
 

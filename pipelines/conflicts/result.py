@@ -15,27 +15,18 @@ Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
 
 
 class Outcome(BaseModel, frozen=True):
-    """What a strategy makes of a query.
-
-    Attributes:
-        answer: The answer, or why there is none.
-        judged: What it is worth; nothing of an answer that could not be read.
-    """
+    """What a strategy makes of a query: an answer, and verdicts on one that could be read."""
 
     answer: Answer
     judged: Verdicts = Verdicts()
 
 
 class QueryResult(BaseModel, frozen=True):
-    """One query.
+    """One query, asked with its sources and gold labels; the id is that within its data set.
 
     Attributes:
-        id: Name of the query within its data set.
-        asked: The query with its sources and gold labels.
         status: "answered"; "incomplete" where something could not be asked, "failed" where nothing
             could. The last two are tried again when the run is resumed.
-        predictions: Classifier -> the type that it predicts.
-        outcomes: Strategy -> what it makes of the query.
         truncations: Sources that the writer saw only in part.
         error: One line for "failed".
     """

@@ -99,17 +99,13 @@ def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[s
     always longer than what it shares with the one before it. A window may begin within a word.
 
     Args:
-        text: Any text.
+        text: Any text; one that fits a window is that window.
         tokenizer: A fast tokenizer of transformers, which knows where its tokens lie in the text.
         tokens: Length of a window in tokens of the text.
-        stride: Tokens from the beginning of a window to that of the next, from 1 to `tokens`, so
-            that every token is in some window.
-
-    Returns:
-        The windows; the text itself where it fits one.
+        stride: Tokens from the beginning of a window to that of the next.
 
     Raises:
-        ValueError: The stride is not from 1 to `tokens`.
+        ValueError: The stride is not from 1 to `tokens`, so a token might be in no window.
     """
     if not 1 <= stride <= tokens:
         raise ValueError(f"a stride of {stride} does not suit windows of {tokens} tokens")
@@ -138,7 +134,7 @@ def best_segment(
         embedder: The model, made by `reader`: it reads at least `tokens` tokens.
         tokens: Length of a window, those that the model puts around it (two, of BERT's kin)
             included: more it could not read.
-        stride: Tokens from the beginning of a window to that of the next.
+        stride: As of `token_windows`.
 
     Returns:
         The window, without white space around it; the first of equals. A text that fits one

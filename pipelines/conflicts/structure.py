@@ -93,9 +93,7 @@ def answer_sentence(query: str, text: str, form: QuestionForm) -> str | None:
 
     The share of the question's content words that a sentence has decides, and whether it has what
     the question asks for: a number, a time, a name. Of equal sentences the first is taken.
-
-    Returns:
-        At most `ANSWER_CHARACTERS` of it; None where no sentence has enough of the words.
+    It is cut to `ANSWER_CHARACTERS`; None where no sentence has enough of the words.
     """
     wanted = content_words(query)
     if not wanted:

@@ -20,12 +20,7 @@ class ConflictType(StrEnum):
 
 
 class TypeExample(BaseModel, frozen=True, extra="forbid"):
-    """A question with what its search results say in short.
-
-    Attributes:
-        query: The question.
-        results: Answers of the results, parted by semicolons.
-    """
+    """A question, and the answers of its search results in short, parted by semicolons."""
 
     query: str
     results: str
@@ -36,12 +31,10 @@ class Category(BaseModel, frozen=True, extra="forbid"):
 
     Attributes:
         number: 1 to 5, as prompts and replies name it (Figure 2).
-        type: The type.
         label: Its name in the released data.
         short: Its name in tables.
         definition: When it holds.
         expected: How an answer should deal with it.
-        example: One of its kind.
     """
 
     number: int

@@ -28,14 +28,8 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """A query with its features and its type.
-
-    Attributes:
-        query: What is asked.
-        features: Of the query.
-        type: As annotated.
-    """
+class LabelledQuery:
+    """A query with its features, and the type that annotators gave it."""
 
     query: str
     features: Features
@@ -48,7 +42,7 @@ def names_of(groups: Iterable[Group]) -> tuple[str, ...]:
     return tuple(name for group, names in GROUPS.items() if group in wanted for name in names)
 
 
-def fit(rows: Sequence[Labelled], names: Sequence[str], *, seed: int = 0) -> Linear:
+def fit(rows: Sequence[LabelledQuery], names: Sequence[str], *, seed: int = 0) -> Linear:
     """Multinomial logistic regression with an L2 penalty, its strength chosen by inner folds.
 
     Features that never vary are left out; where all are, what is learnt is how common each type
@@ -90,7 +84,7 @@ def fit(rows: Sequence[Labelled], names: Sequence[str], *, seed: int = 0) -> Lin
 
 
 def cross_validation(
-    rows: Sequence[Labelled], names: Sequence[str], *, folds: int = FOLDS, seed: int = 0
+    rows: Sequence[LabelledQuery], names: Sequence[str], *, folds: int = FOLDS, seed: int = 0
 ) -> list[Fold]:
     """One classifier for each fold, trained on all the others; folds have all types alike.
 
@@ -116,7 +110,7 @@ def cross_validation(
     ]
 
 
-def held_out_predictions(rows: Sequence[Labelled], made: Sequence[Fold]) -> list[ConflictType]:
+def held_out_predictions(rows: Sequence[LabelledQuery], made: Sequence[Fold]) -> list[ConflictType]:
     """The most probable type of each row by the fold that never saw it."""
     by_query = {name: fold.linear for fold in made for name in fold.held_out}
     found = []
@@ -127,7 +121,7 @@ def held_out_predictions(rows: Sequence[Labelled], made: Sequence[Fold]) -> list
 
 
 def train(
-    rows: Sequence[Labelled],
+    rows: Sequence[LabelledQuery],
     trained_on: Mapping[str, str | int],
     tagger: str,
     made: Sequence[Fold],
@@ -138,7 +132,7 @@ def train(
     """A classifier of all rows, with those of its cross-validation.
 
     Args:
-        rows: Labelled queries.
+        rows: LabelledQuery queries.
         trained_on: What they are; kept in the file.
         tagger: Digest of the tagger.
         made: The cross-validation of the same rows and groups.
@@ -153,13 +147,13 @@ def train(
     )
 
 
-def majority(rows: Sequence[Labelled]) -> ConflictType:
+def majority(rows: Sequence[LabelledQuery]) -> ConflictType:
     """The commonest type; of equals the first of the taxonomy."""
     types = [row.type for row in rows]
     return max(ConflictType, key=types.count)
 
 
-def _by_frequency(rows: Sequence[Labelled]) -> Linear:
+def _by_frequency(rows: Sequence[LabelledQuery]) -> Linear:
     """What gives each type its share of the rows, whatever the features."""
     counts = Counter(row.type for row in rows)
     types = tuple(each for each in ConflictType if each in counts)
@@ -173,7 +167,7 @@ def _by_frequency(rows: Sequence[Labelled]) -> Linear:
     )
 
 
-def _matrix(rows: Sequence[Labelled], names: Sequence[str]) -> "NDArray[np.float64]":
+def _matrix(rows: Sequence[LabelledQuery], names: Sequence[str]) -> "NDArray[np.float64]":
     """The features, (n, f), with the column's mean for what is not known."""
     import numpy as np
 

@@ -24,16 +24,10 @@ async def behaviour(
     answer: str,
     judge: ModelJudge,
 ) -> Adherence:
-    """Judge an answer by the expected behaviour s = f(t) of a type.
+    """Judge an answer that is not empty by the expected behaviour s = f(t) of a type.
 
     The judge sees the question, the type's definition and behaviour, examples, and the answer with
     its citations; as in the paper, it sees neither the search results nor the gold answer.
-
-    Args:
-        query: What was asked.
-        type: The type whose behaviour is expected.
-        answer: Not empty.
-        judge: The language model.
 
     Raises:
         RequestError: The answer does not fit the model's context.

@@ -51,12 +51,6 @@ async def grounding(
     quality. One that cites none has nothing that could support it: it is unsupported if it states a
     fact, and else has no factual information.
 
-    Args:
-        sentences: The answer's, in order.
-        sources: The query's.
-        judge: A language model, or a labeller.
-        against: Which sources count.
-
     Raises:
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
@@ -124,18 +118,13 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
     """The verdict that the judgements of several sources make.
 
     One source that supports the sentence is enough; without, one that contradicts it is. Where
-    neither is there and a source could not be judged, nothing decides.
-
-    Args:
-        judgements: One per source, at least one.
-        numbers: Of the sources.
+    neither is there and a source could not be judged, nothing decides. There is at least one.
     """
     for relation, grounds in (
         (Relation.SUPPORTS, Grounds.SUPPORTED),
         (Relation.CONTRADICTS, Grounds.CONTRADICTORY),
     ):
-        deciding = [each for each in judgements if each.relation is relation]
-        if deciding:
+        if deciding := [each for each in judgements if each.relation is relation]:
             return SentenceGrounding(
                 grounds=grounds,
                 sources=numbers,
@@ -143,14 +132,11 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
                 judgements=tuple(judgements),
             )
     invalid = [each for each in judgements if each.relation is Relation.INVALID]
-    if invalid:
-        return SentenceGrounding(
-            grounds=None,
-            sources=numbers,
-            judgements=tuple(judgements),
-            problem=f"{len(invalid)} of {len(judgements)} sources could not be judged",
-            raw=invalid[0].raw,
-        )
+    problem = f"{len(invalid)} of {len(judgements)} sources could not be judged"
     return SentenceGrounding(
-        grounds=Grounds.UNSUPPORTED, sources=numbers, judgements=tuple(judgements)
+        grounds=None if invalid else Grounds.UNSUPPORTED,
+        sources=numbers,
+        judgements=tuple(judgements),
+        problem=problem if invalid else None,
+        raw=invalid[0].raw if invalid else None,
     )

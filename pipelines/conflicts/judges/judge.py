@@ -48,13 +48,10 @@ def judge(
     overrides: Path | None = None,
     labeller: Labeller | None = None,
 ) -> Judge:
-    """The judges with their prompts.
+    """The judges with their prompts; `overrides` is a folder with prompts of the user's own.
 
-    Args:
-        client: The judging model; without one, behaviour is not judged.
-        settings: `judge`, `behaviour` and `against` say how.
-        overrides: Folder with prompts of the user's own.
-        labeller: Judges recall and grounding where the settings name the NLI judge.
+    Without a client, behaviour is not judged. The labeller judges recall and grounding where the
+    settings name the judge "nli".
 
     Raises:
         InputError: The user's own prompt cannot be used, or who should judge is not there.
@@ -80,13 +77,8 @@ async def judged(
 
     Behaviour where a type is known; answer recall where questions of that type have one right
     answer and the data give it; the grounding of all sentences. An answer that could not be read,
-    or is empty, is judged in no way.
-
-    Args:
-        query: With its sources and what the data say of them.
-        answer: To it.
-        judge: Who judges.
-        type: The type whose behaviour is expected; by default that of the data.
+    or is empty, is judged in no way. The type whose behaviour is expected is by default that of the
+    data.
 
     Raises:
         RequestError: The answer or its sources do not fit the judging model's context.

@@ -26,13 +26,7 @@ class InclusionJson(BaseModel):
 
 
 async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labeller) -> Inclusion:
-    """Judge whether an answer includes the gold answer, in whatever words.
-
-    Args:
-        query: What was asked.
-        gold: The right answer, not empty.
-        answer: With its citations.
-        judge: A language model, or a labeller.
+    """Judge whether an answer, with its citations, includes the gold answer, in whatever words.
 
     Raises:
         RequestError: The answer does not fit the model's context.
@@ -62,20 +56,15 @@ async def _by_labeller(query: str, gold: str, answer: str, labeller: Labeller) -
     except PairError as error:
         return Inclusion(included=None, gold=gold, reason=claim, problem=str(error))
     (judgement,) = labelled.judgements
-    if judgement.relation is Relation.INVALID:
-        return Inclusion(
-            included=None,
-            gold=gold,
-            reason=claim,
-            judgement=judgement,
-            problem=judgement.reasoning or "the labeller's reply could not be read",
-            raw=judgement.raw,
-        )
+    unread = judgement.relation is Relation.INVALID
+    problem = judgement.reasoning or "the labeller's reply could not be read"
     return Inclusion(
-        included=judgement.relation is Relation.SUPPORTS,
+        included=None if unread else judgement.relation is Relation.SUPPORTS,
         gold=gold,
         reason=claim,
         judgement=judgement,
+        problem=problem if unread else None,
+        raw=judgement.raw if unread else None,
     )
 
 
@@ -86,10 +75,6 @@ def named(gold: str, answer: str) -> bool:
     misses paraphrases. What it finds is there all the same, so the NLI judge need not ask, and a
     tagger that is unsure of names does not overrule the plain text. As theirs, it takes an answer
     for named that the text denies or calls older. "Yes" and "no" are too common as words to name
-    anything, so they are always asked.
-
-    Args:
-        gold: The right answer.
-        answer: Without citations: "[2]" must not name the answer "2".
+    anything, so they are always asked. The answer has no citations, for "[2]" does not name "2".
     """
     return normalised(gold) not in YES | NO and named_answers([[gold]], answer)[0]

@@ -36,15 +36,14 @@ PAPER_ANSWERS: Final = 100
 """CONFLICTS, section 4: answers that this was measured on."""
 
 
-def _type(value: object) -> object:
-    return of_label(value) if isinstance(value, str) else value
+_OrLabel = BeforeValidator(lambda value: of_label(value) if isinstance(value, str) else value)
 
 
 class LabelledAnswer(BaseModel, frozen=True, extra="forbid"):
     """An answer that somebody judged.
 
     Attributes:
-        id: Its name, unique within its file.
+        id: Unique within its file.
         query: What was asked.
         conflict_type: Of the search results: our name or that of the released data.
         answer: With its citations.
@@ -54,7 +53,7 @@ class LabelledAnswer(BaseModel, frozen=True, extra="forbid"):
 
     id: Identifier
     query: Text
-    conflict_type: Annotated[ConflictType, BeforeValidator(_type)]
+    conflict_type: Annotated[ConflictType, _OrLabel]
     answer: Text
     adherent: StrictBool
     note: str = ""
@@ -116,16 +115,13 @@ async def validate(
     *,
     in_flight: int = 32,
 ) -> list[Rating]:
-    """Let the judge of behaviour judge answers that people have judged.
+    """Let the judge of behaviour judge answers that people have judged, which have distinct ids.
 
     Args:
-        labelled: The answers, with distinct ids.
+        labelled: The answers.
         judge: The language model.
-        on_result: Told of each verdict as it comes.
+        on_result: Told of each verdict as it comes; those returned are in the answers' order.
         in_flight: At most so many at a time, at least 1.
-
-    Returns:
-        One per answer, in their order.
 
     Raises:
         RequestError: An answer does not fit the model's context.

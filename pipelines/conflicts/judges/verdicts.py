@@ -1,6 +1,5 @@
 """What judges say of an answer, each with its evidence."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 
 from pydantic import BaseModel
@@ -33,11 +32,10 @@ class Inclusion(BaseModel, frozen=True):
     """Whether an answer includes the gold answer in meaning (section 4, answer recall).
 
     Attributes:
-        included: The verdict; None where the reply could not be read.
         gold: What was looked for.
-        reason: Why, in the judge's words; of the NLI judge, the statement that it looked for.
+        reason: Of the NLI judge, the statement that it looked for.
         judgement: Of the NLI judge, how the answer relates to that statement.
-        problem, raw: As in `Adherence`.
+        included, problem, raw: As in `Adherence`.
     """
 
     included: bool | None
@@ -58,15 +56,13 @@ class Grounds(StrEnum):
 
 
 class SentenceGrounding(BaseModel, frozen=True):
-    """One sentence.
+    """The verdict on one sentence; None where the reply could not be read.
 
     Attributes:
-        grounds: The verdict; None where the reply could not be read.
         sources: Numbers of the sources that it was judged by.
-        reason: Why: the judge's words.
         quote: Passage of a source that decided; None without one.
         judgements: Of the NLI judge, how each source relates to the sentence.
-        problem, raw: As in `Adherence`.
+        reason, problem, raw: As in `Adherence`.
     """
 
     grounds: Grounds | None
@@ -79,31 +75,19 @@ class SentenceGrounding(BaseModel, frozen=True):
 
 
 class Grounding(BaseModel, frozen=True):
-    """The sentences of an answer, in order.
-
-    Attributes:
-        sentences: One per sentence of the answer.
-    """
+    """The sentences of an answer, in order."""
 
     sentences: tuple[SentenceGrounding, ...]
 
     @property
     def share(self) -> float | None:
-        """See `factual_grounding`."""
-        return factual_grounding([each.grounds for each in self.sentences])
+        """Share of supported sentences among those with factual information (section 4).
 
-
-def factual_grounding(grounds: Sequence[Grounds | None]) -> float | None:
-    """Share of supported sentences among those with factual information (CONFLICTS, section 4).
-
-    Args:
-        grounds: One per sentence of an answer; those that could not be judged count nowhere.
-
-    Returns:
-        A value in [0, 1]; None where no sentence has factual information.
-    """
-    factual = [each for each in grounds if each not in {None, Grounds.NO_FACT}]
-    return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
+        It is in [0, 1]; None where no sentence has any. What could not be judged counts nowhere.
+        """
+        verdicts = [each.grounds for each in self.sentences]
+        factual = [each for each in verdicts if each not in {None, Grounds.NO_FACT}]
+        return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
 
 
 class Verdicts(BaseModel, frozen=True):

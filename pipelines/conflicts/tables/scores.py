@@ -6,7 +6,7 @@ What cannot be read has no score: it is counted, and never taken for what is wro
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.question import Query
@@ -43,17 +43,17 @@ class Part:
 
     Attributes:
         run: What the run is called.
+        results: In the order of the run.
         writer: The model that answered.
         judge: The model that judged.
         types: The classifier whose type the Pipeline was told, as tables call it.
-        results: In the order of the run.
     """
 
     run: str
-    writer: str | None
-    judge: str | None
-    types: str | None
-    results: tuple[QueryResult, ...]
+    results: Sequence[QueryResult]
+    writer: str | None = None
+    judge: str | None = None
+    types: str | None = None
 
     @property
     def strategies(self) -> list[Strategy]:
@@ -142,26 +142,18 @@ def slices(made: Sequence[Part]) -> list[Slice]:
     return [Slice(part, strategy, part.results) for part in made for strategy in part.strategies]
 
 
-def parts(results: Results, model_of: Mapping[str, Mapping[str, str]]) -> list[Part]:
-    """The runs in order.
-
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> names of its "writer" and its "judge", and the classifier that
-            its "types" are from. A name that is empty or left out was not given.
-    """
-    titles: Mapping[str, str] = {**CLASSIFIERS}
-    return [
-        Part(
-            run=name,
-            writer=roles.get("writer") or None,
-            judge=roles.get("judge") or None,
-            types=titles.get(roles.get("types", "")),
-            results=tuple(own),
-        )
-        for name, own in results.items()
-        for roles in [model_of.get(name, {})]
-    ]
+def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any]) -> Part:
+    """The results of a run, and who its configuration in `run.json` says made them."""
+    judge = config["judge"]["name"] if "judge" in config else None
+    if judge and config["settings"]["judge"] == "nli":
+        judge = f"{judge}, {config['tagger']['name']}"
+    return Part(
+        run,
+        results,
+        writer=None if config["model"] == config.get("tagger") else config["model"]["name"],
+        judge=judge,
+        types=CLASSIFIERS[config["settings"]["types"]],
+    )
 
 
 def of_types(own: Sequence[QueryResult], types: Set[ConflictType]) -> list[QueryResult]:

@@ -1,6 +1,6 @@
 """The tables of sentences: how they stand to their sources, and what they cite."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final
 
@@ -53,6 +53,18 @@ def grounds(made: Sequence[Part]) -> Table:
 
 def citations(made: Sequence[Part]) -> Table:
     """What sentences cite."""
+
+    def total(key: str, title: str, count: Callable[[Sentence], int]) -> Column[Slice]:
+        return Column(key, title, lambda own: sum(count(each) for _, each in _sentences(own)))
+
+    def average(
+        key: str, title: str, value: Callable[[Sentence], float], most: float = 1
+    ) -> Column[Slice]:
+        def cell(own: Slice) -> Estimate | None:
+            return _clustered([(name, value(each)) for name, each in _sentences(own)], most)
+
+        return Measure(key, title, cell)
+
     return Table.of(
         slices(made),
         name="conflicts_citations",
@@ -62,28 +74,10 @@ def citations(made: Sequence[Part]) -> Table:
             *(RUN, WRITER, STRATEGY),
             *ANSWERS,
             Column("sentences", "Sentences", lambda own: len(_sentences(own))),
-            Measure(
-                "cited",
-                "Share that cite a source",
-                lambda own: _clustered((name, bool(each.cites)) for name, each in _sentences(own)),
-            ),
-            Column(
-                "citations",
-                "Citations",
-                lambda own: sum(len(each.cites) for _, each in _sentences(own)),
-            ),
-            Column(
-                "unknown",
-                "Of no source",
-                lambda own: sum(len(each.unknown) for _, each in _sentences(own)),
-            ),
-            Measure(
-                "per_sentence",
-                "Citations per sentence",
-                lambda own: _clustered(
-                    ((name, len(each.cites)) for name, each in _sentences(own)), inf
-                ),
-            ),
+            average("cited", "Share that cite a source", lambda each: bool(each.cites)),
+            total("citations", "Citations", lambda each: len(each.cites)),
+            total("unknown", "Of no source", lambda each: len(each.unknown)),
+            average("per_sentence", "Citations per sentence", lambda each: len(each.cites), inf),
         ],
         notes=(
             "Numbers that are no source's are counted apart, and are no citations elsewhere in "
@@ -110,9 +104,11 @@ def _unjudged(own: Slice) -> int:
 
 def _supported(own: Slice) -> Estimate | None:
     return _clustered(
-        (name, verdict is Grounds.SUPPORTED)
-        for name, verdict in _verdicts(own)
-        if verdict not in {None, Grounds.NO_FACT}
+        [
+            (name, verdict is Grounds.SUPPORTED)
+            for name, verdict in _verdicts(own)
+            if verdict not in {None, Grounds.NO_FACT}
+        ]
     )
 
 
@@ -126,7 +122,7 @@ def _sentences(own: Slice) -> list[tuple[str, Sentence]]:
     ]
 
 
-def _clustered(values: Iterable[tuple[str, float]], most: float = 1) -> Estimate | None:
+def _clustered(values: Sequence[tuple[str, float]], most: float = 1) -> Estimate | None:
     """The mean over sentences, each with its query as the cluster."""
-    pairs = list(values)
-    return mean([float(value) for _, value in pairs], [name for name, _ in pairs], bounds=(0, most))
+    names, own = [name for name, _ in values], [float(value) for _, value in values]
+    return mean(own, names, bounds=(0, most))
