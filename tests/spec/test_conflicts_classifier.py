@@ -30,7 +30,7 @@ from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.structure import Structure, structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.training import (
-    Labelled,
+    LabelledQuery,
     cross_validation,
     fit,
     held_out_predictions,
@@ -67,7 +67,7 @@ def features_of(question: str, *texts: str, dates: tuple[str, ...] = ()) -> dict
     return dict(features(query, structure_of(query)))
 
 
-def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[Labelled]:
+def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[LabelledQuery]:
     """Rows whose features lean towards their type, at random."""
     random = Random(seed)
     made = []
@@ -75,11 +75,11 @@ def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[Labelled]
         of = types[number % len(types)]
         values = {name: random.gauss(0, 1) for name in MEANING}
         values[NAMES[TYPES.index(of)]] += 2
-        made.append(Labelled(f"Question {number}?", values, of))
+        made.append(LabelledQuery(f"Question {number}?", values, of))
     return made
 
 
-def matrix(made: list[Labelled]) -> Any:
+def matrix(made: list[LabelledQuery]) -> Any:
     import numpy as np
 
     return np.array([[row.features[name] for name in NAMES] for row in made], dtype=float)
@@ -339,7 +339,10 @@ def test_folds_part_the_queries() -> None:
 
 def test_equal_queries_are_in_one_fold() -> None:
     made = rows(30, [OPINIONS, OUTDATED])
-    twice = [*made, *(Labelled(f" {row.query.upper()}", row.features, row.type) for row in made)]
+    twice = [
+        *made,
+        *(LabelledQuery(f" {row.query.upper()}", row.features, row.type) for row in made),
+    ]
     folds = cross_validation(twice, NAMES, folds=3)
     assert [len(fold.held_out) for fold in folds] == [10] * 3
     assert len(held_out_predictions(twice, folds)) == 60
@@ -355,10 +358,10 @@ def test_nothing_of_a_held_out_row_leaks() -> None:
     first, *others = cross_validation(made, NAMES, folds=4)
     random = Random(1)
 
-    def changed(row: Labelled, of: ConflictType) -> Labelled:
+    def changed(row: LabelledQuery, of: ConflictType) -> LabelledQuery:
         if digest_of(row.query) not in first.held_out:
             return row
-        return Labelled(row.query, {name: random.gauss(9, 5) for name in MEANING}, of)
+        return LabelledQuery(row.query, {name: random.gauss(9, 5) for name in MEANING}, of)
 
     again, *rest = cross_validation([changed(row, row.type) for row in made], NAMES, folds=4)
     assert again == first
@@ -379,7 +382,7 @@ def test_what_is_learnt_is_right_of_rows_that_were_held_out() -> None:
         )
     )
     assert 45 < right <= 60
-    noise = [Labelled(row.query, {**row.features, **dict.fromkeys(NAMES, 0.0)}, row.type)
+    noise = [LabelledQuery(row.query, {**row.features, **dict.fromkeys(NAMES, 0.0)}, row.type)
              for row in made]  # fmt: skip
     assert cross_validation(noise, NAMES, folds=5)[0].linear.features == ()
 
@@ -402,14 +405,17 @@ def test_a_whole_classifier_is_trained_on_all() -> None:
 def test_features_that_never_vary_are_left_out(value: float) -> None:
     """The mean of equal numbers may differ from them by a rounding error, which is no variation."""
     made = [
-        Labelled(row.query, {**row.features, "length": value}, row.type) for row in rows(37, TYPES)
+        LabelledQuery(row.query, {**row.features, "length": value}, row.type)
+        for row in rows(37, TYPES)
     ]
     assert set(fit(made, NAMES).features) == set(NAMES) - {"length"}
 
 
 def test_without_any_that_varies_types_have_their_shares() -> None:
     made = [
-        Labelled(str(number), dict.fromkeys(MEANING, 0.1), OPINIONS if number < 6 else OUTDATED)
+        LabelledQuery(
+            str(number), dict.fromkeys(MEANING, 0.1), OPINIONS if number < 6 else OUTDATED
+        )
         for number in range(8)
     ]
     shares = fit(made, NAMES).probabilities(dict.fromkeys(MEANING, 7.0))
@@ -420,7 +426,7 @@ def test_unknown_features_are_means() -> None:
     """A column with gaps is as if they had its mean; one of gaps alone tells nothing."""
     made = rows(40, [OPINIONS, OUTDATED])
     gaps = [
-        Labelled(
+        LabelledQuery(
             row.query,
             {**row.features, "time": None, "length": None if n % 3 == 0 else float(n % 2)},
             row.type,
@@ -430,7 +436,7 @@ def test_unknown_features_are_means() -> None:
     known = [row.features["length"] for row in gaps if row.features["length"] is not None]
     mean = sum(value for value in known if value is not None) / len(known)
     filled = [
-        Labelled(
+        LabelledQuery(
             row.query,
             {**row.features, "time": 5.0,
              "length": mean if row.features["length"] is None else row.features["length"]},
@@ -447,7 +453,7 @@ def test_few_rows_are_enough(counts: tuple[int, int]) -> None:
     """So few that there is no inner fold to choose the penalty by."""
     types = [OPINIONS] * counts[0] + [OUTDATED] * counts[1]
     made = [
-        Labelled(str(n), dict.fromkeys(MEANING, 0.0) | {"length": float(n)}, of)
+        LabelledQuery(str(n), dict.fromkeys(MEANING, 0.0) | {"length": float(n)}, of)
         for n, of in enumerate(types)
     ]
     found = fit(made, NAMES)

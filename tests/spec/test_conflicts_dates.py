@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipelines.conflicts.dates import (
     EARLIEST,
     LATEST,
-    Written,
+    PartialDate,
     absent,
     dates_in,
     newest_first,
@@ -27,7 +27,7 @@ PARTS = ("2024", "12", "Jul", "May", "3rd", "at", "of", "BC", "am", ":", "-", "/
 
 days = st.dates(date(EARLIEST, 1, 1), date(LATEST, 12, 31))
 precise = st.builds(
-    lambda day, parts: Written(*(day.year, day.month, day.day)[:parts]), days, st.integers(1, 3)
+    lambda day, parts: PartialDate(*(day.year, day.month, day.day)[:parts]), days, st.integers(1, 3)
 )
 
 
@@ -35,31 +35,33 @@ def source(when: str | None) -> Source:
     return Source(text="The bridge opened in 1955.", date=when)
 
 
-# Written
+# PartialDate
 
 
 def test_a_date_is_written_as_precisely_as_it_is_known() -> None:
-    made = [Written(2024), Written(2024, 7), Written(2024, 7, 30)]
+    made = [PartialDate(2024), PartialDate(2024, 7), PartialDate(2024, 7, 30)]
     year, month, day = made
     assert [each.as_text() for each in made] == ["2024", "2024-07", "2024-07-30"]
     assert sorted([day, year, month]) == made
 
 
 def test_its_place_on_a_line_of_years_is_the_middle_of_what_is_given() -> None:
-    assert Written(2023).decimal_year == 2023.5
-    assert Written(2024).decimal_year == 2024.5
-    assert Written(2024, 1).decimal_year == pytest.approx(2024 + 15.5 / 366)
-    assert Written(2023, 12, 31).decimal_year == pytest.approx(2023 + 364.5 / 365)
+    assert PartialDate(2023).decimal_year == 2023.5
+    assert PartialDate(2024).decimal_year == 2024.5
+    assert PartialDate(2024, 1).decimal_year == pytest.approx(2024 + 15.5 / 366)
+    assert PartialDate(2023, 12, 31).decimal_year == pytest.approx(2023 + 364.5 / 365)
 
 
 @pytest.mark.parametrize("parts", [(2024, 0, 5), (2023, 2, 29), (2024, 13), (0,), (2024, -1)])
 def test_what_the_calendar_does_not_have_is_no_date(parts: tuple[int, ...]) -> None:
     with pytest.raises(ValueError, match=r"day|month|year"):
-        Written(*parts)
+        PartialDate(*parts)
 
 
 @given(precise, precise)
-def test_order_and_place_agree_for_dates_of_one_precision(one: Written, two: Written) -> None:
+def test_order_and_place_agree_for_dates_of_one_precision(
+    one: PartialDate, two: PartialDate
+) -> None:
     assert one.year <= one.decimal_year < one.year + 1
     if bool(one.month) == bool(two.month) and bool(one.day) == bool(two.day):
         assert (one < two) == (one.decimal_year < two.decimal_year)
@@ -132,7 +134,7 @@ def test_a_span_beyond_the_calendar_is_none(text: str) -> None:
 
 
 @given(precise)
-def test_what_is_written_is_read_again(given_date: Written) -> None:
+def test_what_is_written_is_read_again(given_date: PartialDate) -> None:
     assert parse(given_date.as_text()) == given_date
 
 
@@ -152,7 +154,7 @@ def test_no_string_is_an_error(text: str, today: date | None) -> None:
 
 
 def test_only_a_sources_own_date_counts() -> None:
-    assert written(source("Jul 30, 2024")) == Written(2024, 7, 30)
+    assert written(source("Jul 30, 2024")) == PartialDate(2024, 7, 30)
     assert written(source("NA")) is None
     assert written(source("2 days ago")) is None
     assert written(source(None)) is None
@@ -165,31 +167,31 @@ def test_absent() -> None:
 
 def test_the_newest_of_sources() -> None:
     given_sources = [source("2024-01-05"), source("NA"), source("Mar 2024"), source("2023")]
-    assert newest_first(given_sources)[0][1] == Written(2024, 3)
+    assert newest_first(given_sources)[0][1] == PartialDate(2024, 3)
     assert newest_first([source(None), source("NA")]) == []
     assert newest_first([source("2020"), source(None), source("2020-05"), source("2020")]) == [
-        (1, Written(2020)),
-        (4, Written(2020)),
-        (3, Written(2020, 5)),
+        (1, PartialDate(2020)),
+        (4, PartialDate(2020)),
+        (3, PartialDate(2020, 5)),
     ]
 
 
 def test_a_date_holds_the_more_precise_ones_within_it() -> None:
-    year, month, day = Written(2024), Written(2024, 7), Written(2024, 7, 30)
+    year, month, day = PartialDate(2024), PartialDate(2024, 7), PartialDate(2024, 7, 30)
     assert year.holds(month)
     assert year.holds(day)
     assert month.holds(day)
     assert not year.holds(year)
     assert not month.holds(year)
-    assert not month.holds(Written(2024, 1, 30))
-    assert not Written(202).holds(year)
+    assert not month.holds(PartialDate(2024, 1, 30))
+    assert not PartialDate(202).holds(year)
 
 
 @given(precise, precise)
-def test_dates_that_do_not_overlap_are_in_a_known_order(one: Written, two: Written) -> None:
+def test_dates_that_do_not_overlap_are_in_a_known_order(one: PartialDate, two: PartialDate) -> None:
     """The order of their middles is that of any two of their days."""
     if not (one == two or one.holds(two) or two.holds(one)):
-        last = [Written(each.year, each.month or 12, each.day or 28) for each in (one, two)]
+        last = [PartialDate(each.year, each.month or 12, each.day or 28) for each in (one, two)]
         assert (one.decimal_year < two.decimal_year) == (last[0] < last[1])
 
 
@@ -220,9 +222,9 @@ def test_the_order_that_is_told_worked_by_hand() -> None:
 
 
 def test_the_spread_of_dates() -> None:
-    assert spread_years([Written(2024), Written(2020), Written(2022)]) == 4
-    assert spread_years([Written(2024, 7, 30)] * 2) == 0
-    assert spread_years([Written(2024)]) is None
+    assert spread_years([PartialDate(2024), PartialDate(2020), PartialDate(2022)]) == 4
+    assert spread_years([PartialDate(2024, 7, 30)] * 2) == 0
+    assert spread_years([PartialDate(2024)]) is None
     assert spread_years([]) is None
 
 
@@ -278,7 +280,7 @@ def test_every_mention_is_found_once_and_in_order(named: list[date], form: str) 
         "month": [f"{m} {d.day}, {d.year}" for d, m in zip(named, month, strict=True)],
     }[form]
     text = "Said " + "; then ".join(texts) + "."
-    assert dates_in(text) == [Written(day.year, day.month, day.day) for day in named]
+    assert dates_in(text) == [PartialDate(day.year, day.month, day.day) for day in named]
 
 
 @given(st.lists(st.integers(1900, 2099), max_size=6))

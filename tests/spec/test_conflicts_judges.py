@@ -8,8 +8,9 @@ from debates import asking
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.judges.behaviour import VARIABLES, behaviour, behaviour_judge
+from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import decided
+from pipelines.conflicts.judges.model import BEHAVIOUR, VARIABLES, model_judge
 from pipelines.conflicts.judges.recall import named
 from pipelines.conflicts.judges.remarks import REMARK_CHARACTERS, states_a_fact
 from pipelines.conflicts.judges.validation import SAMPLES, read
@@ -189,7 +190,7 @@ def test_what_is_named_word_for_word(gold: str, answer: str, there: bool) -> Non
 
 
 def template(of: ConflictType) -> str:
-    return load(f"conflicts/behaviour_{of.replace('-', '_')}", VARIABLES).source
+    return load(f"conflicts/{BEHAVIOUR[of]}", VARIABLES[BEHAVIOUR[of]]).source
 
 
 @pytest.mark.parametrize("of", ConflictType)
@@ -245,7 +246,7 @@ async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: P
     """Type, expected behaviour, examples, query and answer; two queries share all but these two."""
     reply = '{"reason": "So it does.", "adheres": true}'
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = behaviour_judge(client)
+        by = model_judge(client)
         found = await behaviour("Who built it?", of, "Ann Li built it [1].", by)
         await behaviour("When was that?", of, "In 1902 [2].", by)
     assert (found.adheres, found.type, found.reason) == (True, of, "So it does.")

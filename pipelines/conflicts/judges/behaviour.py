@@ -48,7 +48,7 @@ async def behaviour(
         return Adherence(
             adheres=choice.label == YES, type=type, probability=choice.probabilities[YES]
         )
-    reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, affinity=affinity, **told)
+    reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
     if reply.value is None:
         return Adherence(adheres=None, type=type, problem=reply.problem, raw=reply.raw)
     return Adherence(adheres=reply.value.adheres, type=type, reason=reply.value.reason.strip())

@@ -70,15 +70,11 @@ async def _by_model(
 ) -> SentenceGrounding:
     evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
     texts = [str(each["text"]) for each in evidence]
-    reply = await judge.reply(
-        "grounding",
-        GroundingJson if evidence else UncitedJson,
-        tokens=320,
-        # Sentences that cite the same sources share the prompt up to the sentence.
-        affinity="\n".join(texts) or "uncited",
-        evidence=evidence,
-        sentence=sentence,
-    )
+    schema: type[GroundingJson | UncitedJson] = GroundingJson if evidence else UncitedJson
+    told = {"evidence": evidence, "sentence": sentence}
+    # Sentences that cite the same sources share the prompt up to the sentence.
+    affinity = "\n".join(texts) or "uncited"
+    reply = await judge.reply("grounding", schema, told, affinity=affinity, tokens=320)
     value = reply.value
     if value is None:
         return SentenceGrounding(

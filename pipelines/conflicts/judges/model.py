@@ -42,10 +42,10 @@ class ModelJudge:
         self,
         template: str,
         schema: type[ReplyT],
+        told: Mapping[str, object],
         *,
         affinity: str,
         tokens: int = 200,
-        **told: object,
     ) -> Structured[ReplyT]:
         """The reply to a prompt, of at most so many tokens."""
         messages = self.templates[template].messages(**told)

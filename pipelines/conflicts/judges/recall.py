@@ -34,9 +34,8 @@ async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labe
     """
     if not isinstance(judge, ModelJudge):
         return await _by_labeller(query, gold, answer, judge)
-    reply = await judge.reply(
-        "recall", InclusionJson, affinity="recall", query=query, gold=gold, answer=answer
-    )
+    told = {"query": query, "gold": gold, "answer": answer}
+    reply = await judge.reply("recall", InclusionJson, told, affinity="recall")
     if reply.value is None:
         return Inclusion(included=None, gold=gold, problem=reply.problem, raw=reply.raw)
     return Inclusion(included=reply.value.included, gold=gold, reason=reply.value.reason.strip())

@@ -166,7 +166,7 @@ def adherence(asked: Query, outcome: Outcome) -> float | Missing:
     if asked.conflict_type is None:
         return "without"
     verdict = outcome.judged.adherence
-    return _verdict(outcome, verdict and verdict.adheres)
+    return _verdict(outcome, verdict.adheres if verdict else None)
 
 
 def answer_recall(asked: Query, outcome: Outcome) -> float | Missing:
@@ -174,7 +174,7 @@ def answer_recall(asked: Query, outcome: Outcome) -> float | Missing:
     if asked.gold_answer is None or asked.conflict_type not in ANSWERABLE:
         return "without"
     verdict = outcome.judged.inclusion
-    return _verdict(outcome, verdict and verdict.included)
+    return _verdict(outcome, verdict.included if verdict else None)
 
 
 def _verdict(outcome: Outcome, holds: bool | None) -> float | Missing:

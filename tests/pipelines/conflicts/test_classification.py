@@ -8,7 +8,8 @@ import pytest
 from conflicts_endpoint import WEIGHTS, asking, call_of, category, query
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.classification import by_choice, by_json, chosen
+from pipelines.conflicts.classification import by_choice, by_json
+from pipelines.conflicts.prediction import decide
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 from pipelines.conflicts.writer import writer
@@ -124,8 +125,7 @@ async def test_thresholds(
 
 
 def test_of_equal_types_the_first() -> None:
-    found = chosen(dict.fromkeys(TYPES, 0.2), 1.0, {})
-    assert found.type is ConflictType.NO_CONFLICT
+    assert decide(dict.fromkeys(TYPES, 0.2), {}) is ConflictType.NO_CONFLICT
 
 
 async def test_what_sources_say_of_categories_is_material(tmp_path: Path) -> None:

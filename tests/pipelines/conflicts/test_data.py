@@ -16,11 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pipelines.conflicts.chosen import keeping
 from pipelines.conflicts.datasets import SAMPLES, as_query, read
 from pipelines.conflicts.dates import newest_first, parse, written
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.segments import best_segment
+from pipelines.conflicts.segments import best_segment, keeping
 from pipelines.conflicts.statistics import (
     BY_ORIGIN,
     BY_TYPE,

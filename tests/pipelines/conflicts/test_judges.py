@@ -1,22 +1,23 @@
 """The judges at a scripted endpoint, and with a labeller whose labels are known."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from debates import asking, schema_of
+from conflicts_endpoint import asking
+from debates import schema_of
 from known_labels import KnownLabels
-from scripted import Scripted, fenced_text, prompt_of
+from scripted import fenced_text, prompt_of
 
 from pipelines.conflicts.answer import Answer, Sentence
-from pipelines.conflicts.judges.behaviour import behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import grounding, grounding_model
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.judge import judge, judged
-from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion, recall_model
-from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.judges.model import model_judge
+from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion
+from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
@@ -24,10 +25,6 @@ from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Labelled, Relation
 from pipelines.evidence.labeller import PairError
-from serving.client import Client
-from serving.connect import Source as Serving
-from serving.connect import connect
-from serving.profile import load
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -75,20 +72,6 @@ def replies(request: dict[str, Any]) -> str:
             return f"no reply for {other}"
 
 
-@asynccontextmanager
-async def choosing(folder: Path, yes: float, no: float) -> AsyncIterator[Client]:
-    """A client of an endpoint that says YES and NO with these probabilities."""
-    with Scripted(weigh=lambda _: [yes, no], key="") as endpoint:
-        serving = Serving(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=folder,
-            endpoints=(endpoint.url,),
-        )
-        async with connect(serving, cache=folder / "cache.sqlite") as client:
-            yield client
-
-
 class Refusing(KnownLabels):
     """Cannot judge any claim."""
 
@@ -105,10 +88,9 @@ def by_year(document: Document) -> Relation:
 
 @pytest.mark.parametrize(("yes", "no", "adheres"), [(0.6, 0.2, True), (0.1, 0.3, False)])
 async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_path: Path) -> None:
-    async with choosing(tmp_path, yes, no) as client:
-        found = await behaviour(
-            "q", ConflictType.OPINIONS, "Views differ.", behaviour_judge(client, "choice")
-        )
+    async with asking(tmp_path, weights=[yes, no]) as (client, _):
+        by = model_judge(client, "choice")
+        found = await behaviour("q", ConflictType.OPINIONS, "Views differ.", by)
     assert found.adheres is adheres
     assert found.probability == pytest.approx(yes / (yes + no))
     assert found.type is ConflictType.OPINIONS
@@ -139,7 +121,7 @@ async def test_everything_by_a_language_model(tmp_path: Path) -> None:
 
 async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
-        by = grounding_model(client)
+        by = model_judge(client)
         sentences = [Sentence(text=text, cites=(1, 2)) for text in ("Since 1902.", "In 1856.")]
         await grounding(sentences, SOURCES, by)
         await grounding([Sentence(text="It is tall.")], SOURCES, by)
@@ -157,7 +139,7 @@ async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
 async def test_against_all_sources(tmp_path: Path) -> None:
     bare = [Sentence(text="It dates from 1902.")]
     async with asking(tmp_path, replies) as (client, requests):
-        found = await grounding(bare, SOURCES, grounding_model(client), "all")
+        found = await grounding(bare, SOURCES, model_judge(client), "all")
     assert found.sentences[0].sources == (1, 2, 3)
     assert found.share == 1.0
     assert len(requests) == 1
@@ -278,7 +260,7 @@ async def test_recall_that_cannot_be_judged() -> None:
 
 async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
-        by = recall_model(client)
+        by = model_judge(client)
         found = await inclusion(ASKED.query, "1856", "In 1856 [1].", by)
     assert found.included is True
     assert found.reason == "It says so."
@@ -293,7 +275,7 @@ async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path
 )
 async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
     labeller = KnownLabels()
-    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Judged()
+    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Verdicts()
     assert labeller.asked == []
 
 

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from debates import asking
-from scripted import Scripted, fenced_text, prompt_of
+from conflicts_endpoint import asking
+from scripted import fenced_text, prompt_of
 
 from pipelines.conflicts.answer import Sentence
-from pipelines.conflicts.judges.behaviour import behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import grounding, grounding_model
-from pipelines.conflicts.judges.recall import inclusion, recall_model
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.grounding import grounding
+from pipelines.conflicts.judges.model import model_judge
+from pipelines.conflicts.judges.recall import inclusion
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounds,
@@ -25,9 +26,6 @@ from pipelines.conflicts.question import Source
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import fenced
 from serving.client import Client
-from serving.connect import Source as Serving
-from serving.connect import connect
-from serving.profile import load
 from serving.tokens import defuse_common
 
 Verdict = Adherence | Inclusion | SentenceGrounding
@@ -53,23 +51,23 @@ class Judging:
 
 def behaves(of: ConflictType) -> Judging:
     async def ask(client: Client, text: str) -> Verdict:
-        return await behaviour(QUERY, of, text, behaviour_judge(client))
+        return await behaviour(QUERY, of, text, model_judge(client))
 
     return Judging(ask, "ANSWER", {"reason": "r", "adheres": False}, _wrong("adheres"))
 
 
 async def _includes(client: Client, text: str) -> Verdict:
-    return await inclusion(QUERY, "1856", text, recall_model(client))
+    return await inclusion(QUERY, "1856", text, model_judge(client))
 
 
 async def _grounded(client: Client, text: str) -> Verdict:
     sources = [Source(text="The mill was built in 1902.")]
     sentence = Sentence(text=text, cites=(1,))
-    return (await grounding([sentence], sources, grounding_model(client))).sentences[0]
+    return (await grounding([sentence], sources, model_judge(client))).sentences[0]
 
 
 async def _uncited(client: Client, text: str) -> Verdict:
-    return (await grounding([Sentence(text=text)], [], grounding_model(client))).sentences[0]
+    return (await grounding([Sentence(text=text)], [], model_judge(client))).sentences[0]
 
 
 def _wrong(name: str) -> tuple[object, ...]:
@@ -151,24 +149,17 @@ async def test_no_text_judges_itself(name: str, tmp_path: Path) -> None:
 
 
 async def test_nor_where_it_is_chosen(tmp_path: Path) -> None:
-    with Scripted(weigh=lambda _: [0.1, 0.8], key="") as endpoint:
-        serving = Serving(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=tmp_path,
-            endpoints=(endpoint.url,),
+    async with asking(tmp_path, weights=[0.1, 0.8]) as (client, requests):
+        by = model_judge(client, "choice")
+        verdicts = await asyncio.gather(
+            *(behaviour(QUERY, ConflictType.OUTDATED, each, by) for each in HOSTILE.values())
         )
-        async with connect(serving, cache=tmp_path / "cache.sqlite") as client:
-            by = behaviour_judge(client, "choice")
-            verdicts = await asyncio.gather(
-                *(behaviour(QUERY, ConflictType.OUTDATED, each, by) for each in HOSTILE.values())
-            )
     for verdict in verdicts:
         assert verdict.adheres is False
         assert verdict.probability == pytest.approx(1 / 9)
-    read = sorted(fenced_text(each, "ANSWER") for each in endpoint.requests)
+    read = sorted(fenced_text(each, "ANSWER") for each in requests)
     assert read == sorted(map(defuse_common, HOSTILE.values()))
-    assert all(prompt_of(each).endswith("\nVerdict:") for each in endpoint.requests)
+    assert all(prompt_of(each).endswith("\nVerdict:") for each in requests)
 
 
 async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
@@ -179,7 +170,7 @@ async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
         for kind, text in HOSTILE.items()
     }
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = grounding_model(client)
+        by = model_judge(client)
         found = await asyncio.gather(
             *(grounding([sentence], sources, by) for sources in given.values())
         )
@@ -220,7 +211,7 @@ async def test_a_reply_that_is_longer_than_asked_is_read(tmp_path: Path) -> None
     """A server that does not keep to lengths makes nothing unreadable."""
     reply = json.dumps({"reason": "so " * 60 + "long" * 200, "adheres": True})
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", behaviour_judge(client))
+        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", model_judge(client))
     assert found.adheres is True
     properties = requests[0]["response_format"]["json_schema"]["schema"]["properties"]
     assert list(properties) == ["reason", "adheres"]

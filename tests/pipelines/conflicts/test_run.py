@@ -15,7 +15,7 @@ from pipelines.conflicts import pipeline
 from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
 from pipelines.conflicts.pipeline import (
     CLASSIFIERS,
     STRATEGIES,
@@ -23,9 +23,11 @@ from pipelines.conflicts.pipeline import (
     examine,
 )
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.result import QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
@@ -177,7 +179,7 @@ async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None
         unjudged = (await examine(TYPED, alone)).outcomes["vanilla"]
         worth = (await examine(TYPED, tagged)).outcomes["vanilla"].judged
     assert unjudged.answer.text
-    assert unjudged.judged == Judged()
+    assert unjudged.judged == Verdicts()
     assert worth.adherence is None
     assert worth.grounding is not None
 
@@ -206,10 +208,12 @@ async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) 
 async def test_an_answer_that_cannot_be_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(*_: object) -> Answer:
-        raise RequestError("refused")
+    async def refused(strategy: Strategy, *rest: Any) -> Answer:
+        if strategy == "vanilla":
+            raise RequestError("refused")
+        return await answer(strategy, *rest)
 
-    monkeypatch.setattr(pipeline, "vanilla", refused)
+    monkeypatch.setattr(pipeline, "answer", refused)
     async with comparing(tmp_path) as (by, _):
         found = await examine(TYPED, by, on_failure="skip")
         with pytest.raises(RequestError):
@@ -218,14 +222,14 @@ async def test_an_answer_that_cannot_be_asked_for(
             )
     assert found.status == "incomplete"
     assert found.outcomes["vanilla"].answer.problem == "refused"
-    assert found.outcomes["vanilla"].judged == Judged()
+    assert found.outcomes["vanilla"].judged == Verdicts()
     assert found.outcomes["pipeline"].answer.problem is None
 
 
 async def test_an_answer_that_cannot_be_judged_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(*_: object, **__: object) -> Judged:
+    async def refused(*_: object, **__: object) -> Verdicts:
         raise RequestError("the answer is too long")
 
     monkeypatch.setattr(pipeline, "judged", refused)
@@ -237,7 +241,7 @@ async def test_an_answer_that_cannot_be_judged_is_kept(
     adherence = found.outcomes["vanilla"].judged.adherence
     assert adherence is not None
     assert (adherence.adheres, adherence.problem) == (None, "the answer is too long")
-    made = {table.name: table for table in all_tables({"conflicts": [found]}, {})}
+    made = {table.name: table for table in all_tables([Part("conflicts", [found])])}
     assert "the answer is too long" in markdown(made["conflicts_failures"])
 
 
@@ -247,7 +251,7 @@ async def test_a_server_that_is_gone_ends_the_run(
     async def gone(*_: object) -> Answer:
         raise ServingError("no server")
 
-    monkeypatch.setattr(pipeline, "vanilla", gone)
+    monkeypatch.setattr(pipeline, "answer", gone)
     async with comparing(tmp_path) as (by, _):
         with pytest.raises(ServingError, match="no server"):
             await run(ASKED, by, RunFolder(tmp_path / "out"), on_error="skip")
@@ -314,7 +318,9 @@ async def test_the_tables_of_a_run_can_be_shown(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, _):
         await run(ASKED, by, folder)
-    for table in all_tables(EXPERIMENT.results(folder), {"conflicts": {"writer": "scripted"}}):
+    for table in all_tables(
+        [Part("conflicts", EXPERIMENT.results(folder)["conflicts"], "scripted")]
+    ):
         assert len(markdown(table)) > 50
         assert table.title in html(table)
         if table.name not in {"conflicts_statistics", "conflicts_failures"}:
