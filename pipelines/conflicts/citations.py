@@ -8,7 +8,7 @@ from typing import Final
 
 from nli.windows import Span
 from nli.windows import sentences as split
-from pipelines.conflicts.answer import Sentence
+from pipelines.conflicts.result import Sentence
 
 YEARS: Final = 1000
 """From here on a number in brackets that is no source's is part of the text: "[2019]"."""

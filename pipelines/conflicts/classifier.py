@@ -41,12 +41,8 @@ Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
 class Linear(BaseModel, frozen=True, extra="forbid"):
     """Logistic regression on standardised features.
 
-    Attributes:
-        features: Names, (f,).
-        means, scales: Of each feature in training, (f,); scales are positive.
-        types: The classes, (t,).
-        weights: (t, f).
-        intercepts: (t,).
+    There are f features, with their means and positive scales in training, and t types, with
+    weights of shape (t, f) and intercepts of shape (t,).
     """
 
     features: tuple[str, ...]

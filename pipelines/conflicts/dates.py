@@ -70,16 +70,13 @@ def parse(text: str, today: date | None = None) -> PartialDate | None:
 
     What dateutil understands, at the precision at which it is given: "July 2024" has no day. Where
     both readings are possible the month is first, 07/08/2024 is the 8th of July, as in American
-    pages. Relative dates ("2 days ago", "yesterday") count from `today`; a span in months is known
-    to the month, one in years to the year.
-
-    Args:
-        text: Of at most 100 characters; a longer one is no date.
-        today: When the search result was retrieved; without it a relative date says nothing.
+    pages. Relative dates ("2 days ago", "yesterday") count from `today`, when the search result was
+    retrieved; without it they say nothing. A span in months is known to the month, one in years to
+    the year.
 
     Returns:
         The date; None where there is none, its year lies outside 1000 to 2100, or the text is
-        something else, as a plain number is.
+        something else, as a plain number or more than 100 characters are.
     """
     text = text.strip()
     if absent(text) or len(text) > 100:
@@ -136,9 +133,7 @@ def dates_in(text: str) -> list[PartialDate]:
     "7/2024") and bare years from 1900 to 2099. Of 7/8/2024, which countries read differently, the
     year alone is sure. No year is part of a larger number (1,999), a price ($2020), what stands
     before a unit or something counted ("2000 meters", "2000 people"), or a decade ("the 1990s").
-
-    Returns:
-        One date for each mention; a date that is named twice comes twice.
+    A date that is named twice comes twice.
     """
     found: list[tuple[int, PartialDate]] = []
     taken = bytearray(len(text))

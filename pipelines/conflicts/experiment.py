@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pipelines.conflicts.calls import summary
 from pipelines.conflicts.classifier import seen
 from pipelines.conflicts.datasets import SAMPLES, read
 from pipelines.conflicts.needs import (
@@ -16,6 +15,7 @@ from pipelines.conflicts.needs import (
     doubts,
     needs_of,
     refuse_idle,
+    summary,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.question import Query

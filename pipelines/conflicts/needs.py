@@ -1,13 +1,16 @@
-"""The models that classifiers, strategies and judges need, and which options would do nothing."""
+"""What a run needs and how many calls it makes, and which options would do nothing for it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel
 
 from pipelines.conflicts.classifier import TypeClassifier, read, shipped_classifier
-from pipelines.conflicts.pipeline import Methods
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods
+from pipelines.conflicts.question import Query
 from pipelines.conflicts.settings import TYPES_PANEL
+from pipelines.conflicts.taxonomy import ANSWERABLE
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option, refuse_given
@@ -86,3 +89,46 @@ def doubts(methods: Methods, needs: Needs) -> tuple[str, ...]:
 
 def _types(methods: Methods) -> str:
     return f"types by {' and '.join(methods.asked) or 'the answer itself'}"
+
+
+def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
+    """What `--dry-run` says of a file: the data, and the calls that `examine` makes over it.
+
+    Fewer calls are made where the cache has the answer, or what they are about cannot be read.
+    """
+    asked = methods.asked
+    sources = sum(len(each.sources) for each in queries)
+    types = len({"json", "choice"} & {*asked}) * len(queries)
+    said = (
+        f"{len(queries):,} queries from {file}, {sources:,} sources\n"
+        f"types by {', '.join(CLASSIFIERS[each] for each in asked)}: {types:,} calls to the model\n"
+    )
+    if not methods.strategies:
+        return f"{said}no answers"
+    answered = [(each, strategy) for each in queries for strategy in methods.strategies_for(each)]
+    # Without the type that annotators gave, behaviour is judged by the one that was predicted.
+    typed = [
+        query
+        for query, strategy in answered
+        if query.conflict_type or strategy == "taxonomy-aware" or methods.settings.types in asked
+    ]
+    recalled = sum(
+        query.gold_answer is not None
+        and (query.conflict_type is None or query.conflict_type in ANSWERABLE)
+        for query in typed
+    )
+    untyped = sum(each.conflict_type is None for each in queries)
+    said += (
+        f"answers by {', '.join(STRATEGIES[each] for each in methods.strategies)}: "
+        f"{len(answered):,} calls"
+    )
+    if "oracle" in methods.strategies and untyped:
+        said += f"; Oracle leaves out {untyped:,} queries without a type"
+    said += f"\njudges: {'at most ' if untyped else ''}{len(typed):,} calls for behaviour"
+    if methods.settings.judge == "nli":
+        said += "; recall and grounding by the tagger"
+    else:
+        said += f", {recalled:,} for recall, and one for each sentence"
+    if untyped:
+        said += "; an answer is judged where a type is given or predicted"
+    return said

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal
 
-from pipelines.conflicts.answer import Sentence as Said
 from pipelines.conflicts.dates import PartialDate, written
 from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, SentenceGrounding, Verdicts
 from pipelines.conflicts.pipeline import STRATEGIES
@@ -13,6 +12,7 @@ from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.question import Source as Asked
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement

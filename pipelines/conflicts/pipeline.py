@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.classification import by_choice, by_json
 from pipelines.conflicts.classifier import TypeClassifier
 from pipelines.conflicts.fitting import fit_sources
@@ -13,7 +12,7 @@ from pipelines.conflicts.judges.judge import Judge, judge, judged
 from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.structure import structure

@@ -4,14 +4,48 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.evidence.judgement import Truncation
 
 Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
 """How an answer is asked for (CONFLICTS, section 5.1)."""
+
+
+class Sentence(BaseModel, frozen=True):
+    """One sentence, without its citations.
+
+    It cites sources by their numbers from 1, each once, in the order cited. Numbers that are no
+    source's are unknown.
+    """
+
+    text: str
+    cites: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
+
+
+class Answer(BaseModel, frozen=True):
+    """What a strategy answers.
+
+    Attributes:
+        text: As the model wrote it, with citations; empty where the reply could not be read.
+        told: The conflict type that the model was told; None where it was told none.
+        prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
+        finished: False where the answer was cut by the limit of tokens; within JSON, by that of
+            characters.
+        problem: Why the reply could not be read, in one line.
+        raw: The reply as it came, where it could not be read.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...] = ()
+    told: ConflictType | None = None
+    prediction: Prediction | None = None
+    finished: bool = True
+    problem: str | None = None
+    raw: str | None = None
 
 
 class Outcome(BaseModel, frozen=True):

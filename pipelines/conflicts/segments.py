@@ -131,9 +131,8 @@ def best_segment(
     Args:
         query: The question.
         text: The page.
-        embedder: The model, made by `reader`: it reads at least `tokens` tokens.
-        tokens: Length of a window, those that the model puts around it (two, of BERT's kin)
-            included: more it could not read.
+        embedder: Made by `reader`: it reads at least `tokens` tokens.
+        tokens: Length of a window, with those that the model puts around it (two, of BERT's kin).
         stride: As of `token_windows`.
 
     Returns:

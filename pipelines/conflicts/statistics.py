@@ -75,10 +75,8 @@ class Statistic:
 def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
     """The counts by type, those by origin, and what is said of all queries, in this order.
 
-    Args:
-        queries: Of a data set.
-        passed_over: Its search results that have no text. The mean number of results is of those
-            that have one, for nobody can say how the paper's 9.2 counts the others.
+    Search results that have no text (`passed_over`) are no part of the mean number of results, for
+    nobody can say how the paper's 9.2 counts them.
     """
     of = len(queries)
     types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)

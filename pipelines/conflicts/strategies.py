@@ -6,12 +6,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.classification import CategoryJson, explained
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import Strategy
+from pipelines.conflicts.result import Answer, Strategy
 from pipelines.conflicts.writer import Writer
 from serving.calls import Sampling
 

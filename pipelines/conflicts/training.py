@@ -47,12 +47,7 @@ def fit(rows: Sequence[LabelledQuery], names: Sequence[str], *, seed: int = 0) -
 
     Features that never vary are left out; where all are, what is learnt is how common each type
     is. The penalty is the one whose log loss on held-out rows is least, so that nothing outside of
-    `rows` has a part in it.
-
-    Args:
-        rows: At least two types.
-        names: Features to learn from.
-        seed: Decides the inner folds.
+    `rows` has a part in it. The seed decides the inner folds.
 
     Raises:
         ValueError: There is one type only.
@@ -88,13 +83,8 @@ def cross_validation(
 ) -> list[Fold]:
     """One classifier for each fold, trained on all the others; folds have all types alike.
 
-    Equal queries are in one fold.
-
-    Args:
-        rows: Of two types at least two different queries each, of one at least as many as folds.
-        names: Features to learn from.
-        folds: How many, at least 2.
-        seed: Decides which query is in which fold.
+    Equal queries are in one fold. The seed decides which query is in which; two types have at least
+    two different queries each, and one at least as many as there are folds, at least 2.
     """
     first = {digest_of(row.query): row for row in rows}
     types = [str(row.type) for row in first.values()]

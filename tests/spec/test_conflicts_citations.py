@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.answer import Sentence
 from pipelines.conflicts.citations import cited_sentences
+from pipelines.conflicts.result import Sentence
 
 
 def found(text: str, sources: int = 3) -> list[tuple[str, tuple[int, ...]]]:

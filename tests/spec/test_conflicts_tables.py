@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflicts import paper
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
@@ -20,7 +19,7 @@ from pipelines.conflicts.judges.verdicts import (
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.statistics import Statistic
 from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
 from pipelines.conflicts.tables.every import all_tables, failures

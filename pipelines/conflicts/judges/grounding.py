@@ -6,11 +6,11 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines.conflicts.answer import Sentence
 from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.remarks import states_a_fact
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
 from pipelines.conflicts.question import Source
+from pipelines.conflicts.result import Sentence
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.llm import contains

@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import Against, grounding
 from pipelines.conflicts.judges.model import BEHAVIOUR, ModelJudge, model_judge
 from pipelines.conflicts.judges.recall import inclusion
 from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Verdicts
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.result import Answer
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
 from pipelines.errors import InputError
@@ -21,12 +21,9 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Judge:
-    """Who judges.
+    """Who judges: expected behaviour, of which a language model alone can tell, and facts.
 
-    Attributes:
-        behaviour: Of the expected behaviour; None without a language model, which alone can tell.
-        facts: Of the gold answer, and of the sentences.
-        against: Which sources a sentence is judged by.
+    The facts are the gold answer, and the sentences by the sources that `against` names.
     """
 
     behaviour: ModelJudge | None

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.conflicts.classifier import Fold
-from pipelines.conflicts.features import GROUPS, LEARNT, MEANING, Group
+from pipelines.conflicts.features import GROUPS, MEANING, Group
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.training import (
     LabelledQuery,
@@ -38,7 +38,7 @@ class Validation:
     folds: tuple[Fold, ...] = ()
 
 
-def ablations(groups: Sequence[Group] = LEARNT) -> dict[str, tuple[Group, ...]]:
+def ablations(groups: Sequence[Group]) -> dict[str, tuple[Group, ...]]:
     """Name -> groups: all of them, each alone, all but each."""
     every = tuple(groups)
     if len(every) == 1:

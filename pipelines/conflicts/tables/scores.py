@@ -39,14 +39,9 @@ Rule = Callable[[Query, Outcome], float | Missing]
 
 @dataclass(frozen=True)
 class Part:
-    """The results of a run, in its order, and who made them; None where nobody said who.
+    """The results of a run, in its order, and the names of who answered and judged, if any.
 
-    Attributes:
-        run: What the run is called.
-        results: In the order of the run.
-        writer: The model that answered.
-        judge: The model that judged.
-        types: The classifier whose type the Pipeline was told, as tables call it.
+    `types` is the classifier whose type the Pipeline was told, as tables call it.
     """
 
     run: str

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final
 
-from pipelines.conflicts.answer import Sentence
 from pipelines.conflicts.judges.verdicts import Grounds
+from pipelines.conflicts.result import Sentence
 from pipelines.conflicts.tables.answers import JUDGE, RUN, STRATEGY, WRITER
 from pipelines.conflicts.tables.scores import Part, Slice, slices
 from pipelines.metrics.estimate import Estimate

@@ -11,7 +11,6 @@ from debates import schema_of
 from known_labels import KnownLabels
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.judge import judge, judged
@@ -19,6 +18,7 @@ from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion
 from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document

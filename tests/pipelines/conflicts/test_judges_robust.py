@@ -11,7 +11,6 @@ import pytest
 from conflicts_endpoint import asking
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Sentence
 from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.model import model_judge
@@ -23,6 +22,7 @@ from pipelines.conflicts.judges.verdicts import (
     SentenceGrounding,
 )
 from pipelines.conflicts.question import Source
+from pipelines.conflicts.result import Sentence
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import fenced
 from serving.client import Client

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pages import Reading, every, unpacked
 from playwright.sync_api import Locator, Page, expect
 
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.dates import PartialDate
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
@@ -26,7 +25,7 @@ from pipelines.conflicts.judges.verdicts import (
 from pipelines.conflicts.opened import Guess, Verdict, content, guess, live, said, verdict
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType

@@ -12,7 +12,6 @@ from conflicts_endpoint import WEIGHTS, asking, query, writes
 from known_labels import KnownLabels
 
 from pipelines.conflicts import pipeline
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
@@ -23,7 +22,7 @@ from pipelines.conflicts.pipeline import (
     examine,
 )
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import QueryResult, Strategy
+from pipelines.conflicts.result import Answer, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.tables.every import all_tables

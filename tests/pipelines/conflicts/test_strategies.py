@@ -9,11 +9,10 @@ import pytest
 from conflicts_endpoint import asking, call_of, category, query, writes
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.classification import by_choice, by_json
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Strategy
+from pipelines.conflicts.result import Answer, Sentence, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer, bare
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
