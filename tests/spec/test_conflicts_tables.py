@@ -45,12 +45,7 @@ from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 
-NO_CONFLICT = ConflictType.NO_CONFLICT
-COMPLEMENTARY = ConflictType.COMPLEMENTARY
-OPINIONS = ConflictType.OPINIONS
-OUTDATED = ConflictType.OUTDATED
-MISINFORMATION = ConflictType.MISINFORMATION
-
+NO_CONFLICT, COMPLEMENTARY, OPINIONS, OUTDATED, MISINFORMATION = ConflictType
 S, U, C, N = Grounds
 NLI, EXPLAINED, CHOICE = "NLI, question and evidence", "LLM, explained", "LLM, by choice"
 
@@ -109,19 +104,16 @@ def gives(
     )
 
 
-def shares(*values: float) -> dict[ConflictType, float]:
-    return dict(zip(ConflictType, values, strict=True))
+def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
+    """Named by the trained classifier, and by choice with these probabilities."""
+    probabilities = dict(zip(ConflictType, shares, strict=True))
+    return [gives(type_), gives(type_, "choice", probabilities=probabilities)]
 
 
 def result(
     asked: Query, predictions: Sequence[Prediction] = (), **outcomes: Outcome
 ) -> QueryResult:
-    named: dict[str, Strategy] = {
-        "vanilla": "vanilla",
-        "pipeline": "pipeline",
-        "aware": "taxonomy-aware",
-        "oracle": "oracle",
-    }
+    named: dict[str, Strategy] = {"aware": "taxonomy-aware"} | {each: each for each in STRATEGIES}
     return QueryResult(
         id=asked.id,
         asked=asked,
@@ -134,20 +126,14 @@ def result(
 OWN = [
     result(
         query("o1", OUTDATED, "1889"),
-        [
-            gives(OUTDATED),
-            gives(OUTDATED, "choice", probabilities=shares(0.02, 0.02, 0.02, 0.9, 0.04)),
-        ],
+        gives_twice(OUTDATED, 0.02, 0.02, 0.02, 0.9, 0.04),
         vanilla=says(S, S, U, N, adheres=True, included=True),
         pipeline=says(S, adheres=True, included=True, told=OUTDATED),
         aware=says(S, adheres=False, included=True, prediction=gives(OPINIONS, "json")),
     ),
     result(
         query("o2", OUTDATED, "1889"),
-        [
-            gives(NO_CONFLICT),
-            gives(NO_CONFLICT, "choice", probabilities=shares(0.5, 0.1, 0.05, 0.3, 0.05)),
-        ],
+        gives_twice(NO_CONFLICT, 0.5, 0.1, 0.05, 0.3, 0.05),
         vanilla=says(S, adheres=True, included=False),
         pipeline=says(S, U, adheres=False, included=True, told=OUTDATED),
         aware=unread(),
@@ -172,10 +158,7 @@ OWN = [
     ),
     result(
         query("n1", NO_CONFLICT, "1889"),
-        [
-            gives(NO_CONFLICT),
-            gives(NO_CONFLICT, "choice", probabilities=shares(0.34, 0.2, 0.2, 0.16, 0.1)),
-        ],
+        gives_twice(NO_CONFLICT, 0.34, 0.2, 0.2, 0.16, 0.1),
         vanilla=unread(),
     ),
     result(query("p1", OPINIONS, "yes"), [gives(OPINIONS)], vanilla=says(S, U, finished=False)),
@@ -238,19 +221,14 @@ def test_the_most_frequent_type() -> None:
 
 
 def test_the_most_frequent_type_of_each_kind_of_question() -> None:
+    types = {
+        **{"Is tea healthy?": OPINIONS, "Is coffee healthy?": OPINIONS, "Is it old?": NO_CONFLICT},
+        **{"How old is it?": OUTDATED, "When was it built?": NO_CONFLICT},
+        **{"Who built it?": NO_CONFLICT, "Is it tall?": None},
+    }
     own = [
-        result(Query(id=str(n), query=asked, sources=(Source(text="A."),), conflict_type=type_))
-        for n, (asked, type_) in enumerate(
-            [
-                ("Is tea healthy?", OPINIONS),
-                ("Is coffee healthy?", OPINIONS),
-                ("Is it old?", NO_CONFLICT),
-                ("How old is it?", OUTDATED),
-                ("When was it built?", NO_CONFLICT),
-                ("Who built it?", NO_CONFLICT),
-                ("Is it tall?", None),
-            ]
-        )
+        result(query(asked, type_).model_copy(update={"query": asked}))
+        for asked, type_ in types.items()
     ]
     # Over all, three of each of two types, of which no conflict is the first: 3 of 6. Of yes or no
     # it is opinions, 2 of 3; of the others no conflict, 2 of 3.
@@ -268,17 +246,13 @@ def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
 
 
 def test_the_paper_stands_beside() -> None:
-    made = tables()
-    places = {row[1]: row[10] for row in made["conflicts_types"].quoted}
-    assert made["conflicts_types"].columns[10].key == "accuracy_of_all"
-    assert places["Gemini 2.5 Flash"] == 0.653
-    keys = [column.key for column in made["conflicts_answers"].columns]
-    rows = [dict(zip(keys, row, strict=True)) for row in made["conflicts_answers"].quoted]
-    assert len(rows) == 24
-    (found,) = (each for each in rows if (each["writer"], each["strategy"]) == ("GPT-4o", "Oracle"))
+    made = {name: replace(each, rows=each.quoted) for name, each in tables().items()}
+    best = record(made["conflicts_types"], writer="Gemini 2.5 Flash")
+    assert best["accuracy_of_all"] == 0.653
+    assert len(made["conflicts_answers"].rows) == 24
+    found = record(made["conflicts_answers"], writer="GPT-4o", strategy="Oracle")
     assert only(found, "behaviour_of_all", "recall", "grounding") == [0.886, 0.873, 0.914]
-    keys = [column.key for column in made["conflicts_behaviour"].columns]
-    opinions = dict(zip(keys, made["conflicts_behaviour"].quoted[3], strict=True))
+    opinions = record(made["conflicts_behaviour"], category="Conflicting opinions")
     assert only(opinions, "category", "vanilla", "pipeline", "taxonomy-aware", "oracle") == [
         "Conflicting opinions", 0.362, 0.733, 0.698, 0.879,
     ]  # fmt: skip
@@ -318,15 +292,11 @@ def test_differences_between_classifiers() -> None:
 
 
 def test_what_abstention_would_bring() -> None:
-    found = {
-        str(each["threshold"]): (each["kept"], each["accuracy"])
-        for each in records(tables()["conflicts_coverage"])
-    }
     # Most probable: o1 0.9 and right, o2 0.5 and wrong, n1 0.34 and right.
     worth = {
-        at: (kept, right.value)
-        for at, (kept, right) in found.items()
-        if isinstance(right, Estimate)
+        each["threshold"]: (each["kept"], each["accuracy"].value)
+        for each in records(tables()["conflicts_coverage"])
+        if isinstance(each["accuracy"], Estimate)
     }
     assert worth == {
         "0.3": (3, pytest.approx(2 / 3)),

@@ -16,7 +16,7 @@ from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.judge import judge, judged
 from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion
-from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
@@ -59,9 +59,8 @@ def replies(request: dict[str, Any]) -> str:
             return json.dumps({"reason": "It says so.", "included": True})
         case "UncitedJson":
             fact = "tall" in fenced_text(request, "SENTENCE")
-            return json.dumps(
-                {"reason": "r", "verdict": "unsupported" if fact else "no factual information"}
-            )
+            verdict = "unsupported" if fact else "no factual information"
+            return json.dumps({"reason": "r", "verdict": verdict})
         case "GroundingJson":
             year = fenced_text(request, "SENTENCE")[-5:-1]
             there = f"The mill dates from {year}." in prompt_of(request)
@@ -99,11 +98,10 @@ async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_pat
 async def test_everything_by_a_language_model(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
         found = await judged(ASKED, ANSWERED, judge(client, ConflictsSettings()))
-    assert found.adherence is not None
-    assert (found.adherence.adheres, found.adherence.reason) == (True, "It is clear.")
-    assert found.adherence.type is ConflictType.MISINFORMATION
-    assert found.inclusion is not None
-    assert (found.inclusion.included, found.inclusion.gold) == (True, "1856")
+    assert found.adherence == Adherence(
+        adheres=True, type=ConflictType.MISINFORMATION, reason="It is clear."
+    )
+    assert found.inclusion == Inclusion(included=True, gold="1856", reason="It says so.")
     assert found.grounding is not None
     one, two, three, four = found.grounding.sentences
     # The model's quote of source 1 stands nowhere, so it is no passage.
@@ -144,11 +142,8 @@ async def test_against_all_sources(tmp_path: Path) -> None:
     assert found.share == 1.0
     assert len(requests) == 1
     labeller = KnownLabels(by_year)
-    known = await grounding(bare, SOURCES, labeller, "all")
-    assert (known.sentences[0].grounds, known.sentences[0].sources) == (
-        Grounds.SUPPORTED,
-        (1, 2, 3),
-    )
+    (known,) = (await grounding(bare, SOURCES, labeller, "all")).sentences
+    assert (known.grounds, known.sources) == (Grounds.SUPPORTED, (1, 2, 3))
 
 
 async def test_grounding_by_a_labeller() -> None:
@@ -235,12 +230,12 @@ async def test_what_is_named_is_not_asked_about() -> None:
     assert (found.included, found.reason, found.judgement) == (True, WORD_FOR_WORD, None)
     assert labeller.asked == []
     # The number of a citation names nothing, and "no" must mean the answer.
-    assert not (
-        await inclusion("How many mills are there?", "2", "Several [2].", labeller)
-    ).included
-    spoken = "According to [2], there are several."
-    assert not (await inclusion("How many mills are there?", "2", spoken, labeller)).included
-    assert not (await inclusion("Is the mill old?", "no", "It is, no doubt.", labeller)).included
+    for query, gold, answer in (
+        ("How many mills are there?", "2", "Several [2]."),
+        ("How many mills are there?", "2", "According to [2], there are several."),
+        ("Is the mill old?", "no", "It is, no doubt."),
+    ):
+        assert not (await inclusion(query, gold, answer, labeller)).included
     assert len(labeller.asked) == 3
     assert labeller.asked[1][1] == "According to the source, there are several."
     empty = await inclusion("How many mills are there?", "2", "[2]", labeller)
@@ -262,8 +257,7 @@ async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path
     async with asking(tmp_path, replies) as (client, requests):
         by = model_judge(client)
         found = await inclusion(ASKED.query, "1856", "In 1856 [1].", by)
-    assert found.included is True
-    assert found.reason == "It says so."
+    assert found == Inclusion(included=True, gold="1856", reason="It says so.")
     (request,) = requests
     assert fenced_text(request, "QUESTION") == ASKED.query
     assert fenced_text(request, "RIGHT ANSWER") == "1856"

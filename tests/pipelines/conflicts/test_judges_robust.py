@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,10 @@ QUERY = "When was the mill built?"
 
 @dataclass(frozen=True)
 class Judging:
-    """One judge, asked of a text.
+    """One judge, asked of a text that stands in a fence of its prompt.
 
-    Attributes:
-        ask: Asks it.
-        fence: Where the text stands in its prompt.
-        no: A readable reply with a verdict against the text.
-        wrong: Replies that are JSON and not what was asked for.
+    `no` is a readable reply with a verdict against the text; `wrong` are replies that are JSON and
+    not what was asked for.
     """
 
     ask: Callable[[Client, str], Awaitable[Verdict]]
@@ -60,14 +58,10 @@ async def _includes(client: Client, text: str) -> Verdict:
     return await inclusion(QUERY, "1856", text, model_judge(client))
 
 
-async def _grounded(client: Client, text: str) -> Verdict:
+async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
     sources = [Source(text="The mill was built in 1902.")]
-    sentence = Sentence(text=text, cites=(1,))
+    sentence = Sentence(text=text, cites=cites)
     return (await grounding([sentence], sources, model_judge(client))).sentences[0]
-
-
-async def _uncited(client: Client, text: str) -> Verdict:
-    return (await grounding([Sentence(text=text)], [], model_judge(client))).sentences[0]
 
 
 def _wrong(name: str) -> tuple[object, ...]:
@@ -93,7 +87,7 @@ JUDGES = {
         _wrong("verdict"),
     ),
     "grounding, uncited": Judging(
-        _uncited,
+        partial(_grounded, cites=()),
         "SENTENCE",
         {"reason": "r", "verdict": "unsupported"},
         # Nothing can support a sentence without sources.
@@ -219,13 +213,9 @@ async def test_a_reply_that_is_longer_than_asked_is_read(tmp_path: Path) -> None
 
 
 def _said(verdict: Verdict) -> bool | Grounds | None:
-    match verdict:
-        case Adherence():
-            return verdict.adheres
-        case Inclusion():
-            return verdict.included
-        case SentenceGrounding():
-            return verdict.grounds
+    if isinstance(verdict, Adherence):
+        return verdict.adheres
+    return verdict.included if isinstance(verdict, Inclusion) else verdict.grounds
 
 
 def _says_no(verdict: Verdict) -> bool:

@@ -14,13 +14,8 @@ from known_labels import KnownLabels
 from pipelines.conflicts import pipeline
 from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import Grounds, Verdicts
-from pipelines.conflicts.pipeline import (
-    CLASSIFIERS,
-    STRATEGIES,
-    Methods,
-    examine,
-)
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Answer, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
@@ -49,17 +44,14 @@ ASKED = [TYPED, OPEN, query("A bridge of 1936.", id="third", gold=OPINIONS)]
 
 def replies(request: dict[str, Any]) -> str:
     """Judges are content with everything; the writer is that of the other tests."""
-    match request.get("response_format", {}).get("json_schema", {}).get("name"):
-        case "AdherenceJson":
-            return json.dumps({"reason": "It does.", "adheres": True})
-        case "InclusionJson":
-            return json.dumps({"reason": "It does not.", "included": False})
-        case "GroundingJson":
-            return json.dumps({"quote": "", "reason": "So it says.", "verdict": "supported"})
-        case "UncitedJson":
-            return json.dumps({"reason": "It cites nothing.", "verdict": "unsupported"})
-        case _:
-            return writes(request)
+    verdicts: dict[str, object] = {
+        "AdherenceJson": {"reason": "It does.", "adheres": True},
+        "InclusionJson": {"reason": "It does not.", "included": False},
+        "GroundingJson": {"quote": "", "reason": "So it says.", "verdict": "supported"},
+        "UncitedJson": {"reason": "It cites nothing.", "verdict": "unsupported"},
+    }
+    name = request.get("response_format", {}).get("json_schema", {}).get("name")
+    return json.dumps(verdicts[name]) if name in verdicts else writes(request)
 
 
 def constant(type_: ConflictType) -> TypeClassifier:
@@ -90,12 +82,8 @@ async def comparing(
     """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
     async with asking(folder, reply=replies, weights=WEIGHTS) as (client, requests):
         chosen = ConflictsSettings(**settings)
-        yield (
-            Methods(
-                tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, trained=constant(OPINIONS)
-            ).ready(client, client, KnownLabels()),
-            requests,
-        )
+        methods = Methods(tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, constant(OPINIONS))
+        yield methods.ready(client, client, KnownLabels()), requests
 
 
 async def run(
@@ -117,26 +105,16 @@ async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None
     async with comparing(tmp_path) as (by, _):
         found = await examine(TYPED, by)
     assert found.status == "answered"
-    assert {name: each.type for name, each in found.predictions.items()} == {
-        "nli": OPINIONS,
-        "json": OUTDATED,
-        "choice": OUTDATED,
-    }
-    assert list(found.outcomes) == list(STRATEGIES)
-    told = {name: each.answer.told for name, each in found.outcomes.items()}
-    assert told == {
-        "vanilla": None,
-        "pipeline": OPINIONS,
-        "taxonomy-aware": None,
-        "oracle": OUTDATED,
-    }
+    types = {name: each.type for name, each in found.predictions.items()}
+    assert types == {"nli": OPINIONS, "json": OUTDATED, "choice": OUTDATED}
+    told = [(name, each.answer.told) for name, each in found.outcomes.items()]
+    assert told == list(zip(STRATEGIES, (None, OPINIONS, None, OUTDATED), strict=True))
     for outcome in found.outcomes.values():
         worth = outcome.judged
-        assert worth.adherence is not None
-        assert worth.inclusion is not None
+        assert worth.adherence == Adherence(adheres=True, type=OUTDATED, reason="It does.")
+        reason = "It does not."
+        assert worth.inclusion == Inclusion(included=False, gold="1902", reason=reason)
         assert worth.grounding is not None
-        assert (worth.adherence.adheres, worth.adherence.type) == (True, OUTDATED)
-        assert (worth.inclusion.included, worth.inclusion.gold) == (False, "1902")
         assert worth.grounding.sentences[0].grounds is Grounds.SUPPORTED
 
 

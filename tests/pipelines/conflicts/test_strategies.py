@@ -180,31 +180,32 @@ async def test_an_answer_that_is_cut_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "text"),
+    "reply",
     [
-        ("It opened. [1]", "It opened. [1]"),
-        ("  It opened. [1]\n\nIt shut. [2]\n", "It opened. [1]\n\nIt shut. [2]"),
-        ("Answer: It opened. [1]", "It opened. [1]"),
-        ("**Answer:** It opened. [1]", "It opened. [1]"),
-        ("**Answer**: It opened. [1]", "It opened. [1]"),
-        ("## Answer:\nIt opened. [1]", "It opened. [1]"),
-        ('"It opened. [1]"', "It opened. [1]"),
-        ("“It opened. [1]”", "It opened. [1]"),
-        ("```\nIt opened. [1]\n```", "It opened. [1]"),
-        ("```markdown\nAnswer: It opened. [1]\n```", "It opened. [1]"),
-        ("<<ANSWER 1a2b\nIt opened. [1]\nANSWER 1a2b>>", "It opened. [1]"),
-        ("<<ANSWER 1a2b\nIt opened. [1]", "It opened. [1]"),
-        ("<<ANSWER\nIt opened. [1]\nANSWER>>", "It opened. [1]"),
-        # Nothing of these is around the whole answer.
-        ('"Yes" and "no" are both said. [1]', '"Yes" and "no" are both said. [1]'),
-        ("```\na\n```\nb\n```\nc\n```", "```\na\n```\nb\n```\nc\n```"),
-        ("Answers: there are two. [1]", "Answers: there are two. [1]"),
-        ("The answer: it opened. [1]", "The answer: it opened. [1]"),
-        ('It said "open". [1]', 'It said "open". [1]'),
+        "It opened. [1]", "  It opened. [1]\n", "Answer: It opened. [1]", '"It opened. [1]"',
+        "**Answer:** It opened. [1]", "**Answer**: It opened. [1]", "## Answer:\nIt opened. [1]",
+        "“It opened. [1]”", "```\nIt opened. [1]\n```", "```markdown\nAnswer: It opened. [1]\n```",
+        "<<ANSWER 1a2b\nIt opened. [1]\nANSWER 1a2b>>", "<<ANSWER 1a2b\nIt opened. [1]",
+        "<<ANSWER\nIt opened. [1]\nANSWER>>",
+    ],
+)  # fmt: skip
+def test_what_models_put_around_an_answer(reply: str) -> None:
+    assert bare(reply) == "It opened. [1]"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "It opened. [1]\n\nIt shut. [2]",
+        '"Yes" and "no" are both said. [1]',
+        "```\na\n```\nb\n```\nc\n```",
+        "Answers: there are two. [1]",
+        "The answer: it opened. [1]",
+        'It said "open". [1]',
     ],
 )
-def test_what_models_put_around_an_answer(reply: str, text: str) -> None:
-    assert bare(reply) == text
+def test_what_is_not_around_the_whole_answer_stays(reply: str) -> None:
+    assert bare(reply) == reply
 
 
 Ask = Callable[[Query, Writer], Awaitable[Any]]

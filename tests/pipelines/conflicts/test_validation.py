@@ -44,10 +44,8 @@ def rated(
 
 def written(folder: Path, *lines: object) -> Path:
     path = folder / "answers.jsonl"
-    path.write_text(
-        "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in lines),
-        "utf-8",
-    )
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in lines]
+    path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return path
 
 
@@ -113,8 +111,7 @@ def test_agreement_worked_by_hand() -> None:
     rest = [rated(False, True), rated(True, False), rated(False, False), rated(True, None)]
     found = agreement([*yes, *rest])
     assert (found.true_positives, found.false_positives) == (3, 1)
-    assert (found.false_negatives, found.true_negatives) == (1, 1)
-    assert found.unreadable == 1
+    assert (found.false_negatives, found.true_negatives, found.unreadable) == (1, 1, 1)
     assert found.accuracy is not None
     assert found.accuracy.value == pytest.approx(4 / 6)
     assert found.accuracy.n == 6
