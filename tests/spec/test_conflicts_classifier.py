@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from conflicts_endpoint import constant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_labels import KnownLabels
@@ -178,18 +179,13 @@ def test_probabilities_are_those_of_scikit_learn(
 @pytest.mark.parametrize(
     "change",
     [
-        {"features": ("yes_no", "colour")},
-        {"means": (0.5,)},
-        {"scales": (0.5, 0.0)},
-        {"scales": (0.5, -1.0)},
-        {"weights": ((0.0, 0.0), (0.0, 0.0))},
-        {"weights": ((0.0, 0.0), (0.0, 0.0), (0.0,))},
-        {"intercepts": (0.0, 0.0)},
+        {"features": ("yes_no", "colour")}, {"means": (0.5,)}, {"means": (0.5, float("nan"))},
+        {"scales": (0.5, 0.0)}, {"scales": (0.5, -1.0)},
+        {"weights": ((0.0, 0.0), (0.0, 0.0))}, {"weights": ((0.0, 0.0), (0.0, 0.0), (0.0,))},
+        {"intercepts": (0.0, 0.0)}, {"intercepts": (0.0, 0.0, 1e308)},
         {"types": (NO_CONFLICT,), "weights": ((0.0, 0.0),), "intercepts": (0.0,)},
-        {"intercepts": (0.0, 0.0, 1e308)},
-        {"means": (0.5, float("nan"))},
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_together_is_no_classifier(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Linear.model_validate(TWO.model_dump() | change)
@@ -227,20 +223,14 @@ def test_a_threshold_that_is_just_reached() -> None:
 # Which classifier judges a query.
 
 
-def constant(of: ConflictType) -> Linear:
-    other = next(each for each in TYPES if each != of)
-    return Linear(
-        features=(), means=(), scales=(), types=(of, other), weights=((), ()), intercepts=(1.0, 0.0)
-    )
-
-
+CONSTANT = {each: constant(each).whole for each in TYPES}
 FOLDED = TypeClassifier(
     trained_on={"file": "made", "queries": 2},
     tagger="known",
-    whole=constant(NO_CONFLICT),
+    whole=CONSTANT[NO_CONFLICT],
     folds=(
-        Fold(held_out=frozenset({digest_of("Is tea good?")}), linear=constant(OPINIONS)),
-        Fold(held_out=frozenset({digest_of("Who is pope?")}), linear=constant(OUTDATED)),
+        Fold(held_out=frozenset({digest_of("Is tea good?")}), linear=CONSTANT[OPINIONS]),
+        Fold(held_out=frozenset({digest_of("Who is pope?")}), linear=CONSTANT[OUTDATED]),
     ),
 )
 
@@ -260,16 +250,13 @@ def predicted(
 @pytest.mark.parametrize(
     ("asked", "by"),
     [
-        ("Is tea good?", OPINIONS),
-        ("  is TEA\n good?", OPINIONS),
-        ("Who is pope?", OUTDATED),
-        ("Who is pope", OUTDATED),
-        ("Who is the pope", NO_CONFLICT),
-        ("Is coffee good?", NO_CONFLICT),
+        ("Is tea good?", OPINIONS), ("  is TEA\n good?", OPINIONS),
+        ("Who is pope?", OUTDATED), ("Who is pope", OUTDATED),
+        ("Who is the pope", NO_CONFLICT), ("Is coffee good?", NO_CONFLICT),
     ],
-)
+)  # fmt: skip
 def test_a_query_is_judged_by_the_fold_that_never_saw_it(asked: str, by: ConflictType) -> None:
-    assert FOLDED.linear_for(asked) == constant(by)
+    assert FOLDED.linear_for(asked) == CONSTANT[by]
     found = predicted(FOLDED, asked)
     assert found.type is by
     assert found.probabilities is not None
@@ -318,7 +305,7 @@ def test_the_digest_is_of_the_content(encoding: str, tmp_path: Path) -> None:
     path.write_text(FOLDED.model_dump_json(), encoding)
     again = read(path)
     assert (again, again.digest) == (FOLDED, FOLDED.digest)
-    changed = FOLDED.model_copy(update={"whole": constant(OPINIONS)})
+    changed = FOLDED.model_copy(update={"whole": CONSTANT[OPINIONS]})
     assert changed.digest != FOLDED.digest
 
 

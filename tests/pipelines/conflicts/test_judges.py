@@ -1,14 +1,13 @@
 """The judges at a scripted endpoint, and with a labeller whose labels are known."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conflicts_endpoint import asking
 from debates import schema_of
-from known_labels import KnownLabels
+from known_labels import KnownLabels, TooLong
 from scripted import fenced_text, prompt_of
 
 from pipelines.conflicts.judges.behaviour import behaviour
@@ -23,8 +22,7 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Labelled, Relation
-from pipelines.evidence.labeller import PairError
+from pipelines.evidence.judgement import Relation
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -69,13 +67,6 @@ def replies(request: dict[str, Any]) -> str:
             return json.dumps({"quote": quote, "reason": "r", "verdict": verdict})
         case other:
             return f"no reply for {other}"
-
-
-class Refusing(KnownLabels):
-    """Cannot judge any claim."""
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        raise PairError(f"'{claims[0]}' is too long")
 
 
 def by_year(document: Document) -> Relation:
@@ -204,7 +195,7 @@ async def test_a_labeller_that_cannot_judge() -> None:
     assert unread.sentences[0].grounds is None
     assert unread.sentences[0].problem == "1 of 1 sources could not be judged"
     assert len(unread.sentences[0].judgements) == 1
-    refused = await grounding(ANSWERED.sentences[:3], SOURCES, Refusing())
+    refused = await grounding(ANSWERED.sentences[:3], SOURCES, TooLong())
     assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
     assert refused.sentences[1].problem == "'It dates from 1902.' is too long"
     assert refused.share == 0.0
@@ -243,7 +234,7 @@ async def test_what_is_named_is_not_asked_about() -> None:
 
 
 async def test_recall_that_cannot_be_judged() -> None:
-    refused = await inclusion(ASKED.query, "1856", "Long ago.", Refusing())
+    refused = await inclusion(ASKED.query, "1856", "Long ago.", TooLong())
     assert refused.included is None
     assert "is too long" in (refused.problem or "")
     labeller = KnownLabels(lambda _: Relation.INVALID)

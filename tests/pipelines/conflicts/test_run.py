@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conflicts_endpoint import WEIGHTS, asking, query, writes
-from known_labels import KnownLabels
+from conflicts_endpoint import asking, constant, query, writes
+from known_labels import KnownLabels, TooLong
 
 from pipelines.conflicts import pipeline
-from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
@@ -24,8 +23,6 @@ from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import OnError
-from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled
 from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -54,33 +51,12 @@ def replies(request: dict[str, Any]) -> str:
     return json.dumps(verdicts[name]) if name in verdicts else writes(request)
 
 
-def constant(type_: ConflictType) -> TypeClassifier:
-    """A classifier that says a type with e^2 / (e^2 + 1) = 0.88, whatever it reads."""
-    other = next(each for each in ConflictType if each != type_)
-    linear = Linear(
-        features=("yes_no",),
-        means=(0.0,),
-        scales=(1.0,),
-        types=(type_, other),
-        weights=((0.0,), (0.0,)),
-        intercepts=(2.0, 0.0),
-    )
-    return TypeClassifier(trained_on={}, tagger="known", whole=linear, folds=())
-
-
-class TooLong(KnownLabels):
-    """A labeller that nothing fits."""
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        raise PairError("a claim is too long")
-
-
 @asynccontextmanager
 async def comparing(
     folder: Path, **settings: Any
 ) -> AsyncIterator[tuple[Methods, list[dict[str, Any]]]]:
     """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
-    async with asking(folder, reply=replies, weights=WEIGHTS) as (client, requests):
+    async with asking(folder, replies) as (client, requests):
         chosen = ConflictsSettings(**settings)
         methods = Methods(tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, constant(OPINIONS))
         yield methods.ready(client, client, KnownLabels()), requests
@@ -176,7 +152,7 @@ async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) 
             await examine(STATED, by)
         found = await examine(STATED, by, on_failure="skip")
     assert found.status == "incomplete"
-    assert found.predictions["nli"].problem == "a claim is too long"
+    assert found.predictions["nli"].problem == "'The tower opened in 1902.' is too long"
     assert found.predictions["json"].type is OUTDATED
     assert found.outcomes["pipeline"].answer.told is None
     assert found.outcomes["oracle"].judged.adherence is not None

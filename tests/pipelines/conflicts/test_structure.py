@@ -1,10 +1,9 @@
 """What sources answer, and how their answers stand to each other."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from known_labels import KnownLabels
+from known_labels import KnownLabels, TooLong
 
 from pipelines.conflicts.classifier import shipped_classifier
 from pipelines.conflicts.datasets import SAMPLES, read
@@ -17,7 +16,7 @@ from pipelines.conflicts.structure import (
 )
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import nli_labeller, shipped_tagger
 from pipelines.text.question_form import question_form
@@ -195,12 +194,8 @@ async def test_one_source_has_nobody_to_stand_to() -> None:
 
 
 async def test_a_question_that_does_not_fit() -> None:
-    class Small(KnownLabels):
-        async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-            raise PairError("a claim is too long")
-
     with pytest.raises(PairError, match="too long"):
-        await structure(asked(GOOD, YES), Small())
+        await structure(asked(GOOD, YES), TooLong())
 
 
 # The real thing.
