@@ -55,7 +55,7 @@ def read(
         if not any(source.page for row in rows for source in row.sources):
             raise InputError(
                 f"{path} has no whole pages (response_str) to choose segments from; leave the "
-                "embedding model away"
+                "embedding model out"
             )
         rows = [with_segments(row, choose, on_source) for row in rows]
     queries = [as_query(row) for row in rows]

@@ -90,7 +90,7 @@ def written(source: Source) -> PartialDate | None:
 
     A relative date is none: relative to which day, the data do not say.
     """
-    return parse(source.date) if source.date else None
+    return parse(source.date or "")
 
 
 def newest_first(sources: Sequence[Source]) -> list[tuple[int, PartialDate]]:
@@ -268,10 +268,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], PartialDate | Non
     (re.compile(rf"{_EDGE}{_DAY}\s+(?:of\s+)?{_MONTH}\.?,?\s+{_YEAR}", re.IGNORECASE), _named),
     (re.compile(rf"(?<!\w){_MONTH}\.?\s+{_DAY},?\s+{_YEAR}", re.IGNORECASE), _named),
     (re.compile(rf"(?<!\w){_MONTH}\.?,?\s+(?:of\s+)?{_YEAR}", re.IGNORECASE), _named),
-    (
-        re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"),
-        _numeric,
-    ),
+    (re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"), _numeric),
     (
         re.compile(r"(?<![\w./-])(0?[1-9]|1[0-2])/([0-9]{4})(?![\w/])"),
         lambda match: _possible(match[2], match[1]),

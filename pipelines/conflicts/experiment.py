@@ -21,12 +21,7 @@ from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, exami
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult, Strategy
 from pipelines.conflicts.segments import keeping, reader
-from pipelines.conflicts.settings import (
-    ANSWERS_PANEL,
-    JUDGES_PANEL,
-    TYPES_PANEL,
-    ConflictsSettings,
-)
+from pipelines.conflicts.settings import ANSWERS_PANEL, JUDGES_PANEL, TYPES_PANEL, ConflictsSettings
 from pipelines.conflicts.statistics import Statistic, statistics
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of

@@ -49,10 +49,9 @@ class Methods:
         strategies: Whose answers are wanted; without any, types alone are predicted.
         classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
         settings: The variants.
-        trained: The classifier "nli".
+        trained, labeller: The classifier "nli", and who reads the evidence for it.
         writer: Answers, and predicts types; None where no language model is asked.
         judge: Of answers; None leaves them unjudged.
-        labeller: Reads the evidence for the classifier "nli".
     """
 
     strategies: tuple[Strategy, ...]

@@ -43,7 +43,7 @@ class Structure:
 
     Attributes:
         claim: The statement that a question of yes or no asks about; None of other questions.
-        stances: How each source relates to it, in order; empty without a claim.
+        stances: How each source relates to it; empty without a claim.
         answers: The sentence with which each source answers; None where none has to do with it.
         relations: How the answer of one source (as document) relates to that of another (as
             claim), for every ordered pair. Equal answers support each other, unasked.

@@ -1,5 +1,7 @@
 """The taxonomy of conflict types, as data (CONFLICTS, section 2 and Table 1)."""
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -59,6 +61,12 @@ ANSWERABLE: Final = frozenset(
     {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
 )
 """Types whose questions have one right answer, so that its recall can be judged (section 4)."""
+
+
+def commonest(types: Iterable[ConflictType]) -> ConflictType:
+    """The commonest type; of equals the first."""
+    counts = Counter(types)
+    return max(ConflictType, key=lambda each: counts[each])
 
 
 def of_number(number: int) -> ConflictType:

@@ -122,12 +122,12 @@ def train(
     """A classifier of all rows, with those of its cross-validation.
 
     Args:
-        rows: LabelledQuery queries.
+        rows: What it learns from.
         trained_on: What they are; kept in the file.
         tagger: Digest of the tagger.
         made: The cross-validation of the same rows and groups.
         groups: Features to learn from.
-        seed: Decides the folds by which the strength of the penalty is chosen.
+        seed: As of `fit`.
     """
     return TypeClassifier(
         trained_on=dict(trained_on),
@@ -135,12 +135,6 @@ def train(
         whole=fit(rows, names_of(groups), seed=seed),
         folds=tuple(made),
     )
-
-
-def majority(rows: Sequence[LabelledQuery]) -> ConflictType:
-    """The commonest type; of equals the first of the taxonomy."""
-    types = [row.type for row in rows]
-    return max(ConflictType, key=types.count)
 
 
 def _by_frequency(rows: Sequence[LabelledQuery]) -> Linear:

@@ -40,13 +40,10 @@ _OrLabel = BeforeValidator(lambda value: of_label(value) if isinstance(value, st
 
 
 class LabelledAnswer(BaseModel, frozen=True, extra="forbid"):
-    """An answer that somebody judged.
+    """An answer, with its citations, that somebody judged; the id is unique within its file.
 
     Attributes:
-        id: Unique within its file.
-        query: What was asked.
         conflict_type: Of the search results: our name or that of the released data.
-        answer: With its citations.
         adherent: Whether it behaves as the type wants, as that person says.
         note: Why.
     """
@@ -74,10 +71,8 @@ class Agreement:
         accuracy: Share of verdicts that are the person's, with the Wilson interval; None without
             any verdict. Unreadable replies have no part in it and are counted beside it.
         kappa: The same beyond chance; see `cohen_kappa`.
-        true_positives: Adherent to both.
-        false_positives: Adherent to the judge alone.
-        false_negatives: Adherent to the person alone.
-        true_negatives: Adherent to neither.
+        true_positives, false_positives, false_negatives, true_negatives: Adherent to both, to the
+            judge alone, to the person alone, to neither.
         unreadable: Answers that the judge gave no readable verdict of.
     """
 

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 from pipelines.conflicts.classifier import Fold
 from pipelines.conflicts.features import GROUPS, MEANING, Group
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.conflicts.training import (
     LabelledQuery,
     cross_validation,
     held_out_predictions,
-    majority,
     names_of,
 )
 from pipelines.metrics.accuracy import accuracy
@@ -64,11 +63,11 @@ def validate(
     is told after each set.
     """
     kinds = {
-        yes_no: majority([row for row in rows if row.features["yes_no"] == yes_no])
+        yes_no: commonest(row.type for row in rows if row.features["yes_no"] == yes_no)
         for yes_no in (0, 1)
     }
     found = [
-        Validation(MAJORITY, (), (majority(rows),) * len(rows)),
+        Validation(MAJORITY, (), (commonest(row.type for row in rows),) * len(rows)),
         Validation(BY_FORM, (), tuple(kinds[row.features["yes_no"] == 1] for row in rows)),
     ]
     for name, groups in wanted.items():

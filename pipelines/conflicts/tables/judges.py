@@ -2,12 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipelines.conflicts.judges.validation import (
-    PAPER_ACCURACY,
-    PAPER_ANSWERS,
-    Rating,
-    agreement,
-)
+from pipelines.conflicts.judges.validation import PAPER_ACCURACY, PAPER_ANSWERS, Rating, agreement
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.report.failures import REPLY_SHOWN
 from pipelines.report.table import Column, Measure, Table, quote

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from pipelines.conflicts.pipeline import CLASSIFIERS
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.result import QueryResult
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.proportion import proportion, share
@@ -139,7 +139,7 @@ def baseline(own: Sequence[QueryResult], name: str) -> Classification:
         each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
     }
     most = {
-        kind: max(ConflictType, key=[known[id_] for id_ in known if kinds[id_] == kind].count)
+        kind: commonest(known[id_] for id_ in known if kinds[id_] == kind)
         for kind in {*kinds.values()}
     }
     said = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}

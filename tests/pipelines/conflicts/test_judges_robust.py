@@ -16,12 +16,7 @@ from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.recall import inclusion
-from pipelines.conflicts.judges.verdicts import (
-    Adherence,
-    Grounds,
-    Inclusion,
-    SentenceGrounding,
-)
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, SentenceGrounding
 from pipelines.conflicts.question import Source
 from pipelines.conflicts.result import Sentence
 from pipelines.conflicts.taxonomy import ConflictType
