@@ -113,7 +113,7 @@ def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
 def result(
     asked: Query, predictions: Sequence[Prediction] = (), **outcomes: Outcome
 ) -> QueryResult:
-    named: dict[str, Strategy] = {"aware": "taxonomy-aware"} | {each: each for each in STRATEGIES}
+    named: dict[str, Strategy] = {"aware": "taxonomy-aware", **{each: each for each in STRATEGIES}}
     return QueryResult(
         id=asked.id,
         asked=asked,
