@@ -11,7 +11,7 @@ drawn depends on the seed and the question's own text, not on its place in the f
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pipelines.data.records import Document
@@ -31,13 +31,10 @@ COPY = "-exchanged"
 
 
 @dataclass(frozen=True)
-class Supported:
-    """A gold answer with the documents that support it.
+class GoldAnswer:
+    """A gold answer's names with the documents that support it.
 
-    Attributes:
-        names: Its names.
-        documents: In the question's order, no text twice, and none that supports another answer as
-            well.
+    They are in the question's order, no text twice, and none that supports another answer as well.
     """
 
     names: tuple[str, ...]
@@ -49,7 +46,6 @@ class Case:
     """A question that is eligible for a construction.
 
     Attributes:
-        question: As in the data set.
         fixed: Documents that stand at every level.
         varied: Documents of which a level shows the first so many; as many as the highest level.
         gold: The answers that the fixed and varied documents support.
@@ -65,7 +61,8 @@ class Case:
     def at(self, levels: Sequence[int], seed: int) -> list[Question]:
         """The question at each level; its id is that of the question, "/" and the level."""
         order = [*self.fixed, *self.varied]
-        _draw(seed, self.question).shuffle(order)
+        drawn = random.Random(_digest(seed, self.question, "order"))  # noqa: S311  keeps no secret
+        drawn.shuffle(order)
         return [
             Question(
                 id=f"{self.question.id}/{level}",
@@ -134,7 +131,7 @@ def misinformation(
     return _at_levels(cases, MISINFORMATION_LEVELS, most, seed)
 
 
-def supported(question: Question) -> list[Supported]:
+def supported(question: Question) -> list[GoldAnswer]:
     """The gold answers of a question that have a supporting document, in its order."""
     given: dict[str, list[GivenDocument]] = defaultdict(list)
     for each in question.documents:
@@ -150,7 +147,7 @@ def supported(question: Question) -> list[Supported]:
         own = [d for name in dict.fromkeys(map(canonical, names)) for d in given.get(name, [])]
         alone = _once(d for d in own if len(answers_of[_text(d)]) == 1)
         if alone:
-            found.append(Supported(names, alone))
+            found.append(GoldAnswer(names, alone))
     return found
 
 
@@ -179,19 +176,18 @@ def _misinformed(question: Question, lent: Mapping[str, Set[str]], seed: int) ->
     return None
 
 
-def _wrong_answers(question: Question, lent: Mapping[str, Set[str]], seed: int) -> Iterator[str]:
+def _wrong_answers(question: Question, lent: Mapping[str, Set[str]], seed: int) -> list[str]:
     """Wrong answers in the order in which they are tried."""
     own = [wrong for wrong in question.wrong if not _overlaps_gold(question, wrong)]
     if own:
-        yield own[0]
-        return
+        return own[:1]
     texts = [each.document.text for each in question.documents if each.kind == "correct"]
-    others = (
+    others = [
         answer
         for answer in lent.get(form(question.question), ())
         if not _overlaps_gold(question, answer) and not any(says(text, answer) for text in texts)
-    )
-    yield from sorted(others, key=lambda answer: _digest(seed, question, answer))
+    ]
+    return sorted(others, key=lambda answer: _digest(seed, question, answer))
 
 
 def _promoting(
@@ -244,13 +240,9 @@ def _at_levels(
     cases: Iterable[Case | None], levels: Sequence[int], most: int, seed: int
 ) -> list[Question]:
     eligible = [case for case in cases if case is not None]
-    ranks = {n: _digest(seed, case.question, "drawn") for n, case in enumerate(eligible)}
-    drawn = sorted(sorted(ranks, key=ranks.__getitem__)[:most])
+    ranks = [_digest(seed, case.question, "drawn") for case in eligible]
+    drawn = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:most])
     return [made for n in drawn for made in eligible[n].at(levels, seed)]
-
-
-def _draw(seed: int, question: Question) -> random.Random:
-    return random.Random(_digest(seed, question, "order"))  # noqa: S311  keeps no secret
 
 
 def _digest(seed: int, question: Question, what: str) -> str:

@@ -5,26 +5,16 @@ from itertools import pairwise
 from math import inf
 from typing import Literal, NamedTuple, get_args
 
-from pipelines.madam_rag import paper
+from pipelines.madam_rag import figures, paper
 from pipelines.madam_rag.debate import kept
-from pipelines.madam_rag.figures import (
-    COUNTS,
-    EXACT,
-    LEFT_OUT,
-    MEANS,
-    METHOD,
-    MODEL,
-    RULES,
-    TITLE,
-    WORTH,
-    Answers,
-)
+from pipelines.madam_rag.figures import Answers
 from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Kind, Question
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import Part, debates_of, mark, scored, shown_methods
 from pipelines.madam_rag.transcript import (
     AgentReply,
+    Conclusion,
     Debate,
     Reliability,
     joint_answers,
@@ -47,6 +37,9 @@ Value = tuple[float, Hashable]
 Told = tuple[Hashable, Kind, Reliability]
 """The question, what a document is to it, and what the others say of that document's answer."""
 
+Seat = tuple[QuestionResult, Debate, int]
+"""A question, its debate, and which agent, from 0."""
+
 _AGGREGATOR = {
     MADAM: "with",
     WITHOUT_AGGREGATOR: "without",
@@ -67,33 +60,35 @@ def rounds(made: Sequence[Part]) -> Table:
         held = debates_of(own.part.results, own.method)
         return sum(len(each.rounds) < own.rounds for _, each in held)
 
+    def most_rounds(part: Part, method: str) -> int:
+        return max((len(each.rounds) for _, each in debates_of(part.results, method)), default=0)
+
     return Table.of(
         [
             Answers(part, method, scored(part.results, method, most), most)
             for part in made
             for method in shown_methods(part.results)
-            for lengths in [[len(each.rounds) for _, each in debates_of(part.results, method)]]
-            for most in range(1, max(lengths, default=0) + 1)
+            for most in range(1, most_rounds(part, method) + 1)
         ],
         name="madam_rounds",
         title="Rounds and the aggregator",
         caption="A row is what debates of at most so many rounds come to: of longer ones, what had "
         "been concluded by then.",
         columns=[
-            *(TITLE, MODEL),
+            *(figures.TITLE, figures.MODEL),
             Column("aggregator", "Aggregator", lambda own: _AGGREGATOR.get(own.method, own.method)),
             HERE,
             Column("rounds", "Rounds"),
             Column("ended", "Ended before", ended),
-            *(*COUNTS, EXACT, *WORTH),
+            *(*figures.COUNTS, figures.EXACT, *figures.WORTH),
         ],
         quoted=paper.SECTION_6_1,
         notes=(
             "Without an aggregator the joint answer is whatever agents answer between them "
             "(section 6.1). Ended before: debates that had fewer rounds, and stay as they ended.",
-            RULES,
-            LEFT_OUT,
-            MEANS,
+            figures.RULES,
+            figures.LEFT_OUT,
+            figures.MEANS,
             "The paper's rows are what the text on Figure 3 says; F1 without aggregator after "
             "three rounds is the one after one and the gain of 3.62 points. The text also has a "
             "gain of 21.10 points of exact match from one round to three without aggregator on "
@@ -132,14 +127,13 @@ def agents(made: Sequence[Part]) -> Table:
             own
             for part in made
             for method in shown_methods(part.results)
-            for kind in (*KINDS, None)
-            for own in _of_kind(part, method, kind)
+            for own in _agents(part, method)
         ],
         name="madam_agents",
         title="What agents answer",
         caption="Agents of all debates, by the kind of the document that they read.",
         columns=[
-            *(TITLE, MODEL, METHOD),
+            *(figures.TITLE, figures.MODEL, figures.METHOD),
             Column("kind", "Document", lambda own: own.kind or "not known"),
             Column("round", "Round"),
             Column("agents", "Agents", lambda own: len(own.said)),
@@ -161,24 +155,39 @@ def agents(made: Sequence[Part]) -> Table:
     )
 
 
-class Course(NamedTuple):
-    """How the debates of a method went; `read` and `concluded` say which replies could be read."""
+class Debates(NamedTuple):
+    """The debates of a method, each with its question."""
 
     part: Part
     method: str
-    rounds: Sequence[int]
-    agreed: Sequence[bool]
-    changes: Sequence[Value]
-    invented: Sequence[Value]
-    read: Sequence[bool]
-    concluded: Sequence[bool]
+    held: Sequence[tuple[QuestionResult, Debate]]
+
+    @property
+    def seats(self) -> list[Seat]:
+        """Every agent of every debate."""
+        return [
+            (each, debate, agent)
+            for each, debate in self.held
+            for agent in range(len(debate.rounds[0].agents))
+        ]
+
+    @property
+    def replies(self) -> list[AgentReply]:
+        """What all agents said in all rounds."""
+        return [each for _, debate in self.held for one in debate.rounds for each in one.agents]
+
+    @property
+    def aggregates(self) -> list[Conclusion]:
+        """What the aggregator made of all rounds."""
+        rounds = [each for _, debate in self.held for each in debate.rounds]
+        return [each.aggregate for each in rounds if each.aggregate is not None]
 
 
 def debates(made: Sequence[Part]) -> Table:
     """How debates went, and whether the aggregator keeps to what agents said."""
     return Table.of(
         [
-            _course(part, method, held)
+            Debates(part, method, held)
             for part in made
             for method in shown_methods(part.results)
             if (held := debates_of(part.results, method))
@@ -186,17 +195,43 @@ def debates(made: Sequence[Part]) -> Table:
         name="madam_debates",
         title="How debates went",
         columns=[
-            *(TITLE, MODEL, METHOD),
-            Column("debates", "Debates", lambda own: len(own.rounds)),
-            Measure("rounds", "Rounds", lambda own: mean(own.rounds, bounds=(1, inf))),
-            Measure("agreed", "Ended by agreement", lambda own: share(own.agreed)),
-            Measure("changed", "Agents that changed", lambda own: _share(own.changes)),
-            Column("aggregated", "Aggregator's answers", lambda own: len(own.invented)),
-            Measure("invented", "Given by no agent", lambda own: _share(own.invented)),
-            Column("agent_replies", "Agents' replies", lambda own: len(own.read)),
-            Column("agent_unreadable", "Unreadable", lambda own: own.read.count(False)),
-            Column("aggregator_replies", "Aggregator's replies", lambda own: len(own.concluded)),
-            Column("aggregator_unreadable", "Unreadable", lambda own: own.concluded.count(False)),
+            *(figures.TITLE, figures.MODEL, figures.METHOD),
+            Column("debates", "Debates", lambda own: len(own.held)),
+            Measure(
+                "rounds",
+                "Rounds",
+                lambda own: mean([len(each.rounds) for _, each in own.held], bounds=(1, inf)),
+            ),
+            Measure(
+                "agreed",
+                "Ended by agreement",
+                lambda own: share([each.agreed for _, each in own.held]),
+            ),
+            Measure("changed", "Agents that changed", lambda own: _share(_changes(own.seats))),
+            Column(
+                "aggregated",
+                "Aggregator's answers",
+                lambda own: sum(len(each.answers) for each in own.aggregates),
+            ),
+            Measure(
+                "invented",
+                "Given by no agent",
+                lambda own: _share(
+                    [(new, each.id) for each, debate in own.held for new in invented(debate)]
+                ),
+            ),
+            Column("agent_replies", "Agents' replies", lambda own: len(own.replies)),
+            Column(
+                "agent_unreadable",
+                "Unreadable",
+                lambda own: sum(each.answer is None for each in own.replies),
+            ),
+            Column("aggregator_replies", "Aggregator's replies", lambda own: len(own.aggregates)),
+            Column(
+                "aggregator_unreadable",
+                "Unreadable",
+                lambda own: sum(each.problem is not None for each in own.aggregates),
+            ),
         ],
         notes=(
             "Of the aggregator's answers in all rounds, 'given by no agent' are those of which no "
@@ -223,6 +258,16 @@ class Documents(NamedTuple):
 def reliability(made: Sequence[Part]) -> Table:
     """How documents bear each other out, by kind: right answers should have more support."""
     kinds: tuple[Kind, ...] = ("correct", "misinfo")
+
+    def others(what: Literal["support", "refute"], title: str) -> Column[Documents]:
+        return Measure(
+            what,
+            title,
+            lambda row: _share(
+                [(getattr(told, what) / told.others, at) for at, _, told in row.own]
+            ),
+        )
+
     return Table.of(
         [
             Documents(part, kind, own, told)
@@ -236,23 +281,11 @@ def reliability(made: Sequence[Part]) -> Table:
         caption="What an aggregator would be told of agents that answer what the data say that "
         "their document says.",
         columns=[
-            TITLE,
+            figures.TITLE,
             Column("kind", "Document"),
             Column("documents", "Documents", lambda row: len(row.own)),
-            Measure(
-                "support",
-                "Others that support it",
-                lambda row: _share(
-                    [(told.support / told.others, each) for each, _, told in row.own]
-                ),
-            ),
-            Measure(
-                "refute",
-                "Others that contradict it",
-                lambda row: _share(
-                    [(told.refute / told.others, each) for each, _, told in row.own]
-                ),
-            ),
+            others("support", "Others that support it"),
+            others("refute", "Others that contradict it"),
             Measure(
                 "auc",
                 "AUC, correct against misinfo",
@@ -283,12 +316,7 @@ def said(reply: AgentReply, asked: Question) -> Said:
 
 
 def changed(debate: Debate, agent: int) -> bool | None:
-    """Whether an agent changed its answer; None with fewer than two readable replies.
-
-    Args:
-        debate: The debate.
-        agent: Which agent, from 0.
-    """
+    """Whether an agent (from 0) changed its answer; None with fewer than two readable replies."""
     replies = (each.agents[agent].answer for each in debate.rounds)
     answers = [answer for answer in replies if answer is not None]
     if len(answers) < 2:
@@ -307,11 +335,7 @@ def invented(debate: Debate) -> list[bool]:
 
 
 def net_support(told: Reliability) -> float:
-    """Share of the other documents that support an answer, less the share that contradict it.
-
-    Returns:
-        A value in [-1, 1].
-    """
+    """Share of other documents that support an answer, less that of contradicting ones: -1 to 1."""
     return (told.support - told.refute) / told.others
 
 
@@ -325,45 +349,27 @@ def told_of(part: Part) -> list[Told]:
     ]
 
 
-def _of_kind(part: Part, method: str, kind: Kind | None) -> Iterator[Agents]:
-    """The first and the last round of agents with documents of a kind; nothing without any."""
-    chosen = [
-        (each, debate, agent)
-        for each, debate in debates_of(part.results, method)
-        if each.asked.gold
-        for agent, given in enumerate(each.asked.documents)
-        if given.kind == kind
-    ]
-    for name, place in (("first", 0), ("last", -1)) if chosen else ():
-        sayings = [
-            (said(debate.rounds[place].agents[agent], each.asked), each.id)
-            for each, debate, agent in chosen
+def _agents(part: Part, method: str) -> Iterator[Agents]:
+    """The first and the last round of agents by the kind of their document; nothing without any."""
+    seats = Debates(part, method, debates_of(part.results, method)).seats
+    for kind in (*KINDS, None):
+        chosen = [
+            (each, debate, agent)
+            for each, debate, agent in seats
+            if each.asked.gold and each.asked.documents[agent].kind == kind
         ]
-        yield Agents(part, method, kind, name, sayings, _changes(chosen) if place else ())
+        for name, place in (("first", 0), ("last", -1)) if chosen else ():
+            sayings = [
+                (said(debate.rounds[place].agents[agent], each.asked), each.id)
+                for each, debate, agent in chosen
+            ]
+            yield Agents(part, method, kind, name, sayings, _changes(chosen) if place else ())
 
 
-def _course(part: Part, method: str, held: Sequence[tuple[QuestionResult, Debate]]) -> Course:
-    rounds = [each for _, debate in held for each in debate.rounds]
-    seats = [(*one, agent) for one in held for agent in range(len(one[1].rounds[0].agents))]
-    return Course(
-        *(part, method),
-        rounds=[len(debate.rounds) for _, debate in held],
-        agreed=[debate.agreed for _, debate in held],
-        changes=_changes(seats),
-        invented=[(float(new), each.id) for each, debate in held for new in invented(debate)],
-        read=[reply.answer is not None for each in rounds for reply in each.agents],
-        concluded=[each.aggregate.problem is None for each in rounds if each.aggregate is not None],
-    )
-
-
-def _changes(seats: Sequence[tuple[QuestionResult, Debate, int]]) -> list[Value]:
+def _changes(seats: Sequence[Seat]) -> list[Value]:
     """1 where an agent has changed its answer, else 0; without those that nobody can tell of."""
     found = [(changed(debate, agent), each.id) for each, debate, agent in seats]
-    return [(float(change), name) for change, name in found if change is not None]
-
-
-def _mean(own: Sequence[Told], what: Literal["support", "refute"]) -> Estimate | None:
-    return _share([(getattr(told, what) / told.others, question) for question, _, told in own])
+    return [(change, name) for change, name in found if change is not None]
 
 
 def _auc(every: Sequence[Told]) -> Estimate | None:

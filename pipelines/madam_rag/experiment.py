@@ -10,17 +10,18 @@ from pipelines.data import ramdocs
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.labeller import PairError
+from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.madam_rag import methods
+from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
-from pipelines.madam_rag.methods import ExperimentName, Methods
+from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.methods import ExperimentName, Methods, most_calls, names_of, outcomes
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
@@ -110,13 +111,10 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     settings = options.settings()
     path = options.data or SAMPLES
     data = read(dataset, path, part=options.half)
-    questions = constructed(
-        data.questions
-        if options.sample is None
-        else sampled(data.questions, options.sample, options.seed),
-        experiment,
-        options.limit,
-    )
+    chosen = data.questions
+    if options.sample is not None:
+        chosen = sampled(chosen, options.sample, options.seed)
+    questions = constructed(chosen, experiment, options.limit)
     if not questions:
         raise InputError(
             f"{path} has no question that --experiment {experiment} can be made of; see "
@@ -124,17 +122,20 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         )
     where = source_of(options, "generator")
     tagger = tagger_named(options.tagger, where) if options.reliability else None
-    names = methods.names_of(experiment, reliability=options.reliability)
+    names = names_of(experiment, reliability=options.reliability)
 
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
         labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        prepared = methods.prepare(names, models.asked, settings, models.prompts, labeller=labeller)
+        prepared = Methods(
+            names,
+            panel(models.asked, models.prompts, labeller=labeller),
+            baseline_prompts(models.prompts),
+            settings,
+        )
         config: dict[str, Any] = {
             "data": {"name": data.file, "sha256": data.digest},
             "half": data.part,
-            "sample": None
-            if options.sample is None
-            else {"n": options.sample, "seed": options.seed},
+            "sample": options.sample and {"n": options.sample, "seed": options.seed},
             "experiment": experiment,
             "methods": list(names),
             "debate": settings.model_dump(),
@@ -172,11 +173,8 @@ def constructed(
 ) -> list[Question]:
     """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3.
 
-    Args:
-        questions: The data set.
-        experiment: What is compared.
-        limit: Most questions, before they are multiplied by their levels; None takes all, or the
-            200 of section 6, which are never more.
+    The limit is on questions before they are multiplied by their levels; without one all are
+    taken, or the 200 of section 6, which are never more.
     """
     most = MOST if limit is None else min(limit, MOST)
     match experiment:
@@ -188,20 +186,17 @@ def constructed(
             return list(questions[:limit])
 
 
-async def answered(question: Question, by: Methods, *, stop: bool) -> QuestionResult:
+async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
     """What every method makes of a question, all agents and methods asked at the same time.
 
-    Args:
-        question: What is asked.
-        by: The methods.
-        stop: Whether a method that cannot be asked (its documents do not fit the context) is an
-            error. Else its outcome is unreadable, with the reason, and the question "incomplete".
+    A method that cannot be asked (its documents do not fit the context) is an error with `stop`.
+    Else its outcome is unreadable, with the reason, and the question "incomplete".
 
     Raises:
         RequestError, PairError: A method cannot be asked (`stop`), or none can.
         ServingError: No server can be had.
     """
-    found = await methods.outcomes(question, by)
+    found = await outcomes(question, methods)
     refusals = [each for each in found.values() if not isinstance(each, Outcome)]
     if refusals and (stop or len(refusals) == len(found)):
         raise refusals[0]
@@ -215,20 +210,19 @@ async def answered(question: Question, by: Methods, *, stop: bool) -> QuestionRe
             else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
             for name, each in found.items()
         },
-        borne_out=await _borne_out(question, by),
+        borne_out=await _borne_out(question, methods.panel.labeller),
     )
 
 
-async def _borne_out(question: Question, by: Methods) -> tuple[Reliability | None, ...]:
-    if by.panel.labeller is None:
+async def _borne_out(
+    question: Question, labeller: Labeller | None
+) -> tuple[Reliability | None, ...]:
+    if labeller is None:
         return ()
+    replies = [AgentReply(answer=each.answer) for each in question.documents]
+    documents = [each.document for each in question.documents]
     try:
-        return await reliability(
-            question.question,
-            [AgentReply(answer=each.answer) for each in question.documents],
-            [each.document for each in question.documents],
-            by.panel.labeller,
-        )
+        return await reliability(question.question, replies, documents, labeller)
     except PairError:  # an answer of the data is too long for the tagger
         return ()
 
@@ -238,7 +232,7 @@ def _summary(
 ) -> str:
     documents = sum(len(each.documents) for each in questions)
     of_half = "" if data.part == "all" else f", {data.part} half"
-    most = sum(methods.most_calls(name, questions, rounds) for name in names)
+    most = sum(most_calls(name, questions, rounds) for name in names)
     return (
         f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
         f"{', '.join(names)}: at most {most:,} calls to the model"

@@ -2,24 +2,20 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.madam_rag.astute_rag import Consolidation
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.transcript import Conclusion, Debate, Reliability
 
 
-class Outcome(BaseModel):
-    """What a method makes of a question.
+class Outcome(BaseModel, frozen=True):
+    """What a method makes of a question, and the way of a debate or of Astute RAG to it.
 
     Attributes:
         concluded: Its answers, or why they could not be read.
         calls: Replies of a model that it took; those from the cache count, too.
-        debate: Of MADAM-RAG, everything that was said.
-        consolidation: Of Astute RAG, what it passed through.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     concluded: Conclusion
     calls: int
@@ -27,7 +23,7 @@ class Outcome(BaseModel):
     consolidation: Consolidation | None = None
 
 
-class QuestionResult(BaseModel):
+class QuestionResult(BaseModel, frozen=True):
     """One question.
 
     Attributes:
@@ -41,8 +37,6 @@ class QuestionResult(BaseModel):
             document without an answer; empty where reliability was not asked for.
         error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     asked: Question

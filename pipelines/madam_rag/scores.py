@@ -7,11 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.madam_rag.methods import (
-    METHODS,
-    WITH_RELIABILITY,
-    WITHOUT_AGGREGATOR,
-)
+from pipelines.madam_rag.methods import METHODS, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.transcript import Conclusion, Debate
@@ -49,7 +45,6 @@ class Part:
         experiment: What the run varies; None of a run of all methods.
         level: Documents of the varied answer; None where they are not varied.
         model: The model's name; None where nobody gave it.
-        results: In the order of the run.
     """
 
     data: str
@@ -149,17 +144,11 @@ def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
         data, _, experiment = name.rpartition(".")
         if experiment not in EXPERIMENTS:
             data, experiment = name, ""
+        title, model = TITLES.get(data, data), model_of.get(name)
         levels = {each.asked.level for each in own}
-        made += [
-            Part(
-                TITLES.get(data, data),
-                experiment or None,
-                level,
-                model_of.get(name),
-                tuple(each for each in own if each.asked.level == level),
-            )
-            for level in sorted(levels, key=lambda level: -1 if level is None else level)
-        ]
+        for level in sorted(levels, key=lambda level: -1 if level is None else level):
+            chosen = tuple(each for each in own if each.asked.level == level)
+            made.append(Part(title, experiment or None, level, model, chosen))
     return made
 
 
@@ -179,21 +168,11 @@ def concluded(result: QuestionResult, method: str, rounds: int | None = None) ->
     """What a method concluded of a question, or had after so many rounds of debate (Figure 3).
 
     A debate that ended before stays as it ended; what is no debate, or could not be held, has the
-    same conclusion whatever the rounds.
-
-    Args:
-        result: The question.
-        method: Its name.
-        rounds: At least 1; None for the end.
-
-    Returns:
-        The conclusion; None where the method was not asked.
+    same conclusion whatever the rounds. None where the method was not asked.
     """
     outcome = result.outcomes.get(method)
-    if outcome is None:
-        return None
-    if rounds is None or outcome.debate is None:
-        return outcome.concluded
+    if outcome is None or rounds is None or outcome.debate is None:
+        return outcome and outcome.concluded
     return outcome.debate.after(rounds)
 
 
@@ -217,12 +196,8 @@ def mark(answer: str | None, asked: Question) -> Mark:
 def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None) -> Scores:
     """The scores of a method over the questions of a run.
 
-    A question that was answered, but not by this method, does not count.
-
-    Args:
-        own: The results.
-        method: Its name.
-        rounds: Take what its debates had concluded after so many; None takes its final answers.
+    A question that was answered, but not by this method, does not count. Taken is what debates had
+    concluded after so many rounds, or the final answers.
     """
     scores: dict[str, Score] = {}
     unreadable = without_gold = failed = 0
