@@ -12,13 +12,7 @@ from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGA
 from pipelines.madam_rag.question import Kind, Question
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import Part, debates_of, mark, scored, shown_methods
-from pipelines.madam_rag.transcript import (
-    AgentReply,
-    Conclusion,
-    Debate,
-    Reliability,
-    joint_answers,
-)
+from pipelines.madam_rag.transcript import AgentReply, Debate, Reliability, joint_answers
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -155,39 +149,24 @@ def agents(made: Sequence[Part]) -> Table:
     )
 
 
-class Debates(NamedTuple):
-    """The debates of a method, each with its question."""
+class Course(NamedTuple):
+    """How the debates of a method went; `read` and `concluded` say which replies could be read."""
 
     part: Part
     method: str
-    held: Sequence[tuple[QuestionResult, Debate]]
-
-    @property
-    def seats(self) -> list[Seat]:
-        """Every agent of every debate."""
-        return [
-            (each, debate, agent)
-            for each, debate in self.held
-            for agent in range(len(debate.rounds[0].agents))
-        ]
-
-    @property
-    def replies(self) -> list[AgentReply]:
-        """What all agents said in all rounds."""
-        return [each for _, debate in self.held for one in debate.rounds for each in one.agents]
-
-    @property
-    def aggregates(self) -> list[Conclusion]:
-        """What the aggregator made of all rounds."""
-        rounds = [each for _, debate in self.held for each in debate.rounds]
-        return [each.aggregate for each in rounds if each.aggregate is not None]
+    rounds: Sequence[int]
+    agreed: Sequence[bool]
+    changes: Sequence[Value]
+    invented: Sequence[Value]
+    read: Sequence[bool]
+    concluded: Sequence[bool]
 
 
 def debates(made: Sequence[Part]) -> Table:
     """How debates went, and whether the aggregator keeps to what agents said."""
     return Table.of(
         [
-            Debates(part, method, held)
+            _course(part, method, held)
             for part in made
             for method in shown_methods(part.results)
             if (held := debates_of(part.results, method))
@@ -196,42 +175,16 @@ def debates(made: Sequence[Part]) -> Table:
         title="How debates went",
         columns=[
             *(figures.TITLE, figures.MODEL, figures.METHOD),
-            Column("debates", "Debates", lambda own: len(own.held)),
-            Measure(
-                "rounds",
-                "Rounds",
-                lambda own: mean([len(each.rounds) for _, each in own.held], bounds=(1, inf)),
-            ),
-            Measure(
-                "agreed",
-                "Ended by agreement",
-                lambda own: share([each.agreed for _, each in own.held]),
-            ),
-            Measure("changed", "Agents that changed", lambda own: _share(_changes(own.seats))),
-            Column(
-                "aggregated",
-                "Aggregator's answers",
-                lambda own: sum(len(each.answers) for each in own.aggregates),
-            ),
-            Measure(
-                "invented",
-                "Given by no agent",
-                lambda own: _share(
-                    [(new, each.id) for each, debate in own.held for new in invented(debate)]
-                ),
-            ),
-            Column("agent_replies", "Agents' replies", lambda own: len(own.replies)),
-            Column(
-                "agent_unreadable",
-                "Unreadable",
-                lambda own: sum(each.answer is None for each in own.replies),
-            ),
-            Column("aggregator_replies", "Aggregator's replies", lambda own: len(own.aggregates)),
-            Column(
-                "aggregator_unreadable",
-                "Unreadable",
-                lambda own: sum(each.problem is not None for each in own.aggregates),
-            ),
+            Column("debates", "Debates", lambda own: len(own.rounds)),
+            Measure("rounds", "Rounds", lambda own: mean(own.rounds, bounds=(1, inf))),
+            Measure("agreed", "Ended by agreement", lambda own: share(own.agreed)),
+            Measure("changed", "Agents that changed", lambda own: _share(own.changes)),
+            Column("aggregated", "Aggregator's answers", lambda own: len(own.invented)),
+            Measure("invented", "Given by no agent", lambda own: _share(own.invented)),
+            Column("agent_replies", "Agents' replies", lambda own: len(own.read)),
+            Column("agent_unreadable", "Unreadable", lambda own: own.read.count(False)),
+            Column("aggregator_replies", "Aggregator's replies", lambda own: len(own.concluded)),
+            Column("aggregator_unreadable", "Unreadable", lambda own: own.concluded.count(False)),
         ],
         notes=(
             "Of the aggregator's answers in all rounds, 'given by no agent' are those of which no "
@@ -349,21 +302,38 @@ def told_of(part: Part) -> list[Told]:
     ]
 
 
+def _seats(held: Sequence[tuple[QuestionResult, Debate]]) -> list[Seat]:
+    return [(*one, agent) for one in held for agent in range(len(one[1].rounds[0].agents))]
+
+
 def _agents(part: Part, method: str) -> Iterator[Agents]:
     """The first and the last round of agents by the kind of their document; nothing without any."""
-    seats = Debates(part, method, debates_of(part.results, method)).seats
+    seats = _seats(debates_of(part.results, method))
     for kind in (*KINDS, None):
-        chosen = [
+        own = [
             (each, debate, agent)
             for each, debate, agent in seats
             if each.asked.gold and each.asked.documents[agent].kind == kind
         ]
-        for name, place in (("first", 0), ("last", -1)) if chosen else ():
+        for name, place in (("first", 0), ("last", -1)) if own else ():
             sayings = [
                 (said(debate.rounds[place].agents[agent], each.asked), each.id)
-                for each, debate, agent in chosen
+                for each, debate, agent in own
             ]
-            yield Agents(part, method, kind, name, sayings, _changes(chosen) if place else ())
+            yield Agents(part, method, kind, name, sayings, _changes(own) if place else ())
+
+
+def _course(part: Part, method: str, held: Sequence[tuple[QuestionResult, Debate]]) -> Course:
+    rounds = [each for _, debate in held for each in debate.rounds]
+    return Course(
+        *(part, method),
+        rounds=[len(debate.rounds) for _, debate in held],
+        agreed=[debate.agreed for _, debate in held],
+        changes=_changes(_seats(held)),
+        invented=[(new, each.id) for each, debate in held for new in invented(debate)],
+        read=[reply.answer is not None for each in rounds for reply in each.agents],
+        concluded=[each.aggregate.problem is None for each in rounds if each.aggregate is not None],
+    )
 
 
 def _changes(seats: Sequence[Seat]) -> list[Value]:

@@ -25,8 +25,8 @@ def named_answers(
     Args:
         answers: The aliases of each.
         text: Where they are looked for.
-        substrings: Whether parts of words count, as in ALCE's code: "19" is then named by "1911".
-            By default names are whole words.
+        substrings: Whether parts of words count, as in ALCE's code: "1911" then names "19". By
+            default names are whole words.
     """
     within = normalised(text) if substrings else f" {normalised(text)} "
     found = []

@@ -31,14 +31,14 @@ def cohen_kappa(
     Args:
         first: One label per example.
         second: Likewise, of the same examples in the same order.
-        confidence: Level of the interval, in (0, 1).
+        confidence: Level of the interval.
 
     Returns:
         A value in [-1, 1]: 1 for full agreement, 0 for that of chance; None without an example, or
         where both raters give one and the same label to all, so that chance agrees fully too.
 
     Raises:
-        ValueError: The lengths differ, or the level is outside (0, 1).
+        ValueError: The lengths differ.
     """
     check_confidence(confidence)
     if len(first) != len(second):

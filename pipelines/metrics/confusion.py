@@ -13,11 +13,6 @@ Counts = tuple[tuple[int, ...], ...]
 def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequence[Label]) -> Counts:
     """How often each true label was given each label.
 
-    Args:
-        gold: The true labels.
-        predicted: The given labels, one for each of `gold`.
-        labels: All labels, in the order of rows and columns.
-
     Returns:
         Row i, column j: examples of `labels[i]` that were labelled `labels[j]`. They sum to the
         number of examples.

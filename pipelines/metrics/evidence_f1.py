@@ -34,10 +34,7 @@ def fever_precision(
 ) -> float | None:
     """Share of predicted units that stand in any gold set (Thorne et al. 2018, FEVER scorer).
 
-    Args:
-        predicted: The best first; only the first `most` count.
-        gold_sets: Alternative sets.
-        most: FEVER's bound.
+    Predicted units come the best first; only the first `most` count.
 
     Returns:
         A value in [0, 1], 1 where nothing is predicted, as in FEVER's scorer; None where there is
@@ -53,15 +50,9 @@ def fever_precision(
 def fever_recall(
     predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
 ) -> float | None:
-    """1 where a whole gold set is among the predicted units, else 0 (FEVER scorer).
+    """1 where a whole gold set is among the first `most` units, else 0 (FEVER scorer).
 
-    Args:
-        predicted: The best first; only the first `most` count.
-        gold_sets: Alternative sets.
-        most: FEVER's bound.
-
-    Returns:
-        0 or 1; None where there is no gold evidence.
+    None where there is no gold evidence.
     """
     wanted = [set(gold) for gold in gold_sets if gold]
     if not wanted:

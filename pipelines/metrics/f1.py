@@ -16,11 +16,6 @@ _CELLS = 20_000_000
 def f1(true_positives: int, false_positives: int, false_negatives: int) -> float | None:
     """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN).
 
-    Args:
-        true_positives: Examples of the label that were given it.
-        false_positives: Examples of other labels that were given it.
-        false_negatives: Examples of the label that were given another.
-
     Returns:
         A value in [0, 1]; None where all three are 0, since nothing was there to be found.
 
@@ -36,11 +31,7 @@ def f1(true_positives: int, false_positives: int, false_negatives: int) -> float
 def f1_by_label(counts: Counts) -> tuple[float | None, ...]:
     """F1 of each label of a confusion matrix, in its order; None for a label that never occurs."""
     return tuple(
-        f1(
-            row[index],
-            sum(other[index] for other in counts) - row[index],
-            sum(row) - row[index],
-        )
+        f1(row[index], sum(other[index] for other in counts) - row[index], sum(row) - row[index])
         for index, row in enumerate(counts)
     )
 
@@ -64,7 +55,7 @@ def macro_f1(
         gold: The true labels.
         predicted: The given labels, one for each of `gold`.
         labels: All labels.
-        confidence: Level of the interval, in (0, 1).
+        confidence: Level of the interval.
         resamples: Bootstrap samples.
         seed: Decides the resamples: equal seeds give equal intervals.
 
@@ -72,7 +63,7 @@ def macro_f1(
         A value in [0, 1]; None without an example, and without an interval for a single one.
 
     Raises:
-        ValueError: As in `confusion`, or the level is outside (0, 1).
+        ValueError: As in `confusion`.
     """
     check_confidence(confidence)
     counts = confusion(gold, predicted, labels)

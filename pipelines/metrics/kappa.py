@@ -10,11 +10,6 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
     Where a side has no evidence there is nothing to disagree with, and the score is 0. The formula
     as it stands gives 1 without any evidence at all, which cannot be meant.
 
-    Args:
-        support: U_sup, at least 0.
-        refute: U_ref, at least 0.
-        epsilon: For numerical stability.
-
     Returns:
         A value in [0, 1]: 0 where one side is absent, 1 where both are balanced.
     """

@@ -39,12 +39,7 @@ _MOST_UNIT_WORDS = 2  # square miles
 
 @dataclass(frozen=True)
 class Found:
-    """What each given answer names.
-
-    Attributes:
-        gold: For each given answer, the indices of the gold answers that it names.
-        wrong: Likewise of the wrong ones.
-    """
+    """For each given answer, the indices of the gold and of the wrong answers that it names."""
 
     gold: tuple[frozenset[int], ...]
     wrong: tuple[frozenset[int], ...]
@@ -59,15 +54,16 @@ def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[s
             is never named.
         wrong: Wrong answers.
     """
-    golds = [[_words(name) for name in names] for names in gold]
-    wrongs = [_words(name) for name in wrong]
-    named = [
-        (set(), set()) if is_unknown(answer) else _named(_words(answer), golds, wrongs)
-        for answer in given
+    names = [
+        *((False, index, _words(name)) for index, names in enumerate(gold) for name in names),
+        *((True, index, _words(name)) for index, name in enumerate(wrong)),
     ]
-    return Found(
-        tuple(frozenset(right) for right, _ in named), tuple(frozenset(false) for _, false in named)
+    named = [() if is_unknown(each) else _named(_words(each), names) for each in given]
+    right, false = (
+        tuple(frozenset(n for is_wrong, n in each if is_wrong == kind) for each in named)
+        for kind in (False, True)
     )
+    return Found(right, false)
 
 
 def same_answer(one: str, other: str) -> bool:
@@ -182,19 +178,11 @@ def _parts(word: str) -> Words:
     return f"day:{day}", MONTHS[int(month) - 1], year  # no other word has a colon: 19 is a number
 
 
-def _named(
-    answer: Words, golds: Sequence[Sequence[Words]], wrongs: Sequence[Words]
-) -> tuple[set[int], set[int]]:
-    """Indices of the gold answers and of the wrong ones that an answer names."""
+def _named(answer: Words, names: Sequence[tuple[bool, int, Words]]) -> list[tuple[bool, int]]:
+    """What an answer names: whether it is wrong, and which it is, as in `names`."""
     places = [
-        (start, end, False, index)
-        for index, names in enumerate(golds)
-        for name in names
-        for start, end in _places(name, answer)
-    ]
-    places += [
-        (start, end, True, index)
-        for index, name in enumerate(wrongs)
+        (start, end, is_wrong, index)
+        for is_wrong, index, name in names
         for start, end in _places(name, answer)
     ]
     # The longest first, and of equals the gold ones: each place has then met all that may hide it.
@@ -203,10 +191,7 @@ def _named(
     for start, end, is_wrong, index in places:
         if not any(s <= start and end <= e for s, e, other, _ in kept if other != is_wrong):
             kept.append((start, end, is_wrong, index))
-    return (
-        {index for _, _, is_wrong, index in kept if not is_wrong},
-        {index for _, _, is_wrong, index in kept if is_wrong},
-    )
+    return [(is_wrong, index) for _, _, is_wrong, index in kept]
 
 
 def _places(name: Words, answer: Words) -> Iterator[tuple[int, int]]:
