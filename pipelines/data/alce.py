@@ -29,8 +29,6 @@ class Question:
 
     Attributes:
         id: Its name in the release; of ELI5 its place in the file, from 1.
-        task: The data set that it comes from.
-        question: What is asked.
         passages: The best first, called "1", "2" and so on, as ALCE's answers cite them.
         answers: Of ASQA and QAMPARI each short answer's aliases, of which one is to be named.
         claims: Of ELI5 what the answer is to entail.

@@ -30,11 +30,9 @@ class KnowledgeConflict(BaseModel, frozen=True):
     Attributes:
         memory_answer: What a model answered from memory, as a full claim (StrategyQA).
         parametric_memory: The model's evidence for `memory_answer`.
-        counter_answer: The opposite claim.
-        counter_memory: Evidence that a model wrote for `counter_answer`.
+        counter_answer, counter_memory: The opposite claim, and evidence that a model wrote for it.
         parametric_memory_aligned_evidence: Other evidence for `memory_answer`: facts from the
             data set where its answer agrees, else written by a model.
-        counter_memory_aligned_evidence: Likewise for `counter_answer`.
     """
 
     question: Text

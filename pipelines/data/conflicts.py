@@ -42,13 +42,9 @@ LABELS = (
 
 @dataclass(frozen=True)
 class ConflictsResult:
-    """A search result that has a text. What the release leaves out is empty.
+    """A search result that has a text: its segment, else its snippet, else its whole page.
 
-    Attributes:
-        text: The segment, else the snippet, else the page; never empty.
-        snippet: The few lines that the search engine showed.
-        date: As released: "2024-07-30", "Jul 30, 2024", "NA", "2 days ago".
-        page: The text of the whole page.
+    What the release leaves out is empty. Dates are as released: "2024-07-30", "NA", "2 days ago".
     """
 
     text: str
@@ -97,12 +93,7 @@ def official_label(label: str) -> str:
 def read(path: Path) -> list[ConflictsRow]:
     """The questions of a file of either format, in its order.
 
-    Args:
-        path: JSON Lines or a JSON list, gzipped or not.
-
-    Raises:
-        InputError: The file cannot be read, an entry is of another format, its type of conflict is
-            unknown, or no search result of a question has a text.
+    Raises as `read_records`, also where no search result of a question has a text.
     """
     return [_row(entry, place) for place, entry in enumerate(entries(path), start=1)]
 

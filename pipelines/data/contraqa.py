@@ -77,13 +77,8 @@ class ContraQuestion:
 def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
     """The questions that have at least one false paragraph, in the order of the queries.
 
-    Args:
-        queries: `queries.json`.
-        corpus: `corpus.json` of the noisy corpus; read line by line, since it has a million.
-
-    Raises:
-        InputError: A file cannot be read or an entry is of another format, or no question has a
-            false paragraph.
+    The noisy corpus is read line by line, since it has a million. Raises as `read_records`, also
+    where no question has a false paragraph.
     """
     asked = read_records(queries, Query, "ContraQA's queries.json")
     contexts = {_squeezed(query.context) for query in asked}

@@ -24,17 +24,8 @@ from pipelines.errors import InputError
 
 NAME = "FEVER"
 
-_SIGNS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-COLON-": ":",
-    "``": '"',
-    "''": '"',
-}
+_ESCAPES = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "-COLON-", "``", "''"]
+_SIGNS = dict(zip(_ESCAPES, '()[]{}:""', strict=True))
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _SPACE_BEFORE = re.compile(r"\s+(?=(?:[,.;:!?)\]}%]|'s)(?:[\s,.;:!?)\]}\"']|$))")
 _SPACE_AFTER = re.compile(r"(?<=[(\[{])\s+")
@@ -96,12 +87,7 @@ class WikiPage(BaseModel, frozen=True):
 
 @dataclass(frozen=True)
 class Wikipedia:
-    """What was taken from the pages.
-
-    Attributes:
-        pages: Title as `page_key` gives it -> sentence number -> sentence.
-        sampled: Random sentences, each of another random page.
-    """
+    """Title as `page_key` gives it -> sentence number -> sentence; sentences of random pages."""
 
     pages: Mapping[str, Mapping[int, str]]
     sampled: tuple[str, ...]

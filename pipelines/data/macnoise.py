@@ -34,11 +34,9 @@ class Context(BaseModel, frozen=True):
 
 
 class NoisyQuestion(BaseModel, frozen=True):
-    """A question with retrieved passages, best first; some have a counterfactual twin.
+    """A question, spellings of its answer, and retrieved passages, best first.
 
-    Attributes:
-        answers: Spellings of the true answer.
-        pert_lbls: For each passage, 1 where it was rewritten.
+    Of those with a 1 among `pert_lbls` there is a counterfactual twin.
     """
 
     question: Text

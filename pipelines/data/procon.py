@@ -60,9 +60,7 @@ class _Scraped(BaseModel):
 def read(path: Path) -> list[Topic]:
     """The topics of a file, in its order; scraped ones without an argument for a side are left out.
 
-    Raises:
-        InputError: The file cannot be read, an entry is of another format, a topic stands twice, or
-            no topic has arguments on both sides.
+    Raises as `read_records`, also where a topic stands twice or none has arguments on both sides.
     """
     topics = [topic for entry in entries(path) if (topic := _topic(entry)) is not None]
     if not topics:

@@ -51,12 +51,9 @@ class HallucinatedSpan(BaseModel, frozen=True):
 
 
 class Response(BaseModel, frozen=True):
-    """One response of a model.
+    """One response of a model, with its hallucinated spans; none where it is faithful.
 
-    Attributes:
-        labels: Its hallucinated spans; none where it is faithful.
-        split: The release's own split.
-        quality: "good", or what is wrong with the response as a whole.
+    The split is the release's own; quality is "good", or says what is wrong with it as a whole.
     """
 
     id: Text

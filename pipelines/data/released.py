@@ -34,10 +34,8 @@ ItemT = TypeVar("ItemT")
 def half(key: str) -> Half:
     """The half that a text belongs to, the same in every program that splits by this rule.
 
-    SHA-1 of the key, white space around it aside, in UTF-8: an even number is the training half.
-
-    Args:
-        key: The question, or the claim where there is no question.
+    SHA-1 of the key (the question, or the claim where there is none), white space around it aside,
+    in UTF-8: an even number is the training half.
     """
     return "train" if _number(key) % 2 == 0 else "test"
 
@@ -46,9 +44,6 @@ def held_out(key: str) -> bool:
     """Whether an item of the training half is kept from training, to develop and calibrate with.
 
     One in eight is, by the next three bits of the number that decides the half.
-
-    Args:
-        key: As for `half`.
     """
     return half(key) == "train" and _number(key) // 2 % 8 == 0
 

@@ -26,12 +26,9 @@ class Rationale(BaseModel, frozen=True):
 
 
 class ScientificClaim(BaseModel, frozen=True):
-    """One claim.
+    """One claim; its evidence is document id -> rationales, all of one label.
 
-    Attributes:
-        evidence: Document id -> its rationales, all of one label; no document where the cited
-            abstracts do not decide.
-        cited_doc_ids: The documents that the claim's source cites.
+    There is none where the abstracts that the claim's source cites do not decide.
     """
 
     id: int

@@ -109,20 +109,11 @@ async def astute_rag(
     A step whose reply cannot be read is left out and noted; the answer is then made of what there
     is. Only an unreadable answer is an unreadable conclusion.
 
-    Args:
-        question: What is asked.
-        documents: What was retrieved.
-        client: The model.
-        prompts: Those of `baseline_prompts`.
-        settings: Form and length of replies.
-        consolidations: How often the context is consolidated, at least 0.
+    The context is consolidated as often as `consolidations` says, or never. Of the settings, form
+    and length of replies count. Raises as `ask`.
 
     Returns:
         The answers, and the way to them.
-
-    Raises:
-        RequestError: The context does not fit the model's.
-        ServingError: No server can be had.
     """
 
     async def step(

@@ -26,7 +26,7 @@ _VARIABLES: Final = {
 
 
 def baseline_prompts(overrides: Path | None = None) -> Prompts:
-    """The prompts of all baselines, the user's own where the folder `overrides` has them.
+    """The prompts of all baselines, each the user's own where it is among `overrides`.
 
     Raises:
         InputError: The user's own prompt cannot be used.
@@ -40,12 +40,7 @@ def baseline_prompts(overrides: Path | None = None) -> Prompts:
 async def no_rag(
     question: str, client: Client, prompts: Prompts, settings: DebateSettings
 ) -> Conclusion:
-    """Answer from what the model knows by itself (section 5.1, No RAG).
-
-    Raises:
-        RequestError: The question does not fit the model's context.
-        ServingError: No server can be had.
-    """
+    """Answer from what the model knows by itself (section 5.1, No RAG); raises as `ask`."""
     messages = prompts["no_rag"].messages(question=question, form=settings.replies)
     return await ask_conclusion(client, messages, settings, affinity=question)
 
@@ -59,9 +54,7 @@ async def concatenated(
 ) -> Conclusion:
     """Answer from all documents in one prompt (section 5.1, Concatenated-prompt).
 
-    Raises:
-        RequestError: They do not fit the model's context together.
-        ServingError: No server can be had.
+    Raises as `ask`, where they do not fit the model's context together.
     """
     messages = prompts["concatenated"].messages(
         question=question,

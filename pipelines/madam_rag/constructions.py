@@ -45,11 +45,8 @@ class GoldAnswer:
 class Case:
     """A question that is eligible for a construction.
 
-    Attributes:
-        fixed: Documents that stand at every level.
-        varied: Documents of which a level shows the first so many; as many as the highest level.
-        gold: The answers that the fixed and varied documents support.
-        wrong: The answer that misinformation promotes, if there is one.
+    Its fixed documents stand at every level, of the varied ones the first so many. Gold are the
+    answers that either support; wrong is the one that misinformation promotes, if there is one.
     """
 
     question: Question
@@ -86,13 +83,9 @@ def support_imbalance(
     misinformation and no noise, so no answer counts as wrong, and the two answers are the only gold
     ones: where the question has a third, no document of it is shown.
 
-    Args:
-        questions: Of RAMDocs.
-        most: How many questions; where more are eligible, the seed draws.
-        seed: Draws the questions and the order of their documents.
-
     Returns:
-        `SUPPORT_LEVELS` of each question, question by question, in the order given.
+        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. Where more than `most` are
+        eligible, the seed draws; it also draws the order of their documents.
     """
     return _at_levels(map(_imbalanced, questions), SUPPORT_LEVELS, most, seed)
 
@@ -115,16 +108,12 @@ def misinformation(
 
     A copy counts only where the document has its answer word for word and not the wrong one, and
     where no gold answer of the question is left in it. A question with fewer than three such
-    documents is not eligible. The wrong answer counts as wrong at every level, at 0 as well.
-
-    Args:
-        questions: Of RAMDocs. They also lend each other wrong answers, so the whole file is better
-            than a part of it.
-        most: How many questions; where more are eligible, the seed draws.
-        seed: Draws the questions, the order of their documents, and answers of other questions.
+    documents is not eligible. The wrong answer counts as wrong at every level, at 0 as well. Since
+    questions lend each other wrong answers, the whole file is better than a part of it.
 
     Returns:
-        `MISINFORMATION_LEVELS` of each question, question by question, in the order given.
+        `MISINFORMATION_LEVELS` of each question, drawn and ordered as in `support_imbalance`; the
+        seed also draws the answers of other questions.
     """
     lent = _answers_by_form(questions)
     cases = (_misinformed(question, lent, seed) for question in questions)

@@ -2,7 +2,7 @@
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -15,7 +15,7 @@ from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
 from pipelines.errors import InputError
-from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.metrics.short_answers import canonical, distinct
 
 DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
@@ -50,8 +50,7 @@ def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
     The training half of RAMDocs may have trained the tagger that comes with the program.
 
     Raises:
-        InputError: The file cannot be read or is of another format, or there is no question in this
-            half.
+        InputError: The file cannot be read, is of another format, or has no question in this half.
     """
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
@@ -87,13 +86,9 @@ def from_ramdocs(question: RamQuestion, number: int) -> Question:
     return Question(
         id=str(number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(
-                document=Document(id=f"d{n}", text=document.text),
-                kind=document.type,
-                answer=None if document.answer == UNKNOWN else document.answer,
-            )
-            for n, document in enumerate(question.documents, start=1)
+        documents=_documents(
+            (each.text, None, each.type, None if each.answer == UNKNOWN else each.answer)
+            for each in question.documents
         ),
         gold=_gold(question.gold_answers),
         wrong=tuple(answer for answer in wrong if canonical(answer) not in right),
@@ -105,13 +100,8 @@ def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(
-                document=Document(id=f"d{n}", text=document.text, title=document.title),
-                kind="correct",
-                answer=document.answer,
-            )
-            for n, document in enumerate(question.documents, start=1)
+        documents=_documents(
+            (each.text, each.title, "correct", each.answer) for each in question.documents
         ),
         gold=_gold([document.answer for document in question.documents]),
     )
@@ -122,12 +112,23 @@ def from_faitheval(question: FaithQuestion, number: int) -> Question:
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(document=Document(id=f"d{n}", text=text))
-            for n, text in enumerate(faitheval.documents(question.context), start=1)
+        documents=_documents(
+            (text, None, None, None) for text in faitheval.documents(question.context)
         ),
         gold=(question.answers,),
         one_answer=True,
+    )
+
+
+def _documents(
+    given: Iterable[tuple[str, str | None, Kind | None, str | None]],
+) -> tuple[GivenDocument, ...]:
+    """Documents "d1", "d2" and so on, each of a text, a title, a kind and an answer."""
+    return tuple(
+        GivenDocument(
+            document=Document(id=f"d{n}", text=text, title=title), kind=kind, answer=answer
+        )
+        for n, (text, title, kind, answer) in enumerate(given, start=1)
     )
 
 

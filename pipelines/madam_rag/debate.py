@@ -20,13 +20,10 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Panel:
-    """Who debates.
+    """Who debates: one model with an agent's prompt and an aggregator's.
 
-    Attributes:
-        client: The model that all agents and the aggregator are.
-        agent, aggregator: Their prompts.
-        labeller: Tells which documents support or contradict an agent's answer, for the
-            aggregator to see; None leaves that out, as the paper does.
+    A labeller tells which documents support or contradict an agent's answer, for the aggregator to
+    see; None leaves that out, as the paper does.
     """
 
     client: Client
@@ -74,11 +71,7 @@ async def debate(
     the first round; the aggregator makes (y(t), e(t)) = A(R(t)) of the replies. The debate ends
     when all agents keep their answers, or with round T. One document and one round are legal.
 
-    Args:
-        question: What is asked.
-        documents: At least one, with distinct ids.
-        panel: Who debates.
-        settings: How.
+    Documents have distinct ids.
 
     Raises:
         RequestError: A document does not fit the model's context.

@@ -190,11 +190,8 @@ async def answered(question: Question, methods: Methods, *, stop: bool) -> Quest
     """What every method makes of a question, all agents and methods asked at the same time.
 
     A method that cannot be asked (its documents do not fit the context) is an error with `stop`.
-    Else its outcome is unreadable, with the reason, and the question "incomplete".
-
-    Raises:
-        RequestError, PairError: A method cannot be asked (`stop`), or none can.
-        ServingError: No server can be had.
+    Else its outcome is unreadable, with the reason, and the question "incomplete". Where none can
+    be asked, the first one's error is raised.
     """
     found = await outcomes(question, methods)
     refusals = [each for each in found.values() if not isinstance(each, Outcome)]

@@ -44,10 +44,7 @@ Refusal = RequestError | PairError
 class Methods:
     """The methods of an experiment, by their names in order, ready to be asked.
 
-    Attributes:
-        panel: MADAM-RAG, and the model that all methods ask.
-        baselines: Prompts of the other methods.
-        settings: How debates are held. All methods reply in the same form.
+    The panel holds MADAM-RAG's debates; all methods ask its model, and reply in the same form.
     """
 
     names: tuple[str, ...]
@@ -71,10 +68,7 @@ async def outcomes(question: Question, methods: Methods) -> dict[str, Outcome | 
 
     A method that cannot be asked (all documents in one prompt may be too long where each alone is
     not, an answer may be too long for the tagger) has its error in place of an outcome; the others
-    are not affected.
-
-    Raises:
-        ServingError: No server can be had.
+    are not affected. ServingError is raised where no server can be had.
     """
 
     async def attempt(name: str) -> Outcome | Refusal:
@@ -88,13 +82,7 @@ async def outcomes(question: Question, methods: Methods) -> dict[str, Outcome | 
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
-    """What one method makes of a question.
-
-    Raises:
-        RequestError: The documents do not fit the model's context.
-        PairError: An answer does not fit the tagger.
-        ServingError: No server can be had.
-    """
+    """What one method makes of a question; raises as `debate`."""
     documents = [each.document for each in question.documents]
     text, panel, settings = question.question, methods.panel, methods.settings
     asked = (panel.client, methods.baselines, settings)

@@ -40,11 +40,7 @@ VARIANTS = (WITHOUT_AGGREGATOR, WITH_RELIABILITY)
 class Part:
     """The results of a run, or those of one of its levels: every question is in it once.
 
-    Attributes:
-        data: The data set as tables call it.
-        experiment: What the run varies; None of a run of all methods.
-        level: Documents of the varied answer; None where they are not varied.
-        model: The model's name; None where nobody gave it.
+    A run of all methods varies no experiment. The level is that of the varied answer, if any.
     """
 
     data: str
@@ -55,21 +51,18 @@ class Part:
 
     @property
     def title(self) -> str:
-        """All of it in one cell: "RAMDocs", "RAMDocs, support 2"."""
+        """What it is, in one cell: "RAMDocs", "RAMDocs, support 2"."""
         level = "" if self.level is None else f" {self.level}"
         return self.data if self.experiment is None else f"{self.data}, {self.experiment}{level}"
 
 
 @dataclass(frozen=True)
 class Score:
-    """What the answers to one question are worth.
+    """What the answers to one question are worth; without answers precision is None, and F1 is 0.
 
     Attributes:
         exact: Whether they name all gold answers and no wrong one (section 5.1).
         substrings: The same by the naive rule: a name counts wherever its letters occur.
-        precision: Share of them that are right; None where there are none.
-        recall: Share of gold answers that they name.
-        f1: Harmonic mean of both, 0 where there are no answers.
     """
 
     exact: bool
@@ -133,12 +126,7 @@ class Scores:
 
 
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
-    """Runs in order, one that varies a level in one part for each, from the lowest.
-
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> name of its model.
-    """
+    """Runs in order, one that varies a level in one part for each, from the lowest."""
     made = []
     for name, own in results.items():
         data, _, experiment = name.rpartition(".")

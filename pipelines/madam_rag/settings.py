@@ -30,8 +30,7 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
         agreement: `same` is section 4's. Everything contains an empty answer in the released code;
             here an unreadable one never agrees.
         closing: `last` is A(R^(t_end)) in section 4; `previous` saves a call.
-        agent_tokens: Most tokens of an agent's reply.
-        conclusion_tokens: Most tokens of the aggregator's, and of a baseline's answer.
+        agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
         aggregator: Whether there is one. Without, the joint answer is what the agents answer
             between them (section 6.1), and `history` must be "agents".
     """

@@ -27,11 +27,9 @@ from pipelines.metrics.mean import mean
 
 @dataclass(frozen=True)
 class Statistic:
-    """One average, beside the paper's figure in appendix A.
+    """One average over questions, beside the paper's figure in appendix A.
 
-    Attributes:
-        estimate: The mean over questions with its t interval; None where no question counts.
-        by_answers: Number of gold answers -> the mean over the questions that have so many.
+    It is given by number of gold answers as well; None where no question counts.
     """
 
     name: str

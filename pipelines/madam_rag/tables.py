@@ -46,15 +46,17 @@ def all_tables(
         failed_shown: Most failures that are listed.
     """
     made = parts(results, model_of)
+    whole = [each for each in made if each.level is None]
+    at_levels = [each for each in made if each.level is not None]
     return [
-        methods([each for each in made if each.experiment is None]),
-        comparisons([each for each in made if each.level is None]),
-        rounds([each for each in made if each.level is None]),
-        levels([each for each in made if each.level is not None]),
-        drops([each for each in made if each.level is not None]),
+        methods([each for each in whole if each.experiment is None]),
+        comparisons(whole),
+        rounds(whole),
+        levels(at_levels),
+        drops(at_levels),
         agents(made),
         debates(made),
-        reliability([each for each in made if each.level is None]),
+        reliability(whole),
         averages(statistics, counted),
         failures(made, failed_shown),
     ]
@@ -159,8 +161,7 @@ def levels(made: Sequence[Part]) -> Table:
         caption="A row is a method at a level: with so many documents for one of two right answers "
         "(support), or with misinformation.",
         columns=[
-            *(figures.DATA, figures.MODEL),
-            Column("experiment", "Experiment", lambda own: own.part.experiment),
+            *(figures.DATA, figures.MODEL, figures.EXPERIMENT),
             Column("level", "Documents", lambda own: own.part.level),
             figures.METHOD,
             *(*figures.COUNTS, figures.EXACT, *figures.WORTH),
@@ -175,18 +176,24 @@ def levels(made: Sequence[Part]) -> Table:
     )
 
 
+class Drop(NamedTuple):
+    """A part at a low level, and how high the highest is."""
+
+    part: Part
+    highest: int | None
+
+
 def drops(made: Sequence[Part]) -> Table:
     """What every method loses up to the highest level, question by question."""
     pairs = []
     for _, found in groupby(made, key=lambda part: (part.data, part.experiment)):
-        own = list(found)
-        high = own[-1]
-        every = [each for part in own for each in part.results]
+        *lower, high = found
+        every = [each for part in (*lower, high) for each in part.results]
         # From one document as in the paper, and from none where there is such a level.
-        for low in (each for each in own[:-1] if each.level in {0, 1}):
+        for low in (each for each in lower if each.level in {0, 1}):
             for method in shown_methods(every):
                 first, second = (_by_question(part, method) for part in (high, low))
-                pairs.append(Pair((low, high), method, method, less(first, second)))
+                pairs.append(Pair(Drop(low, high.level), method, method, less(first, second)))
     return Table.of(
         pairs,
         name="madam_drops",
@@ -194,13 +201,11 @@ def drops(made: Sequence[Part]) -> Table:
         caption="The highest level less a lower one, over the questions on which a method could be "
         "read at both.",
         columns=[
-            Column("data", "Data", lambda pair: pair.at[0].data),
-            Column("model", "Model", lambda pair: pair.at[0].model),
-            Column("experiment", "Experiment", lambda pair: pair.at[0].experiment),
+            *map(of_place, (figures.DATA, figures.MODEL, figures.EXPERIMENT)),
             Column("method", "Method", lambda pair: pair.first),
             HERE,
-            Column("lowest", "From documents", lambda pair: pair.at[0].level),
-            Column("highest", "To documents", lambda pair: pair.at[1].level),
+            Column("lowest", "From documents", lambda pair: pair.at.part.level),
+            Column("highest", "To documents", lambda pair: pair.at.highest),
             *figures.DIFFERENCES,
         ],
         quoted=paper.DROPS,

@@ -45,12 +45,11 @@ class Reliability(BaseModel, frozen=True):
 
 
 class Round(BaseModel, frozen=True):
-    """One round.
+    """One round: a reply for each document, and what the aggregator made of them.
 
     Attributes:
-        agents: One reply per document.
-        aggregate: What the aggregator made of them; None without an aggregator, or where a debate
-            that closes with the round before needs none.
+        aggregate: None without an aggregator, or where a debate that closes with the round before
+            needs none.
         reliability: One per agent, where it was asked for; None of an agent without an answer.
     """
 

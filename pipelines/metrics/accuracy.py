@@ -9,11 +9,7 @@ from pipelines.metrics.proportion import share
 def accuracy(gold: Sequence[Hashable], predicted: Sequence[Hashable]) -> Estimate | None:
     """Share of examples whose given label is the true one, in [0, 1], with the Wilson interval.
 
-    Returns:
-        None without an example.
-
-    Raises:
-        ValueError: There are more true labels than given ones, or fewer.
+    None without an example; ValueError where the lengths differ.
     """
     if len(gold) != len(predicted):
         raise ValueError(f"{len(gold)} true labels, but {len(predicted)} given ones")

@@ -27,12 +27,9 @@ class CitedSentence:
 
 @dataclass(frozen=True)
 class CitationCounts:
-    """What citations of an answer are worth.
+    """Sentences, those that their citations entail, citations looked at, and those that are needed.
 
-    Attributes:
-        supported: Sentences that their citations, read together, entail.
-        citations: Those that were looked at.
-        needed: Those of them that are precise.
+    A sentence is entailed by its citations read together; a citation is needed that is precise.
     """
 
     sentences: int
@@ -91,8 +88,7 @@ def citation_counts(
         sentences: Of one answer.
         passages: How many there are to cite.
         supports: The entailment model.
-        most: Of each sentence only the first citations are looked at, 3 in ALCE's code; None takes
-            all of them.
+        most: So many citations of a sentence are looked at, 3 in ALCE's code; None takes all.
     """
     cited = [
         CitedSentence(each.text, each.citations[:most])

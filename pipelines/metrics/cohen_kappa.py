@@ -28,11 +28,6 @@ def cohen_kappa(
     Where that is 0 however few the examples (full agreement, or a rater who gives one label only),
     the value comes without an interval.
 
-    Args:
-        first: One label per example.
-        second: Likewise, of the same examples in the same order.
-        confidence: Level of the interval.
-
     Returns:
         A value in [-1, 1]: 1 for full agreement, 0 for that of chance; None without an example, or
         where both raters give one and the same label to all, so that chance agrees fully too.

@@ -13,9 +13,7 @@ def evidence_f1(
     The paper does not say how claims are averaged; here each claim has a value, and a table gives
     their mean, so that claims with much evidence count no more than others.
 
-    Args:
-        predicted: Units that are taken for evidence: sentences, passages.
-        gold_sets: Alternative sets, each enough by itself, as in WiCE and FEVER.
+    Units are sentences or passages. Gold sets are each enough by itself, as in WiCE and FEVER.
 
     Returns:
         A value in [0, 1]; None where there is no gold evidence to find.

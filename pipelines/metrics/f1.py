@@ -14,13 +14,9 @@ _CELLS = 20_000_000
 
 
 def f1(true_positives: int, false_positives: int, false_negatives: int) -> float | None:
-    """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN).
+    """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN), in [0, 1].
 
-    Returns:
-        A value in [0, 1]; None where all three are 0, since nothing was there to be found.
-
-    Raises:
-        ValueError: A count is negative.
+    None where all three are 0, since nothing was there to be found; ValueError below 0.
     """
     if min(true_positives, false_positives, false_negatives) < 0:
         raise ValueError("a count is negative")
@@ -51,19 +47,10 @@ def macro_f1(
     sample and in each resample. Examples are drawn independently; where they come in clusters
     (pairs with one premise), the interval is too narrow.
 
-    Args:
-        gold: The true labels.
-        predicted: The given labels, one for each of `gold`.
-        labels: All labels.
-        confidence: Level of the interval.
-        resamples: Bootstrap samples.
-        seed: Decides the resamples: equal seeds give equal intervals.
+    Equal seeds give equal intervals. Labels and errors are as in `confusion`.
 
     Returns:
         A value in [0, 1]; None without an example, and without an interval for a single one.
-
-    Raises:
-        ValueError: As in `confusion`.
     """
     check_confidence(confidence)
     counts = confusion(gold, predicted, labels)

@@ -15,9 +15,8 @@ from pipelines.metrics.estimate import Estimate
 class Difference:
     """The first of two areas under ROC curves of the same examples minus the second.
 
-    Attributes:
-        p: Probability of a difference at least so large where there is none, in [0, 1]; None where
-            an area is 0 or 1, of which the formula takes the error to be 0, however few there are.
+    p is the probability of a difference at least so large where there is none, in [0, 1]. It is None
+    where an area is 0 or 1, for there the formula gives an error of 0, however few examples.
     """
 
     value: float
@@ -27,17 +26,12 @@ class Difference:
 def area_error(area: float, positives: int, negatives: int) -> float:
     """Standard error of an area under a ROC curve (Hanley and McNeil 1982).
 
-    With Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
+    With m positive and n negative examples, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
 
         (A (1 - A) + (m - 1) (Q1 - A^2) + (n - 1) (Q2 - A^2)) / (m n).
 
-    Args:
-        area: A, in [0, 1].
-        positives: m, how many positive examples there are; at least 1.
-        negatives: n, likewise.
-
     Raises:
-        ValueError: The area is no area, or one kind has no example.
+        ValueError: The area is not in [0, 1], or one kind has no example.
     """
     if not 0 <= area <= 1 or positives < 1 or negatives < 1:
         raise ValueError(f"no area of a curve: {area} of {positives} and {negatives} examples")

@@ -48,11 +48,8 @@ class Found:
 def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()) -> Found:
     """Which gold answers and which wrong ones the given answers name, by the rules above.
 
-    Args:
-        given: Answers; one that is a sentence may name several.
-        gold: The names of each right answer. A name of which nothing is left in canonical form
-            is never named.
-        wrong: Wrong answers.
+    A given answer that is a sentence may name several. Gold answers are lists of names; one of
+    which nothing is left in canonical form is never named.
     """
     names = [
         *((False, index, _words(name)) for index, names in enumerate(gold) for name in names),
