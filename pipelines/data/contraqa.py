@@ -17,7 +17,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel
+from pydantic import AliasPath, BaseModel, Field
 
 from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records, record, stream
@@ -46,20 +46,14 @@ class Paragraph(BaseModel, frozen=True):
         return self.id.removesuffix(FAKE).partition(":::")[2].replace("_", " ")
 
 
-class Answers(BaseModel, frozen=True):
-    """Spellings of an answer in SQuAD, by several annotators."""
-
-    text: NonEmpty[Text]
-
-
 class Query(BaseModel, frozen=True):
-    """A question with the true paragraph, as in SQuAD."""
+    """A question with the true paragraph and spellings of its answer, as in SQuAD."""
 
     id: Text
     question: Text
     context: Text
     title: str = ""
-    answers: Answers
+    answers: NonEmpty[Text] = Field(validation_alias=AliasPath("answers", "text"))
 
 
 @dataclass(frozen=True)
@@ -102,7 +96,7 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
                 ContraQuestion(
                     id=query.id,
                     question=query.question,
-                    answers=query.answers.text,
+                    answers=query.answers,
                     context=query.context,
                     title=query.title.replace("_", " "),
                     fakes=(fake.contents,),

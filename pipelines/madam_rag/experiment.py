@@ -1,5 +1,6 @@
 """The methods over a data set, in a run folder that may hold several data sets and experiments."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -21,7 +22,7 @@ from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
 from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import ExperimentName, Methods, most_calls, names_of, outcomes
+from pipelines.madam_rag.methods import ExperimentName, Methods, most_calls, names_of, outcome
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
@@ -29,6 +30,7 @@ from pipelines.madam_rag.settings import UNTOLD, DebateOptions
 from pipelines.madam_rag.statistics import Statistic, statistics
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
 from pipelines.option import Only, Option
+from serving.errors import RequestError
 
 HELP = """Let agents debate, one for each document, and compare with methods that do not.
 
@@ -48,8 +50,7 @@ Examples:
 
 PANEL: Final = "Experiment"
 
-CONSTRUCTED_SEED: Final = 0
-"""Chooses and orders the documents of section 6.2 and 6.3's questions."""
+_CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinformation}
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
@@ -103,7 +104,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     dataset, experiment = options.dataset, options.experiment
     if options.data is None and dataset != RAMDOCS:
         raise InputError(f"--dataset {dataset} needs its file; name it with --data")
-    if experiment in ("support", "misinformation") and dataset != RAMDOCS:
+    if experiment in _CONSTRUCTIONS and dataset != RAMDOCS:
         raise InputError(
             f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
             f"leave --dataset {dataset} out"
@@ -146,9 +147,10 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         if tagger is not None:
             config["tagger"] = tagger_of(tagger)
         released = dataset == RAMDOCS and options.data is not None
+        varied = () if experiment == "methods" else (experiment,)
         return [
             Work(
-                f"{EXPERIMENT.name}.{run_name(dataset, experiment)}",
+                ".".join((EXPERIMENT.name, dataset, *varied)),
                 config,
                 lambda question: answered(question, prepared, stop=options.on_error == "stop"),
                 facts={"statistics": statistics(ramdocs.read(path))} if released else {},
@@ -163,11 +165,6 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     )
 
 
-def run_name(dataset: DatasetName, experiment: ExperimentName) -> str:
-    """What a run is called: the data set, and the experiment where it is not that of Table 1."""
-    return dataset if experiment == "methods" else f"{dataset}.{experiment}"
-
-
 def constructed(
     questions: Sequence[Question], experiment: ExperimentName, limit: int | None = None
 ) -> list[Question]:
@@ -176,37 +173,41 @@ def constructed(
     The limit is on questions before they are multiplied by their levels; without one all are
     taken, or the 200 of section 6, which are never more.
     """
+    if experiment not in _CONSTRUCTIONS:
+        return list(questions[:limit])
     most = MOST if limit is None else min(limit, MOST)
-    match experiment:
-        case "support":
-            return support_imbalance(questions, most=most, seed=CONSTRUCTED_SEED)
-        case "misinformation":
-            return misinformation(questions, most=most, seed=CONSTRUCTED_SEED)
-        case _:
-            return list(questions[:limit])
+    return _CONSTRUCTIONS[experiment](questions, most=most)
 
 
 async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
     """What every method makes of a question, all agents and methods asked at the same time.
 
-    A method that cannot be asked (its documents do not fit the context) is an error with `stop`.
-    Else its outcome is unreadable, with the reason, and the question "incomplete". Where none can
-    be asked, the first one's error is raised.
+    A method that cannot be asked (all documents in one prompt may be too long where each alone is
+    not, an answer may be too long for the tagger) has an unreadable outcome with the reason, and
+    the question is "incomplete". With `stop`, or where none can be asked, its error is raised.
     """
-    found = await outcomes(question, methods)
-    refusals = [each for each in found.values() if not isinstance(each, Outcome)]
+
+    async def attempt(name: str) -> Outcome | RequestError | PairError:
+        try:
+            return await outcome(name, question, methods)
+        except (RequestError, PairError) as error:
+            return error
+
+    found = await asyncio.gather(*map(attempt, methods.names))
+    refusals = [each for each in found if not isinstance(each, Outcome)]
     if refusals and (stop or len(refusals) == len(found)):
         raise refusals[0]
+    outcomes = [
+        each
+        if isinstance(each, Outcome)
+        else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
+        for each in found
+    ]
     return QuestionResult(
         id=question.id,
         asked=question,
         status="incomplete" if refusals else "answered",
-        outcomes={
-            name: each
-            if isinstance(each, Outcome)
-            else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
-            for name, each in found.items()
-        },
+        outcomes=dict(zip(methods.names, outcomes, strict=True)),
         borne_out=await _borne_out(question, methods.panel.labeller),
     )
 

@@ -1,11 +1,9 @@
 """The methods that are compared: what each makes of one question (MADAM-RAG, section 5.1)."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pipelines.evidence.labeller import PairError
 from pipelines.madam_rag.astute_rag import CONSOLIDATIONS, astute_rag
 from pipelines.madam_rag.baselines import Prompts, concatenated, no_rag
 from pipelines.madam_rag.debate import Panel, debate
@@ -13,7 +11,6 @@ from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import Outcome
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.prompts import Prompt
-from serving.errors import RequestError
 
 NO_RAG: Final = "No RAG"
 CONCATENATED: Final = "Concatenated prompt"
@@ -34,10 +31,6 @@ _OF_EXPERIMENT: Final[dict[ExperimentName, tuple[str, ...]]] = {
     "support": (CONCATENATED, ASTUTE, MADAM),
     "misinformation": (CONCATENATED, ASTUTE, MADAM),
 }
-
-
-Refusal = RequestError | PairError
-"""Why a method cannot be asked a question."""
 
 
 @dataclass(frozen=True)
@@ -61,24 +54,6 @@ class Methods:
 def names_of(experiment: ExperimentName, *, reliability: bool = False) -> tuple[str, ...]:
     """The methods of an experiment; with `reliability` also the debate that is told of it."""
     return (*_OF_EXPERIMENT[experiment], *([WITH_RELIABILITY] if reliability else []))
-
-
-async def outcomes(question: Question, methods: Methods) -> dict[str, Outcome | Refusal]:
-    """What every method makes of a question, all at the same time, in the order of the methods.
-
-    A method that cannot be asked (all documents in one prompt may be too long where each alone is
-    not, an answer may be too long for the tagger) has its error in place of an outcome; the others
-    are not affected. ServingError is raised where no server can be had.
-    """
-
-    async def attempt(name: str) -> Outcome | Refusal:
-        try:
-            return await outcome(name, question, methods)
-        except (RequestError, PairError) as error:
-            return error
-
-    found = await asyncio.gather(*(attempt(name) for name in methods.names))
-    return dict(zip(methods.names, found, strict=True))
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:

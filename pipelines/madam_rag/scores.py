@@ -10,7 +10,7 @@ from typing import Literal
 from pipelines.madam_rag.methods import METHODS, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import QuestionResult
-from pipelines.madam_rag.transcript import Conclusion, Debate
+from pipelines.madam_rag.transcript import Debate
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import proportion
@@ -152,18 +152,6 @@ def score(answers: Sequence[str], asked: Question) -> Score:
     )
 
 
-def concluded(result: QuestionResult, method: str, rounds: int | None = None) -> Conclusion | None:
-    """What a method concluded of a question, or had after so many rounds of debate (Figure 3).
-
-    A debate that ended before stays as it ended; what is no debate, or could not be held, has the
-    same conclusion whatever the rounds. None where the method was not asked.
-    """
-    outcome = result.outcomes.get(method)
-    if outcome is None or rounds is None or outcome.debate is None:
-        return outcome and outcome.concluded
-    return outcome.debate.after(rounds)
-
-
 def mark(answer: str | None, asked: Question) -> Mark:
     """What one answer is by the data."""
     if answer is None:
@@ -182,10 +170,11 @@ def mark(answer: str | None, asked: Question) -> Mark:
 
 
 def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None) -> Scores:
-    """The scores of a method over the questions of a run.
+    """The scores of a method over the questions of a run, at the end or after so many rounds.
 
-    A question that was answered, but not by this method, does not count. Taken is what debates had
-    concluded after so many rounds, or the final answers.
+    A question that was answered, but not by this method, does not count. A debate that ended before
+    stays as it ended; what is no debate, or could not be held, concludes the same whatever the
+    rounds (Figure 3).
     """
     scores: dict[str, Score] = {}
     unreadable = without_gold = failed = 0
@@ -193,9 +182,11 @@ def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None
         if each.status == "failed":
             failed += 1
             continue
-        made = concluded(each, method, rounds)
-        if made is None:
+        if (outcome := each.outcomes.get(method)) is None:
             continue
+        made = outcome.concluded
+        if rounds is not None and outcome.debate is not None:
+            made = outcome.debate.after(rounds)
         if not each.asked.gold:
             without_gold += 1
         elif made.problem is not None:

@@ -15,7 +15,7 @@ from pipelines.metrics.estimate import Estimate
 class Difference:
     """The first of two areas under ROC curves of the same examples minus the second.
 
-    p is the probability of a difference at least so large where there is none, in [0, 1]. It is None
+    p is the probability of a difference at least so large where there is none, in [0, 1]; None
     where an area is 0 or 1, for there the formula gives an error of 0, however few examples.
     """
 
@@ -26,7 +26,7 @@ class Difference:
 def area_error(area: float, positives: int, negatives: int) -> float:
     """Standard error of an area under a ROC curve (Hanley and McNeil 1982).
 
-    With m positive and n negative examples, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
+    With m positive and n negative ones, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
 
         (A (1 - A) + (m - 1) (Q1 - A^2) + (n - 1) (Q2 - A^2)) / (m n).
 
