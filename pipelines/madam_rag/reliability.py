@@ -11,10 +11,7 @@ from pipelines.text.declarative import declarative
 
 
 async def reliability(
-    question: str,
-    replies: Sequence[AgentReply],
-    documents: Sequence[Document],
-    labeller: Labeller,
+    question: str, replies: Sequence[AgentReply], documents: Sequence[Document], labeller: Labeller
 ) -> tuple[Reliability | None, ...]:
     """Count for each agent which other documents support its answer and which contradict it.
 

@@ -190,10 +190,7 @@ async def by_server(server: common.Server, questions: Sequence[Question], arm: A
 
 
 async def by_transformers(
-    source: Source,
-    questions: Sequence[Question],
-    settings: DebateSettings,
-    lines: Sequence[str],
+    source: Source, questions: Sequence[Question], settings: DebateSettings, lines: Sequence[str]
 ) -> list[Measurement]:
     """Hold the debates question by question, reply by reply; once per line.
 
