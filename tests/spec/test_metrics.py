@@ -4,6 +4,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from estimates import defined, ends
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -16,13 +17,6 @@ from pipelines.metrics.proportion import proportion
 counts = st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 levels = st.floats(0.5, 0.999)
 scores = st.floats(0, 1, allow_subnormal=False)
-
-
-def ends(estimate: Estimate | None) -> tuple[float, float]:
-    assert estimate is not None
-    assert estimate.low is not None
-    assert estimate.high is not None
-    return estimate.low, estimate.high
 
 
 # Proportion
@@ -111,8 +105,7 @@ def test_wilson_of_failures_is_its_mirror(count: tuple[int, int]) -> None:
 def test_clustered_mean_worked_by_hand() -> None:
     # Mean 0.5; residual sums per cluster: a: 0.5 + 0.3 = 0.8, b: -0.5 - 0.3 = -0.8.
     # CR0 = (0.64 + 0.64) / 16 = 0.08; CR1 = 0.08 * 2 / 1 = 0.16, root 0.4; t(1) at 0.75 is 1.
-    estimate = mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5)
-    assert estimate is not None
+    estimate = defined(mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5))
     assert estimate.value == pytest.approx(0.5)
     assert ends(estimate) == pytest.approx((0.1, 0.9))
     assert estimate.n == 4
@@ -121,10 +114,8 @@ def test_clustered_mean_worked_by_hand() -> None:
 def test_what_nothing_and_one_cluster_give() -> None:
     assert mean([]) is None
     assert mean([], []) is None
-    for estimate in (mean([0.3]), mean([0.2, 0.4], ["a", "a"])):
-        assert estimate is not None
-        assert estimate.value == pytest.approx(0.3)
-        assert (estimate.low, estimate.high) == (None, None)
+    for estimate in map(defined, (mean([0.3]), mean([0.2, 0.4], ["a", "a"]))):
+        assert (estimate.value, estimate.low, estimate.high) == (pytest.approx(0.3), None, None)
 
 
 def test_the_interval_is_cut_to_the_range_of_the_values() -> None:
@@ -160,10 +151,10 @@ def test_order_and_cluster_names_do_not_matter(
 ) -> None:
     shuffled = list(pairs)
     random.shuffle(shuffled)
-    one = mean([value for value, _ in pairs], [cluster for _, cluster in pairs])
-    other = mean([value for value, _ in shuffled], [f"q{cluster}" for _, cluster in shuffled])
-    assert one is not None
-    assert other is not None
+    one, other = (
+        defined(mean([value for value, _ in items], [f"{name}{each}" for _, each in items]))
+        for name, items in (("", pairs), ("q", shuffled))
+    )
     assert one.value == pytest.approx(other.value)
     if one.low is None:
         assert other.low is None
@@ -197,10 +188,11 @@ def test_clustered_mean_equals_statsmodels() -> None:
 
 def test_paired_difference_worked_by_hand() -> None:
     # Differences 0.2, 0.4, 0.6: mean 0.4, s = 0.2, s / sqrt(3) = 0.115470, t(2) = 4.302653.
-    estimate = paired_difference(
-        {"a": 0.5, "b": 0.6, "c": 0.9, "only here": 1.0}, {"c": 0.3, "b": 0.2, "a": 0.3}
+    estimate = defined(
+        paired_difference(
+            {"a": 0.5, "b": 0.6, "c": 0.9, "only here": 1.0}, {"c": 0.3, "b": 0.2, "a": 0.3}
+        )
     )
-    assert estimate is not None
     assert estimate.n == 3
     assert estimate.value == pytest.approx(0.4)
     assert ends(estimate) == pytest.approx((0.4 - 0.496828, 0.4 + 0.496828), abs=1e-6)
