@@ -8,17 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import FAITHEVAL as ROW
+from releases import lines, refusal
 
 from pipelines.data import faitheval
 from pipelines.data.faitheval import documents
-from pipelines.errors import InputError
-
-ROW = {
-    "qid": "a1",
-    "question": "Who built the mill?",
-    "context": "Document: Ada Ng built the mill.\n\nDocument: The mill was built by Bo Li.",
-    "answers": ["Ada Ng", "Ng"],
-}
 
 
 def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -26,11 +20,6 @@ def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
     from pyarrow import parquet as format_
 
     format_.write_table(arrow.Table.from_pylist(rows), path)
-    return path
-
-
-def lines(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
 
@@ -113,26 +102,21 @@ def test_a_bad_row_is_named_in_one_line(
     else:
         # One column has one type: the bad row stands alone.
         path, where = parquet(tmp_path / "f.parquet", [bad]), "f.parquet: row 1: "
-    with pytest.raises(InputError) as caught:
-        faitheval.read(path)
-    assert where in str(caught.value)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    said = refusal(faitheval.read, path)
+    assert where in said
+    assert message in said
 
 
 def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
     other = [{"question": "Where?", "documents": ["a"]}]
     for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):
-        with pytest.raises(InputError, match="the field 'context' is missing"):
-            faitheval.read(path)
+        assert "the field 'context' is missing" in refusal(faitheval.read, path)
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path / "f.parquet", [ROW])
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="damaged Parquet file") as caught:
-        faitheval.read(path)
-    assert "\n" not in str(caught.value)
+    assert "damaged Parquet file" in refusal(faitheval.read, path)
 
 
 def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
@@ -141,5 +125,4 @@ def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
 
     path = tmp_path / "f.parquet"
     format_.write_table(arrow.table({"question": arrow.array([], arrow.string())}), path)
-    with pytest.raises(InputError, match="has no row"):
-        faitheval.read(path)
+    assert "has no row" in refusal(faitheval.read, path)
