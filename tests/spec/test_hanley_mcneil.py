@@ -9,12 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.hanley_mcneil import (
-    area_difference,
-    area_error,
-    bonferroni,
-    hanley_mcneil,
-)
+from pipelines.metrics.hanley_mcneil import area_difference, area_error, bonferroni, hanley_mcneil
 
 
 def test_worked_by_hand() -> None:
