@@ -72,23 +72,18 @@ def test_one_class_alone_has_no_auc() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "positive", "value"),
+    ("scores", "positive", "names", "value"),
     [
-        ([0.8, 0.7, 0.2, 0.1], [True, True, False, False], 1),
-        ([0.8, 0.7, 0.2, 0.1], [False, False, True, True], 0),
-        ([0.5, 0.6, 0.4], [True, False, False], 0.5),
+        ([0.8, 0.7, 0.2, 0.1], [True, True, False, False], None, 1),  # perfect order
+        ([0.8, 0.7, 0.2, 0.1], [False, False, True, True], None, 0),  # perfect disorder
+        ([0.5, 0.6, 0.4], [True, False, False], None, 0.5),  # a single positive
+        ([0.5, 0.5, 0.6, 0.4], [True, True, False, False], "aaab", 0.5),  # all of one cluster
     ],
 )
 def test_where_the_sample_shows_no_spread_there_is_no_interval(
-    scores: list[float], positive: list[bool], value: float
+    scores: list[float], positive: list[bool], names: str | None, value: float
 ) -> None:
-    """Perfect order, perfect disorder, and a single positive."""
-    assert auc(scores, positive) == Estimate(value, None, None, len(scores))
-
-
-def test_a_class_that_is_all_of_one_cluster_has_no_interval() -> None:
-    estimate = defined(roc_auc(SCORES, POSITIVE, ["a", "a", "a", "a", "b", "c"]))
-    assert (estimate.low, estimate.high) == (None, None)
+    assert roc_auc(scores, positive, names) == Estimate(value, None, None, len(scores))
 
 
 @given(st.lists(st.booleans(), min_size=2).filter(lambda labels: len(set(labels)) == 2))
@@ -180,8 +175,3 @@ def test_what_cannot_be_ranked_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"labels|not finite"):
         roc_auc(scores, positive, names)
-
-
-def test_a_level_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        roc_auc(SCORES, POSITIVE, confidence=95)

@@ -103,5 +103,3 @@ def test_undefined_where_chance_agrees_fully(first: str, second: str) -> None:
 def test_what_it_refuses() -> None:
     with pytest.raises(ValueError, match="2 labels of one rater, but 3"):
         cohen_kappa("ab", "abc")
-    with pytest.raises(ValueError, match="confidence"):
-        cohen_kappa("ab", "ab", confidence=1.0)

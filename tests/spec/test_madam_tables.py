@@ -1,12 +1,12 @@
 """The tables of MADAM-RAG's evaluation from results worked out by hand (sections 5.1, 6.1-6.3)."""
 
 import pytest
+from debates import question
 from estimates import ends
 
-from pipelines.data.records import Document
 from pipelines.madam_rag.debate_tables import changed, invented, said
 from pipelines.madam_rag.methods import ASTUTE, CONCATENATED, MADAM, NO_RAG, WITHOUT_AGGREGATOR
-from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.scores import base_id, parts, scored
 from pipelines.madam_rag.statistics import Statistic
@@ -16,26 +16,6 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 
 UNREADABLE = Conclusion(problem="no list of answers", raw="I think that\nit is Rome.")
-
-
-def question(
-    name: str,
-    kinds: tuple[Kind | None, ...],
-    gold: tuple[str, ...] = (),
-    wrong: tuple[str, ...] = (),
-    level: int | None = None,
-) -> Question:
-    return Question(
-        id=name,
-        question="Which one?",
-        documents=tuple(
-            GivenDocument(document=Document(id=f"d{number}", text="A text."), kind=kind)
-            for number, kind in enumerate(kinds)
-        ),
-        gold=tuple((answer,) for answer in gold),
-        wrong=wrong,
-        level=level,
-    )
 
 
 def held(

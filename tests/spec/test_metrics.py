@@ -1,5 +1,6 @@
 """The statistics of the tables: hand-worked examples, properties, and other people's code."""
 
+from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -9,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.cohen_kappa import cohen_kappa
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.proportion import proportion
@@ -26,9 +30,9 @@ def test_wilson_worked_by_hand() -> None:
     # 8 of 10, z = 1.959964: z^2 = 3.841459, n + z^2 = 13.841459.
     # centre = (8 + 1.920729) / 13.841459 = 0.716740
     # half = 1.959964 * sqrt(8 * 2 / 10 + 0.960365) / 13.841459 = 0.226577
-    low, high = ends(proportion(8, 10))
-    assert low == pytest.approx(0.716740 - 0.226577, abs=2e-6)
-    assert high == pytest.approx(0.716740 + 0.226577, abs=2e-6)
+    assert ends(proportion(8, 10)) == pytest.approx(
+        (0.716740 - 0.226577, 0.716740 + 0.226577), abs=2e-6
+    )
 
 
 def test_wilson_at_the_ends_is_no_point() -> None:
@@ -52,10 +56,15 @@ def test_impossible_counts_are_refused(successes: int, total: int) -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, float("nan")])
 def test_a_level_that_is_none_is_refused(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        proportion(1, 2, confidence=confidence)
-    with pytest.raises(ValueError, match="confidence"):
-        mean([0.1, 0.2], confidence=confidence)
+    for metric in (
+        partial(proportion, 1, 2),
+        partial(mean, [0.1, 0.2]),
+        partial(roc_auc, [0.1, 0.2], [True, False]),
+        partial(cohen_kappa, "ab", "ab"),
+        partial(macro_f1, "ab", "ab", "ab"),
+    ):
+        with pytest.raises(ValueError, match="confidence"):
+            metric(confidence=confidence)
 
 
 @given(counts, levels)
