@@ -38,10 +38,8 @@ def answer_recall(
 ) -> float | None:
     """Share of short answers that a text names: ALCE's exact match recall (section 3.2).
 
-    So many as `most` are enough: ALCE's recall-5 of lists has 5. None asks for all.
-
-    Returns:
-        A value in [0, 1]; None without an answer to name.
+    So many as `most` are enough: ALCE's recall-5 of lists has 5. None asks for all. The share,
+    in [0, 1], is None without an answer to name.
     """
     if not answers:
         return None

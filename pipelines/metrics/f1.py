@@ -47,10 +47,8 @@ def macro_f1(
     sample and in each resample. Examples are drawn independently; where they come in clusters
     (pairs with one premise), the interval is too narrow.
 
-    Equal seeds give equal intervals. Labels and errors are as in `confusion`.
-
-    Returns:
-        A value in [0, 1]; None without an example, and without an interval for a single one.
+    Equal seeds give equal intervals. Labels and errors are as in `confusion`. The mean, in
+    [0, 1], is None without an example, and has no interval for a single one.
     """
     check_confidence(confidence)
     counts = confusion(gold, predicted, labels)

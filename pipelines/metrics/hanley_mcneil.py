@@ -44,11 +44,9 @@ def area_error(area: float, positives: int, negatives: int) -> float:
 def hanley_mcneil(scores: Sequence[float], positive: Sequence[bool]) -> Estimate | None:
     """An area under a ROC curve with the 95 % interval of Hanley and McNeil's standard error.
 
-    As `roc_auc`, which has no formula's assumption about the scores, of independent examples.
-
-    Returns:
-        None where all examples are positive, or none is; no interval at 0 and at 1, where the
-        formula gives a width of 0.
+    As `roc_auc`, which has no formula's assumption about the scores, of independent examples. There
+    is no area where all examples are positive, or none is; there is no interval at 0 and at 1,
+    where the formula gives a width of 0.
     """
     found = roc_auc(scores, positive)
     if found is None or found.value in (0, 1):
@@ -66,12 +64,10 @@ def area_difference(
     """Whether two scores of the same examples have different areas (Hanley and McNeil 1983).
 
     z = (A1 - A2) / sqrt(SE1^2 + SE2^2 - 2 r SE1 SE2), and p is of both sides. Their r, the
-    correlation of the areas, is looked up in a printed table by the correlations of the scores,
-    for scores of normal distributions; here it is estimated from the examples themselves, as the
-    correlation that DeLong, DeLong and Clarke-Pearson (1988) give.
-
-    Returns:
-        None where all examples are positive, or none is.
+    correlation of the areas, is looked up in a printed table by the correlations of the scores, for
+    scores of normal distributions; here it is estimated from the examples themselves, as the
+    correlation that DeLong, DeLong and Clarke-Pearson (1988) give. There is nothing to compare
+    where all examples are positive, or none is.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.

@@ -11,10 +11,8 @@ def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | No
 
     With b examples that only the first has right and c that only the second has, the two-sided
     binomial test of min(b, c) among b + c at 1/2 (McNemar 1947, exact form). Examples that only one
-    side has are left out.
-
-    Returns:
-        A p-value in [0, 1], 1 where no example tells the two apart; None without a shared example.
+    side has are left out. The p-value, in [0, 1], is 1 where no example tells the two apart, and
+    None without a shared example.
     """
     shared = [(right, second[key]) for key, right in first.items() if key in second]
     if not shared:

@@ -8,10 +8,7 @@ def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> fl
     """Share of a reference's words that a text has, each as often as it has it (ROUGE-1 recall).
 
     Words may be stems. With the two exchanged this is ROUGE-1 precision: the share of the text's
-    words that the reference has.
-
-    Returns:
-        A value in [0, 1]; None where the reference has no word.
+    words that the reference has. The share, in [0, 1], is None without one.
     """
     if not reference:
         return None

@@ -118,10 +118,8 @@ def precision(
     """Share of the given answers that are right: that name a gold answer and no wrong one.
 
     Answers of one form count once, those such as "unknown" not at all. One that names several gold
-    answers is one right answer: precision counts what was said, recall what was to be said.
-
-    Returns:
-        A value in [0, 1]; None without an answer.
+    answers is one right answer: precision counts what was said, recall what was to be said. It is a
+    value in [0, 1], None without an answer.
     """
     answers = list({_words(answer): answer for answer in given if not is_unknown(answer)}.values())
     if not answers:
@@ -135,9 +133,7 @@ def recall(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[
     """Share of the gold answers that a given one names.
 
     Gold answers whose names have the same forms count once: two entities may share an answer.
-
-    Returns:
-        A value in [0, 1]; 1 without a gold answer, since none is missing.
+    Recall, in [0, 1], is 1 without a gold answer, since none is missing.
     """
     if not gold:
         return 1.0
@@ -151,8 +147,7 @@ def answer_f1(
 ) -> float:
     """Harmonic mean of precision and recall of one question (section 6.1).
 
-    Returns:
-        A value in [0, 1]; 0 where both are 0. Where no answer was given, precision enters as 0.
+    It lies in [0, 1], and is 0 where both are 0. Without an answer precision enters as 0.
     """
     right, covered = precision(given, gold, wrong) or 0.0, recall(given, gold, wrong)
     return 2 * right * covered / (right + covered) if right + covered else 0.0
