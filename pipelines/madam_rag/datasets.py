@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from pipelines.data import ambigdocs, faitheval, ramdocs
 from pipelines.data.ambigdocs import AmbiguousQuestion
@@ -19,8 +19,6 @@ from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.metrics.short_answers import canonical, distinct
 
 DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
-
-DATASETS: tuple[DatasetName, ...] = get_args(DatasetName)
 
 RAMDOCS: DatasetName = "ramdocs"
 AMBIGDOCS: DatasetName = "ambigdocs"

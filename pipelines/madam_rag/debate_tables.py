@@ -287,11 +287,6 @@ def invented(debate: Debate) -> list[bool]:
     ]
 
 
-def net_support(told: Reliability) -> float:
-    """Share of other documents that support an answer, less that of contradicting ones: -1 to 1."""
-    return (told.support - told.refute) / told.others
-
-
 def told_of(part: Part) -> list[Told]:
     """The documents of a part with an answer, a known kind and others beside them."""
     return [
@@ -343,8 +338,9 @@ def _changes(seats: Sequence[Seat]) -> list[Value]:
 
 
 def _auc(every: Sequence[Told]) -> Estimate | None:
+    """The AUC of net support: supporting documents less contradicting ones, of all others."""
     return roc_auc(
-        [net_support(told) for _, _, told in every],
+        [(told.support - told.refute) / told.others for _, _, told in every],
         [kind == "correct" for _, kind, _ in every],
         [question for question, _, _ in every],
     )

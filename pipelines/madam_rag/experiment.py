@@ -22,7 +22,14 @@ from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
 from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import ExperimentName, Methods, most_calls, names_of, outcome
+from pipelines.madam_rag.methods import (
+    COMPARED,
+    WITH_RELIABILITY,
+    ExperimentName,
+    Methods,
+    most_calls,
+    outcome,
+)
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
@@ -123,16 +130,14 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         )
     where = source_of(options, "generator")
     tagger = tagger_named(options.tagger, where) if options.reliability else None
-    names = names_of(experiment, reliability=options.reliability)
+    names = COMPARED[experiment] + ((WITH_RELIABILITY,) if options.reliability else ())
 
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
         labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        prepared = Methods(
-            names,
-            panel(models.asked, models.prompts, labeller=labeller),
-            baseline_prompts(models.prompts),
-            settings,
-        )
+        members = panel(models.asked, models.prompts, labeller=labeller)
+        baselines = baseline_prompts(models.prompts)
+        methods = Methods(names, members, baselines, settings)
+        prompts = (*baselines.values(), members.agent, members.aggregator)
         config: dict[str, Any] = {
             "data": {"name": data.file, "sha256": data.digest},
             "half": data.part,
@@ -141,7 +146,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             "methods": list(names),
             "debate": settings.model_dump(),
             "model": model_of(models.asked),
-            "prompts": {prompt.name: prompt.digest for prompt in prepared.prompts},
+            "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
         }
         if tagger is not None:
@@ -152,7 +157,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             Work(
                 ".".join((EXPERIMENT.name, dataset, *varied)),
                 config,
-                lambda question: answered(question, prepared, stop=options.on_error == "stop"),
+                lambda question: answered(question, methods, stop=options.on_error == "stop"),
                 facts={"statistics": statistics(ramdocs.read(path))} if released else {},
             )
         ]

@@ -10,7 +10,6 @@ from pipelines.madam_rag.debate import Panel, debate
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import Outcome
 from pipelines.madam_rag.settings import DebateSettings
-from pipelines.prompts import Prompt
 
 NO_RAG: Final = "No RAG"
 CONCATENATED: Final = "Concatenated prompt"
@@ -25,7 +24,7 @@ METHODS: Final = (NO_RAG, CONCATENATED, ASTUTE, MADAM)
 ExperimentName = Literal["methods", "rounds", "support", "misinformation"]
 """Table 1; Figure 3; Figure 4 (a); Figure 4 (b)."""
 
-_OF_EXPERIMENT: Final[dict[ExperimentName, tuple[str, ...]]] = {
+COMPARED: Final[dict[ExperimentName, tuple[str, ...]]] = {
     "methods": METHODS,
     "rounds": (MADAM, WITHOUT_AGGREGATOR),
     "support": (CONCATENATED, ASTUTE, MADAM),
@@ -44,16 +43,6 @@ class Methods:
     panel: Panel
     baselines: Prompts
     settings: DebateSettings
-
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        return (*self.baselines.values(), self.panel.agent, self.panel.aggregator)
-
-
-def names_of(experiment: ExperimentName, *, reliability: bool = False) -> tuple[str, ...]:
-    """The methods of an experiment; with `reliability` also the debate that is told of it."""
-    return (*_OF_EXPERIMENT[experiment], *([WITH_RELIABILITY] if reliability else []))
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:

@@ -13,7 +13,7 @@ from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.transcript import Debate
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.proportion import share
 from pipelines.metrics.short_answers import is_unknown
 from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
 
@@ -96,21 +96,18 @@ class Scores:
     @property
     def exact_match(self) -> Estimate | None:
         """Share of questions with an exact match."""
-        return proportion(self._exact, len(self.scores))
+        return share([each.exact for each in self.scores.values()])
 
     @property
     def exact_match_of_all(self) -> Estimate | None:
         """The same with unreadable replies, which count as not right."""
-        return proportion(self._exact, len(self.scores) + self.unreadable)
+        read = [each.exact for each in self.scores.values()]
+        return share([*read, *[False] * self.unreadable])
 
     @property
     def exact_match_substrings(self) -> Estimate | None:
         """Share of questions with an exact match by the naive rule."""
-        return proportion(sum(each.substrings for each in self.scores.values()), len(self.scores))
-
-    @property
-    def _exact(self) -> int:
-        return sum(each.exact for each in self.scores.values())
+        return share([each.substrings for each in self.scores.values()])
 
     def mean(self, measure: Measure) -> Estimate | None:
         """Mean over questions that have a value."""

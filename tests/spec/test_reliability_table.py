@@ -3,7 +3,7 @@
 import pytest
 from debates import question
 
-from pipelines.madam_rag.debate_tables import net_support, reliability
+from pipelines.madam_rag.debate_tables import reliability
 from pipelines.madam_rag.question import Kind
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import parts
@@ -24,12 +24,6 @@ def result(name: str, *documents: tuple[Kind, Reliability | None]) -> QuestionRe
 
 def made(*results: QuestionResult) -> Table:
     return reliability(parts({"ramdocs": results}, {}))
-
-
-def test_net_support() -> None:
-    assert net_support(told(2, 0)) == 1
-    assert net_support(told(0, 1)) == -0.5
-    assert net_support(told(1, 1)) == 0
 
 
 def test_by_hand() -> None:

@@ -18,7 +18,6 @@ from pipelines.data.released import Half, half
 from pipelines.errors import InputError
 from pipelines.madam_rag.datasets import (
     AMBIGDOCS,
-    DATASETS,
     FAITHEVAL,
     RAMDOCS,
     SAMPLES,
@@ -96,7 +95,7 @@ def test_an_answer_of_which_normalisation_leaves_nothing_stays(tmp_path: Path) -
     assert only(RAMDOCS, tmp_path, row).gold == (("A",),)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", ROWS[name])
     found = read(name, path)
@@ -125,7 +124,7 @@ def test_an_empty_half_is_refused(tmp_path: Path) -> None:
         read(RAMDOCS, path, part=other)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_file_of_another_format_is_refused_in_one_line(name: DatasetName, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", {"question": "Who?"})
     assert "rows.jsonl:1: the field" in refusal(lambda file: read(name, file), path)
