@@ -28,13 +28,9 @@ def _named(value: object) -> object:
 
 
 class Evidence(BaseModel, frozen=True):
-    """One Wikipedia sentence for a claim.
+    """One Wikipedia sentence, "ARTICLE:SENTENCE", and what it says of a claim by most votes.
 
-    Attributes:
-        evidence_id: "ARTICLE:SENTENCE".
-        evidence_label: What the sentence says of the claim, by the majority of the votes.
-        entropy: Of the votes, in nats; 0 where all agree.
-        votes: Labels of the annotators, None where there was none.
+    Votes are None where there was none; their entropy is in nats, 0 where all agree.
     """
 
     evidence_id: Text

@@ -24,13 +24,10 @@ def _lower(value: object) -> object:
 
 
 class WebPage(BaseModel, frozen=True):
-    """A web page that answers a question with yes or with no.
+    """A web page that answers a contentious question, `search_query`, with yes or with no.
 
-    Attributes:
-        search_query: The question, which is contentious.
-        text_window: The part of the page that matters most to the question.
-        category: Topic that the question was made for.
-        search_type: Whether a search for the affirmation or the denial found it.
+    The question was made for a topic, `category`; a search for the affirmation or for the denial
+    found the page, of which `text_window` matters most to the question.
     """
 
     search_query: Text

@@ -27,12 +27,8 @@ Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 class KnowledgeConflict(BaseModel, frozen=True):
     """A question of StrategyQA (yes or no) or PopQA: a claim, the opposite one, evidence for each.
 
-    Attributes:
-        memory_answer: What a model answered from memory, as a full claim (StrategyQA).
-        parametric_memory: The model's evidence for `memory_answer`.
-        counter_answer, counter_memory: The opposite claim, and evidence that a model wrote for it.
-        parametric_memory_aligned_evidence: Other evidence for `memory_answer`: facts from the
-            data set where its answer agrees, else written by a model.
+    The first claim is what a model answered from memory, with the model's evidence. Aligned is
+    other evidence: facts from the data set where its answer agrees, else written by a model.
     """
 
     question: Text

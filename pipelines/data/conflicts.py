@@ -60,13 +60,11 @@ class ConflictsRow:
     """A question with its search results.
 
     Attributes:
-        sources: The results that have a text, in their order; at least one.
+        sources: The results that have a text, in their order; `passed_over` have none.
         conflict_type: One of `LABELS`; None where the file has none, as files of one's own may.
         correct_answer: What annotators wrote as the right answer; may be empty.
         origin: The data set that the question is from, as released; None where the file has none.
-        number: Its line in the official file, from 1; its place in this file where that is all
-            there is to know.
-        passed_over: Results that have no text.
+        number: Its line in the official file, from 1, or else its place in this file.
     """
 
     query: str

@@ -22,12 +22,9 @@ class Sentence(BaseModel, frozen=True):
 
 
 class GameClaim(BaseModel, frozen=True):
-    """One claim that a player wrote to fool the others.
+    """One claim that a player wrote to fool the others, with one or two sentences as evidence.
 
-    Attributes:
-        label: Whether its gold evidence, one or two sentences, supports or refutes it.
-        retrieved_evidence: Some ten sentences of the same page; gold ones may be among them.
-        category: "History", "Sports" and so on.
+    Some ten sentences of the same page were retrieved; gold ones may be among them.
     """
 
     id: Text

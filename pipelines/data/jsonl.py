@@ -32,12 +32,9 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The examples of an input file, one per response, in its order.
+    """The examples of an input file, one per response, in its order, and the lines left out.
 
-    Attributes:
-        name: The file's name.
-        digest: SHA-256 of the file's bytes.
-        skipped: Lines left out under `on_error="skip"`.
+    The digest is the SHA-256 of the file's bytes.
     """
 
     name: str
@@ -51,8 +48,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
 
     Args:
         path: UTF-8, one JSON object per line; blank lines are passed over.
-        on_error: `stop` raises at the first bad line, `skip` leaves it out and says so in the
-            result.
+        on_error: `stop` raises at the first bad line, `skip` leaves it out and says so.
         limit: Take only the first records.
 
     Raises:

@@ -31,10 +31,8 @@ class RamDocument(BaseModel, frozen=True):
 class RamQuestion(BaseModel, frozen=True):
     """One question, often ambiguous: several gold answers, each for another entity of that name.
 
-    Attributes:
-        disambig_entity: The entity that each gold answer belongs to; entries may be None.
-        gold_answers: One per entity. Some have no document.
-        wrong_answers: What misinformation says. Some have no document, and some repeat.
+    Entities may be None. Some gold and some wrong answers have no document, and some wrong ones
+    repeat.
     """
 
     question: Text

@@ -24,13 +24,10 @@ class Meta(BaseModel, frozen=True):
 
 
 class CitedClaim(BaseModel, frozen=True):
-    """One Wikipedia sentence with the web page that it cites.
+    """One Wikipedia sentence with the web page that it cites; "not_supported" is not "refuted".
 
-    Attributes:
-        evidence: Sentences of the page, in order; the first is its title. Some are empty.
-        label: How far the page supports the claim. "not_supported" is not "refuted".
-        supporting_sentences: Alternative sets of indices into `evidence`, each enough by itself;
-            empty sets where nothing supports.
+    The first sentence of the page is its title, and some are empty. Supporting sentences are
+    alternative sets of indices, each enough by itself; empty sets where nothing supports.
     """
 
     claim: Text

@@ -80,7 +80,6 @@ class Scores:
         scores: Question -> score, of those that have gold answers and whose answers were read.
         unreadable: Questions with gold answers whose reply could not be read.
         without_gold: Answered questions without gold answers.
-        failed: Questions that failed as a whole.
     """
 
     scores: Mapping[str, Score]

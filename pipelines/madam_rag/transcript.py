@@ -8,12 +8,10 @@ from pipelines.metrics.short_answers import known
 
 
 class AgentReply(BaseModel, frozen=True):
-    """What one agent says in one round.
+    """What one agent says in one round: "unknown" where its document gives no answer.
 
-    Attributes:
-        answer: "unknown" where its document gives none; None where the reply could not be read.
-        problem: Why the reply could not be read, in one line.
-        raw: The reply as it came, where it could not be read.
+    Where the reply could not be read, the answer is None, `problem` says why in one line, and `raw`
+    is the reply as it came.
     """
 
     answer: str | None
@@ -25,9 +23,8 @@ class AgentReply(BaseModel, frozen=True):
 class Conclusion(BaseModel, frozen=True):
     """Answers with an explanation: of an aggregator, or of a method that has none.
 
-    Attributes:
-        answers: Distinct after normalisation, without "unknown"; empty where there is no answer.
-        problem, raw: As in `AgentReply`; where there is a problem there are no answers.
+    Answers are distinct after normalisation, without "unknown". Where there is a problem, as in
+    `AgentReply`, there are none.
     """
 
     answers: tuple[str, ...] = ()
@@ -47,10 +44,8 @@ class Reliability(BaseModel, frozen=True):
 class Round(BaseModel, frozen=True):
     """One round: a reply for each document, and what the aggregator made of them.
 
-    Attributes:
-        aggregate: None without an aggregator, or where a debate that closes with the round before
-            needs none.
-        reliability: One per agent, where it was asked for; None of an agent without an answer.
+    There is no aggregate without an aggregator, or where a debate that closes with the round before
+    needs none. Reliability is one per agent, where it was asked for; None without an answer.
     """
 
     agents: tuple[AgentReply, ...]

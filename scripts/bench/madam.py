@@ -125,11 +125,7 @@ async def measure(
     *,
     peer: bool,
 ) -> tuple[list[Round], str]:
-    """Measure transformers alone on the machine, then our arms in turn.
-
-    Returns:
-        The rounds of measuring, and what they were measured on.
-    """
+    """Measure transformers alone on the machine, then our arms in turn; say on what machine."""
     load = psutil.getloadavg()[0]
     lines = [batch_line() for _ in range(rounds)]
     by_peer = await by_transformers(source, questions, settings, lines) if peer else []
@@ -196,7 +192,6 @@ async def by_transformers(
 
     Raises:
         InputError: The model's folder is not on this machine.
-        ServingError: There is no such model.
     """
     folder = (await resolve(source)).folder
     if folder is None:
