@@ -159,10 +159,10 @@ def test_methods() -> None:
     }
     # Wilson of 1 in 2: z^2 = 3.8415, half = 1.95996 * sqrt(1/8 + z^2/16) / (1 + z^2/2) = 0.4055.
     exact = cell(made, "exact_match", method=MADAM)
-    assert (exact.low, exact.n) == (pytest.approx(0.0945, abs=1e-4), 2)
+    assert (exact.low, exact.n) == pytest.approx((0.0945, 2), abs=1e-4)
     # 15, 6, 9, 4: s^2 = 69/3, half = 3.18245 * sqrt(23/4) = 7.6312; the lower end is cut to 1.
     calls = cell(made, "calls", method=MADAM)
-    assert (calls.low, calls.n, calls.high) == (1, 4, pytest.approx(16.1312, abs=1e-3))
+    assert (calls.low, calls.n, calls.high) == pytest.approx((1, 4, 16.1312), abs=1e-3)
     assert cell(made, "precision", method=NO_RAG).n == 1
 
 

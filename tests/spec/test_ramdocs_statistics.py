@@ -52,7 +52,7 @@ def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
 def test_worked_by_hand(name: str, value: float, n: int, one: float, two: float) -> None:
     found = by_name(statistics(THREE))[name]
     estimate = defined(found.estimate)
-    assert (estimate.value, estimate.n) == (pytest.approx(value), n)
+    assert (estimate.value, estimate.n) == pytest.approx((value, n))
     assert {count: each.value for count, each in found.by_answers.items()} == {1: one, 2: two}
 
 
