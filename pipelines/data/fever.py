@@ -103,12 +103,7 @@ def read_wikipedia(folder: Path, wanted: Collection[str], sampled: int, rng: Ran
 
     The dump (5.4 million pages) is read line by line and not kept. Random sentences are drawn as by
     the data set's authors: a page with text, each as likely as another, then one of its sentences.
-
-    Args:
-        folder: Holds `wiki-*.jsonl`.
-        wanted: Titles of pages to keep.
-        sampled: How many random sentences to draw; fewer where there are fewer pages.
-        rng: Draws them.
+    Wanted are titles of pages; where there are fewer pages than `sampled`, fewer are drawn.
 
     Raises:
         InputError: There are no such files, or one has a line of another format.

@@ -181,10 +181,7 @@ _EMPTY = {
 def first_problem(error: ValidationError, hint: str, hints: Mapping[str, str] = {}) -> str:
     """The first field that is wrong, how many more are, and how to mend it, in one line.
 
-    Args:
-        error: What pydantic found.
-        hint: How to mend it.
-        hints: Likewise by pydantic's type of error, in place of `hint`.
+    `hints` are by pydantic's type of error, in place of `hint`.
     """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))

@@ -145,10 +145,7 @@ def parse(raw: bytes, where: str) -> Any:
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:
     """The records of a release, each checked against its schema.
 
-    Args:
-        path: JSON Lines or a JSON list, gzipped or not.
-        schema: The release's record.
-        name: The release as messages call it, "RAMDocs".
+    The file holds JSON Lines or a JSON list, gzipped or not; messages call the release by `name`.
 
     Raises:
         InputError: As `entries`, or an entry is not of this format.

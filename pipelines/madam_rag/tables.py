@@ -38,12 +38,8 @@ def all_tables(
 ) -> list[Table]:
     """Every table of a run folder, those without rows as well.
 
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> name of its model.
-        statistics: The averages of appendix A, where the data set was at hand.
-        counted: Name of the file that they are of.
-        failed_shown: Most failures that are listed.
+    Results and models are by name of a run; the averages of appendix A are those of the file
+    `counted`, where it was at hand. Of failures at most `failed_shown` are listed.
     """
     made = parts(results, model_of)
     whole = [each for each in made if each.level is None]
