@@ -10,6 +10,7 @@ from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.brier import brier
 from pipelines.metrics.confusion import confusion
 from pipelines.metrics.ece import ece, expected_calibration_error
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1, f1_by_label, macro_f1
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import reliability
@@ -99,8 +100,7 @@ def test_a_label_that_never_occurs_is_no_zero() -> None:
 
 def test_macro_f1_of_nothing_and_of_one() -> None:
     assert macro_f1([], [], LABELS) is None
-    estimate = defined(macro_f1(["support"], ["support"], LABELS))
-    assert (estimate.value, estimate.low, estimate.high) == (1, None, None)
+    assert macro_f1(["support"], ["support"], LABELS) == Estimate(1, None, None, 1)
 
 
 def test_macro_f1_interval_is_decided_by_its_seed() -> None:

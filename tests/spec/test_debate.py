@@ -98,19 +98,12 @@ def test_agents_are_told_what_the_aggregator_made_of_it() -> None:
     )
 
 
-def test_where_the_aggregator_could_not_be_read_agents_hear_each_other() -> None:
+def test_or_what_the_others_said_also_where_the_aggregator_could_not_be_read() -> None:
     unreadable = FIRST.model_copy(update={"aggregate": Conclusion(problem="cut", raw="{")})
-    by_agents = DebateSettings(history="agents")
-    for number in range(3):
-        assert heard(unreadable, number, DebateSettings()) == heard(FIRST, number, by_agents)
-
-
-def test_or_what_the_others_said() -> None:
-    by_agents = DebateSettings(history="agents")
     one, three = Statement("AGENT 1", "1856", "North."), Statement("AGENT 3", "unknown", "Flour.")
-    assert heard(FIRST, 0, by_agents) == (three,)  # agent 2 could not be read
-    assert heard(FIRST, 1, by_agents) == (one, three)
-    assert heard(FIRST, 2, by_agents) == (one,)
+    for before, how in ((FIRST, DebateSettings(history="agents")), (unreadable, SECTION_4)):
+        told = [heard(before, number, how) for number in range(3)]
+        assert told == [(three,), (one, three), (one,)]  # agent 2 could not be read
 
 
 def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:

@@ -343,14 +343,13 @@ def test_the_seed_draws_questions_and_order() -> None:
 def test_no_answer_always_comes_first() -> None:
     for made in (support_imbalance(many()), misinformation(many())):
         first = Counter(question.documents[0].answer for question in made)
-        assert len(first) >= 2
         assert max(first.values()) < len(made)
 
 
 def test_the_bundled_sample_has_questions_for_both() -> None:
     sample = datasets.read("ramdocs", SAMPLES).questions
-    assert len(by_question(support_imbalance(sample))) >= 2
-    assert len(by_question(misinformation(sample))) >= 2
+    for build in (support_imbalance, misinformation):
+        assert len(by_question(build(sample))) >= 2
 
 
 def test_on_the_release(released_data: Path) -> None:
