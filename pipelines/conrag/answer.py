@@ -1,6 +1,6 @@
 """What ConRAG gives back: evidence table, stance, conflict statement, and a cited answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -8,11 +8,15 @@ from pydantic import BaseModel, ConfigDict
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.stance import Stance
+from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation, Truncation
 
 About = Literal["support", "refute", "conflict", "answer", "none"]
 """What a sentence speaks of; "none" where it says nothing of the evidence."""
+
+SIDE: Mapping[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
+"""The side that such a sentence takes."""
 
 
 class Evidence(BaseModel):
@@ -110,13 +114,13 @@ class Answer(BaseModel):
         return None if said else self.conflict
 
 
-def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidence, ...]:
+def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidence, ...]:
     """The packet as a table: supporting passages, refuting ones, then the others, numbered."""
     cluster_of = {name: each.name for each in clusters for name in each.members}
-    rows = sorted(
-        packet.passages,
-        key=lambda each: (RELATIONS.index(each.relation), -each.confidence, each.id),
-    )
+
+    def place(each: TaggedPassage) -> tuple[int, float, str]:
+        return RELATIONS.index(each.relation), -each.confidence, each.id
+
     return tuple(
         Evidence(
             number=number,
@@ -126,12 +130,10 @@ def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidenc
             cluster=cluster_of[each.id],
             rationale=each.rationale,
         )
-        for number, each in enumerate(rows, 1)
+        for number, each in enumerate(sorted(packet.passages, key=place), 1)
     )
 
 
-def by_relation(table: Sequence[Evidence]) -> Mapping[Relation, list[Evidence]]:
-    """The three lists of the table."""
-    return {
-        relation: [each for each in table if each.relation is relation] for relation in RELATIONS
-    }
+def sides_of(table: Sequence[Evidence]) -> list[list[Evidence]]:
+    """The rows that support and those that contradict."""
+    return [[row for row in table if row.relation is side] for side in SIDES]

@@ -12,7 +12,7 @@ from pipelines.data.ragtruth import CONFLICTS, Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.retrieval.chunks import passages
 
 LONGEST_PAGE = 180
@@ -28,7 +28,6 @@ def from_scifact(
     """
     for claim in claims:
         cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
-        passages = tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus}))
         side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
         sets: list[frozenset[str]] = []
         relations: dict[str, Relation] = {}
@@ -37,14 +36,13 @@ def from_scifact(
                 units = frozenset(f"{name}:{number}" for number in rationale.sentences)
                 sets.append(units)
                 relations |= dict.fromkeys(units, side[rationale.label])
-        sides = set(relations.values())
         yield Query(
             id=str(claim.id),
             source="scifact",
             claim=claim.claim,
-            passages=passages,
-            stance=stance_of(sides),
-            disputed=len(sides) > 1,
+            passages=tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus})),
+            stance=stance_of({*relations.values()}),
+            disputed=conflicting([*relations.values()]),
             evidence=tuple(dict.fromkeys(sets)),
             relations=relations,
         )
@@ -96,7 +94,6 @@ def from_fever(
             claim=claim.claim,
             passages=tuple(passage for key in keys for passage in sentences.get(key, ())),
             stance=STANCE.get(claim.label, Stance.NOT_ENOUGH_INFO),
-            disputed=None,
             evidence=tuple(dict.fromkeys(sets)),
             relations={name: side for units in sets for name in units},
         )
@@ -105,10 +102,7 @@ def from_fever(
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
     """The sentences of all pages, to be indexed as the corpus that all claims are searched in.
 
-    Their ids are those of `from_fever`.
-
-    Args:
-        pages: As `pipelines.data.fever.read_wikipedia` gives them.
+    Their ids are those of `from_fever`, which takes the same pages.
     """
     return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
 
@@ -121,10 +115,6 @@ def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) 
 
     Left out are responses that the release calls faulty as a whole, as its own evaluation does,
     those whose source is no prose, a table (Data2txt), and those that are blank.
-
-    Args:
-        responses: Of one file.
-        sources: Source id -> source.
 
     Raises:
         InputError: A response has no source.
@@ -146,15 +136,11 @@ def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) 
 
 
 def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Query]:
-    marks = [Span(label.start, label.end) for label in response.labels]
-    conflicts = [
-        mark
-        for mark, label in zip(marks, response.labels, strict=True)
-        if label.label_type in CONFLICTS
-    ]
+    marks = [(Span(label.start, label.end), label.label_type) for label in response.labels]
+    conflicts = [span for span, kind in marks if kind in CONFLICTS]
     for number, span in enumerate(sentences(response.response), start=1):
         words = tokens(response.response, span)
-        hallucinated = touched(words, marks)
+        hallucinated = touched(words, [mark for mark, _ in marks])
         stance = Stance.NOT_ENOUGH_INFO if hallucinated else Stance.SUPPORT
         yield Query(
             id=f"{response.id}:{number}",
@@ -162,9 +148,6 @@ def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Que
             claim=" ".join(response.response[slice(*span)].split()),
             passages=source,
             stance=Stance.REFUTE if touched(words, conflicts) else stance,
-            disputed=None,
-            evidence=(),
-            relations={},
             response=ResponseSentence(
                 response=response.id,
                 source=response.source_id,

@@ -89,19 +89,12 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 }
 """Data sets whose claims bring their passages."""
 
-WITH_CORPUS: Mapping[DatasetName, Callable[[Path, Path], Read]] = {
-    "scifact": _scifact,
-    "fever": _fever,
-    "ragtruth": _ragtruth,
+WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
+    "scifact": ("corpus.jsonl", _scifact),
+    "fever": ("the folder wiki-pages", _fever),
+    "ragtruth": ("source_info.jsonl", _ragtruth),
 }
-"""Data sets whose passages lie in files of their own."""
-
-CORPUS = {
-    "scifact": "corpus.jsonl",
-    "fever": "the folder wiki-pages",
-    "ragtruth": "source_info.jsonl",
-}
-"""What those files are called."""
+"""Data sets whose passages lie in files of their own, and what those are called."""
 
 HALVED = ("fool-me-twice", "climate-fever", "wice")
 """Data sets of which one half trains the tagger that comes with the program."""
@@ -115,8 +108,7 @@ def read(
     Args:
         name: Which release; "claims" is the unified format of docs/conflict-detection.md.
         path: The file of claims.
-        corpus: SciFact's corpus.jsonl, the folder of FEVER's wiki-pages, or RAGTruth's
-            source_info.jsonl.
+        corpus: The passages of those that have them in files of their own; see `WITH_CORPUS`.
         part: Which half, by the claims' text. It is for sets of which a half is trained on.
 
     Raises:
@@ -125,11 +117,10 @@ def read(
     """
     passages = None
     if name in WITH_CORPUS:
+        called, load = WITH_CORPUS[name]
         if corpus is None:
-            raise InputError(
-                f"--dataset {name} needs its passages; name {CORPUS[name]} with --corpus"
-            )
-        found, passages = WITH_CORPUS[name](path, corpus)
+            raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
+        found, passages = load(path, corpus)
     else:
         if corpus is not None:
             raise InputError(f"--corpus has no effect with --dataset {name}; leave it out")

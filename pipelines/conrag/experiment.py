@@ -4,21 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pipelines.conrag.datasets import (
-    ALCE,
-    HALVED,
-    Dataset,
-    DatasetName,
-    digest_of,
-    read,
-)
+from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.generator import generator
 from pipelines.conrag.options import AnswerOptions, WriterName
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given, search_of
 from pipelines.conrag.settings import SEARCH_PANEL
-from pipelines.conrag.writers import generators
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
@@ -126,8 +119,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         found = None if options.questions else _search(claims, options, embedding, models)
         find = found or as_given
         judge = models.judge(tagging)
-        llm = generators(models.asked, models.prompts) if options.writes else None
-        prompts = (*judge.prompts, *(llm.prompts if llm else ()))
+        llm = generator(models.asked, models.prompts) if options.writes else None
+        prompts = (*judge.prompts, *(llm.prompts.values() if llm else ()))
         config: dict[str, Any] = {
             "data": {"name": claims.file, "sha256": claims.digest},
             "half": claims.part,

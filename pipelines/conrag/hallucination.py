@@ -75,23 +75,6 @@ def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
     )
 
 
-@dataclass
-class _Counts:
-    """Tokens that are flagged and marked, only flagged, and only marked."""
-
-    found: int = 0
-    false: int = 0
-    missed: int = 0
-
-    def add(self, checked: CheckedSentence) -> None:
-        marked = checked.sentence.hallucinated
-        if checked.flagged:
-            self.found += marked
-            self.false += checked.sentence.tokens - marked
-        else:
-            self.missed += marked
-
-
 def token_f1(
     checked: Sequence[CheckedSentence],
     *,
@@ -112,7 +95,7 @@ def token_f1(
         checked: Sentences of responses.
         confidence: Level of the interval, in (0, 1).
         resamples: Bootstrap samples.
-        seed: Decides the resamples: equal seeds give equal intervals.
+        seed: Equal seeds give equal intervals.
 
     Returns:
         A value in [0, 1], of as many observations as tokens; None where no token is either flagged
@@ -122,10 +105,16 @@ def token_f1(
         ValueError: The level is outside (0, 1).
     """
     check_confidence(confidence)
-    by_source: dict[str, _Counts] = defaultdict(_Counts)
+    # By source, tokens that are flagged and marked, only flagged, and only marked.
+    by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in checked:
-        by_source[each.sentence.source].add(each)
-    counts = [(own.found, own.false, own.missed) for own in by_source.values()]
+        marked, counted = each.sentence.hallucinated, by_source[each.sentence.source]
+        if each.flagged:
+            counted[0] += marked
+            counted[1] += each.sentence.tokens - marked
+        else:
+            counted[2] += marked
+    counts = list(by_source.values())
     value = f1(*(sum(row[column] for row in counts) for column in range(3)))
     if value is None:
         return None
@@ -145,25 +134,12 @@ def token_f1(
     return Estimate(value, min(float(low), value), max(float(high), value), n, confidence)
 
 
-def response_score(sentence_scores: Iterable[float]) -> float:
-    """The hallucination score of a response: the largest of its sentences.
-
-    Args:
-        sentence_scores: In [0, 1], higher for what is more likely hallucinated; at least one.
-    """
-    return max(sentence_scores)
-
-
 def passage_auc(checked: Sequence[CheckedSentence], *, confidence: float = 0.95) -> Estimate | None:
     """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
 
     The paper does not say what its passages are; here they are whole responses. A sentence scores
-    1 - support. A response is hallucinated where one of its sentences has a mark. The interval is
-    clustered by source.
-
-    Args:
-        checked: Sentences of responses.
-        confidence: Level of the interval, in (0, 1).
+    1 - support, a response as its worst sentence. A response is hallucinated where one of its
+    sentences has a mark. The interval is clustered by source, its level in (0, 1).
 
     Returns:
         A value in [0, 1], of as many observations as responses; None where all responses are
@@ -176,7 +152,7 @@ def passage_auc(checked: Sequence[CheckedSentence], *, confidence: float = 0.95)
     for each in checked:
         responses[each.sentence.response].append(each)
     return roc_auc(
-        [response_score(1 - each.support for each in own) for own in responses.values()],
+        [max(1 - each.support for each in own) for own in responses.values()],
         [any(each.gold is not Stance.SUPPORT for each in own) for own in responses.values()],
         [own[0].sentence.source for own in responses.values()],
         confidence=confidence,

@@ -2,8 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.conrag.answer import About
-from pipelines.conrag.policies import SIDE
+from pipelines.conrag.answer import SIDE, About
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation
 
@@ -48,7 +47,7 @@ class Outcome(BaseModel):
 
     stance: Stance
     packet: tuple[str, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[Statement, ...] = ()
     support: float = 0.0  # older results do not have it, and need it for nothing
     undecided: bool = False
     unbound: int = 0

@@ -1,7 +1,7 @@
 """The evidence packet: what of the retrieved passages the generator is given."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,8 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.graph import jaccard
-from pipelines.conrag.tagged import TaggedPassage
-from pipelines.evidence.judgement import Relation
+from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.option import Option
 from pipelines.text.words import content_words
 
@@ -33,9 +32,7 @@ class PacketSettings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     size: Annotated[
-        int,
-        Field(ge=2),
-        Option("k', passages of the evidence.", name="--packet", panel=PANEL),
+        int, Field(ge=2), Option("k', passages of the evidence.", name="--packet", panel=PANEL)
     ] = 8
     tau: Annotated[
         float,
@@ -51,25 +48,10 @@ class PacketSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Packet:
-    """The passages chosen.
-
-    Attributes:
-        passages: In the order in which they were chosen.
-        balanced: Whether both sides were given budgets, because of a conflict.
-    """
+    """The passages chosen, in that order, and whether a conflict gave both sides budgets."""
 
     passages: tuple[TaggedPassage, ...]
     balanced: bool
-
-
-def relevance(each: TaggedPassage) -> float:
-    """rel_i, the order where there is no conflict (ConRAG, section 2, packet construction)."""
-    return each.relevance
-
-
-def relevance_confidence(each: TaggedPassage) -> float:
-    """rel_i * conf_i, the order within a side (ConRAG, section 2, packet construction)."""
-    return each.relevance * each.confidence
 
 
 def side_budget(settings: PacketSettings) -> int:
@@ -123,19 +105,12 @@ def select(
         return True
 
     balanced = kappa >= settings.tau
-    sides = [
-        iter(_ordered((each for each in tagged if each.relation is side), relevance_confidence))
-        for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
-    ]
+    # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
+    surest = sorted(tagged, key=lambda each: (-each.relevance * each.confidence, each.id))
+    sides = [iter([each for each in surest if each.relation is side]) for side in SIDES]
     for _ in range(side_budget(settings) if balanced else 1):
         for side in sides:
             any(take(each) for each in side)  # the next one that may be chosen
-    for each in _ordered(tagged, relevance):
+    for each in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
         take(each)
     return Packet(tuple(chosen), balanced)
-
-
-def _ordered(
-    tagged: Iterable[TaggedPassage], score: Callable[[TaggedPassage], float]
-) -> list[TaggedPassage]:
-    return sorted(tagged, key=lambda each: (-score(each), each.id))

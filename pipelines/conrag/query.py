@@ -1,7 +1,7 @@
 """A claim to be checked or a question to be answered, and what is known of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.question import MOST
@@ -31,9 +31,7 @@ class GoldAnswer:
     def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.question` makes them.
 
-        Args:
-            question: What is asked.
-            found: Passages; of short answers, the first ones that they name are taken.
+        Of short answers, the first ones that the passages found name are taken.
         """
         text = " ".join(each.passage.as_read() for each in found)
         named = [
@@ -66,9 +64,9 @@ class Query:
     source: str
     claim: str
     passages: tuple[Document, ...]
-    stance: Stance | None
-    disputed: bool | None
-    evidence: tuple[frozenset[str], ...]
-    relations: Mapping[str, Relation]
+    stance: Stance | None = None
+    disputed: bool | None = None
+    evidence: tuple[frozenset[str], ...] = ()
+    relations: Mapping[str, Relation] = field(default_factory=dict)
     response: ResponseSentence | None = None
     gold_answer: GoldAnswer | None = None

@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_serializer
+from pydantic import BaseModel, ConfigDict, Field, field_serializer
 
-from pipelines.conrag.answer_worth import AnsweredQuestion
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation, Truncation
+from pipelines.metrics.citations import CitationCounts
 
 
 class Passage(BaseModel):
@@ -31,6 +31,49 @@ class Passage(BaseModel):
     tag: Relation
     confidence: float
     truth: Relation | None
+
+
+class AnswerWorth(BaseModel):
+    """What one answer to a question is worth.
+
+    Attributes:
+        citations: By ALCE's rules; every sentence counts.
+        statements: Sentences that may contradict the packet: all but those about the conflict and
+            those that say that nothing was found.
+        contradicting: Sentences that contradict the packet, and the answer does not show it.
+        contradicting_strict: Those that contradict it, whatever is shown.
+        recall: Share of what is to be said that is said, in [0, 1].
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    citations: CitationCounts
+    statements: int = Field(ge=0)
+    contradicting: int = Field(ge=0)
+    contradicting_strict: int = Field(ge=0)
+    recall: float | None
+
+
+class AnsweredQuestion(BaseModel):
+    """What is kept of a question beside the methods' outcomes.
+
+    Attributes:
+        first_answer: The statements that tags are relations to.
+        problem: Why there is none, in one line; None where the passages have no answer.
+        raw: The unreadable reply.
+        worth: Method -> what its answer is worth.
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the labeller read a part then.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    first_answer: tuple[str, ...]
+    problem: str | None
+    raw: str | None
+    worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
 
 
 class ClaimResult(BaseModel):

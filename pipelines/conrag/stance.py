@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.tagged import SIDES, TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import Relation
 
 DELTA = 0.10
@@ -20,6 +20,14 @@ class Stance(StrEnum):
     NOT_ENOUGH_INFO = "NOT_ENOUGH_INFO"
 
 
+STANCE_OF = {
+    Relation.SUPPORTS: Stance.SUPPORT,
+    Relation.CONTRADICTS: Stance.REFUTE,
+    Relation.IRRELEVANT: Stance.NOT_ENOUGH_INFO,
+    Relation.INVALID: Stance.NOT_ENOUGH_INFO,
+}
+"""The stance that a single label gives."""
+
 STATUS = {
     Stance.SUPPORT: "supported by evidence",
     Stance.REFUTE: "refuted by evidence",
@@ -30,7 +38,7 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Adjudication:
-    """A stance, and what it rests on.
+    """A stance by the delta rule, and what it rests on.
 
     Attributes:
         stance: By the delta rule.
@@ -57,12 +65,7 @@ class Adjudication:
 def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
     """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
 
-    ConRAG, section 2, adjudicate, and line 8 of its pseudocode.
-
-    Args:
-        support: U_sup, at least 0.
-        refute: U_ref, at least 0.
-        delta: Margin, at least 0.
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0.
     """
     if support - refute > delta:
         return Stance.SUPPORT
@@ -90,8 +93,7 @@ def adjudicate(
         tau: Conflict score from which the evidence is called disputed.
         margin: What is compared.
     """
-    support = evidence_mass(tagged, Relation.SUPPORTS)
-    refute = evidence_mass(tagged, Relation.CONTRADICTS)
+    support, refute = (evidence_mass(tagged, side) for side in SIDES)
     whole = support + refute if margin == "share" and support + refute > 0 else 1.0
     stance = delta_rule(support / whole, refute / whole, delta=delta)
     return Adjudication(stance, support, refute, kappa, kappa >= tau)

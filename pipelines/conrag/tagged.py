@@ -1,11 +1,14 @@
 """What the analysis works on: retrieved passages, each with its relation to the query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.kappa import kappa
+
+SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,10 @@ class TaggedPassage:
         return self.passage.id
 
 
+Mass = Callable[[Sequence[TaggedPassage], Relation], float]
+"""How much evidence passages are for a relation, at least 0."""
+
+
 def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     """U_sup or U_ref: the confidences of the passages with a relation, summed (ConRAG, section 2).
 
@@ -57,3 +64,8 @@ def expected_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
         else each.quality * each.confidence * (each.relation is relation)
         for each in tagged
     )
+
+
+def conflict_score(tagged: Sequence[TaggedPassage], mass: Mass = evidence_mass) -> float:
+    """kappa(q, P) over passages, in [0, 1]; the paper evaluates with `evidence_mass`."""
+    return kappa(*(mass(tagged, side) for side in SIDES))

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.clusters import Cluster, clusters, communities, dominant_tag
-from pipelines.conrag.conflict import cluster_conflict_score, conflict_score
+from pipelines.conrag.clusters import (
+    Cluster,
+    cluster_conflict_score,
+    clusters,
+    communities,
+    dominant_tag,
+)
 from pipelines.conrag.graph import (
     EdgeWeights,
     edge_weight,
@@ -21,7 +26,7 @@ from pipelines.conrag.graph import (
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
 from pipelines.conrag.stance import Stance, adjudicate, delta_rule
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.tagged import TaggedPassage, conflict_score, evidence_mass
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.kappa import kappa

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conrag.answer import About
-from pipelines.conrag.answer_worth import AnswerWorth, RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
+from pipelines.conrag.result import AnswerWorth
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation

@@ -14,7 +14,6 @@ from pipelines.conrag.hallucination import (
     ResponseSentence,
     accepted_contradictions,
     passage_auc,
-    response_score,
     token_f1,
     tokens,
     touched,
@@ -129,10 +128,6 @@ def test_the_bootstrap_draws_sources_and_not_sentences() -> None:
 
 
 # Responses
-
-
-def test_the_score_of_a_response_is_that_of_its_worst_sentence() -> None:
-    assert response_score([0.1, 0.7, 0.3]) == 0.7
 
 
 def test_passage_auc_worked_by_hand() -> None:

@@ -10,7 +10,7 @@ from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
 from pipelines.conrag.clusters import clusters
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.policies import CitationPolicy, problems, source, unmarked
-from pipelines.conrag.stance import Adjudication, Stance, adjudicate
+from pipelines.conrag.stance import Stance, adjudicate
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
@@ -111,8 +111,7 @@ def test_several_sources_can_be_asked_for() -> None:
 
 
 def test_a_disputed_claim_in_sentences() -> None:
-    adjudicated = adjudicate(PASSAGES, 0.6)
-    sentences = write(adjudicated, TABLE)
+    sentences = write(adjudicate(PASSAGES, 0.6).stance, TABLE)
     assert [(each.about, each.cites) for each in sentences] == [
         ("support", (1, 2)),
         ("support", (1,)),
@@ -128,14 +127,14 @@ def test_a_disputed_claim_in_sentences() -> None:
 
 def test_without_a_side_nothing_is_claimed() -> None:
     table = table_of([tagged("c", I, 0.9)])
-    (only,) = write(Adjudication(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
+    (only,) = write(Stance.NOT_ENOUGH_INFO, table)
     assert (only.about, only.cites) == ("none", ())
     assert conflict_statement(table) is None
 
 
 def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
     table = table_of([TaggedPassage(Document(id="a", text="Text."), 1, S, 0.9)])
-    sentences = write(adjudicate([], 0), table)
+    sentences = write(Stance.NOT_ENOUGH_INFO, table)
     assert [each.text for each in sentences] == ["A passage supports it."]
 
 
@@ -162,7 +161,7 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
     (sentence,) = (
         each
         for each in write(
-            adjudicate([], 0), table_of([TaggedPassage(hostile, 1, R, 0.9, rationale=said)])
+            Stance.NOT_ENOUGH_INFO, table_of([TaggedPassage(hostile, 1, R, 0.9, rationale=said)])
         )
         if each.about == "refute"
     )
@@ -175,7 +174,7 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
 
 def test_a_title_takes_no_more_than_its_room() -> None:
     long = Document(id="h", text="So it is.", title="dam " * 1000)
-    (sentence,) = write(adjudicate([], 0), table_of([TaggedPassage(long, 1, S, 0.9)]))
+    (sentence,) = write(Stance.NOT_ENOUGH_INFO, table_of([TaggedPassage(long, 1, S, 0.9)]))
     assert len(sentence.text) < 150
 
 
@@ -183,5 +182,5 @@ def test_a_title_takes_no_more_than_its_room() -> None:
 def test_every_sentence_of_the_template_is_bound(rows: list[tuple[Relation, float]]) -> None:
     passages = [tagged(f"p{n}", relation, sure) for n, (relation, sure) in enumerate(rows)]
     table = table_of(passages)
-    for sentence in write(adjudicate(passages, 1), table):
+    for sentence in write(adjudicate(passages, 1).stance, table):
         assert problems(sentence, table, LENIENT) == ()

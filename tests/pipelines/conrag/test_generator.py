@@ -9,7 +9,8 @@ import pytest
 from scripted import KEY, Scripted, fenced_text, prompt_of
 
 from pipelines.conrag.answer import Evidence
-from pipelines.conrag.generator import Generator, generator, write
+from pipelines.conrag.generation import write
+from pipelines.conrag.generator import generator
 from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
@@ -69,12 +70,10 @@ class Asked:
                 endpoints=(endpoint.url,),
             )
             async with connect(source, cache=self._cache) as client:
-                written = await write("It was built in 1902.", TABLE, CitationPolicy(), by(client))
+                written = await write(
+                    "It was built in 1902.", TABLE, CitationPolicy(), generator(client)
+                )
             return written, endpoint.requests
-
-
-def by(client: Any) -> Generator:
-    return generator(client)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pipelines.conrag.methods import (
     ALL_METHODS,
-    STANCE_OF,
     Ruling,
     case_of,
     most_relevant,
@@ -18,7 +17,7 @@ from pipelines.conrag.methods import (
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.stance import STANCE_OF, Stance
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.writers import TemplateWriter
 from pipelines.data.records import Document

@@ -10,6 +10,7 @@ from known_labels import KnownLabels
 from scripted import KEY, Scripted, fenced_text, prompt_of
 
 from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.generator import generator
 from pipelines.conrag.methods import ALL_METHODS
 from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.result import ClaimResult
@@ -17,7 +18,6 @@ from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import every as tables
 from pipelines.conrag.tables import figures
-from pipelines.conrag.writers import generators
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved
@@ -92,8 +92,9 @@ class Evaluated:
                 load(default_name()), "generator", self._home, endpoints=(endpoint.url,)
             )
             async with connect(source, cache=self.cache) as client:
-                by = generators(client)
-                result = await evaluate(query, FOUND, KnownLabels(), ConragSettings(), by)
+                result = await evaluate(
+                    query, FOUND, KnownLabels(), ConragSettings(), generator(client)
+                )
             self.requests = endpoint.requests
             return result
 
@@ -239,8 +240,9 @@ async def test_where_nothing_was_found_nobody_writes(evaluated: Evaluated) -> No
     with Scripted(reply=writes) as endpoint:
         source = Source(load(default_name()), "generator", Path(), endpoints=(endpoint.url,))
         async with connect(source, cache=evaluated.cache) as client:
-            by = generators(client)
-            result = await evaluate(QUESTION, [], KnownLabels(), ConragSettings(), by)
+            result = await evaluate(
+                QUESTION, [], KnownLabels(), ConragSettings(), generator(client)
+            )
         assert endpoint.requests == []
     said = {each.statements[0].text for each in result.outcomes.values()}
     assert said == {"No passage found answers this."}
