@@ -18,6 +18,9 @@ About = Literal["support", "refute", "conflict", "answer", "none"]
 SIDE: Mapping[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 """The side that such a sentence takes."""
 
+ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
+"""What a sentence speaks of that gives a stance."""
+
 
 class Evidence(BaseModel):
     """A row of the evidence table (ConRAG, section 2, sort).

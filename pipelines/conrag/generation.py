@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field
 
 from pipelines.conrag import template
-from pipelines.conrag.answer import About, AnswerSentence, Evidence
+from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.question import FirstAnswer
@@ -201,7 +201,7 @@ async def write_plainly(
     if reply.value is None:
         return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
     stance = reply.value.stance if isinstance(reply.value, PlainReply) else None
-    about: About = template.VERDICT[stance][0] if stance in template.VERDICT else "answer"
+    about = ABOUT.get(stance or Stance.NOT_ENOUGH_INFO, "answer")
     numbers = range(1, len(packet) + 1)
     sentences = (
         AnswerSentence(

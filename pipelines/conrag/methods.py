@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import Analysis, analyse
+from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.graph import similarity_graph
 from pipelines.conrag.outcome import Outcome, Statement
@@ -173,11 +174,11 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
     stance = delta_rule(adjudication.support, adjudication.refute, delta=0)
     text = writer.answer("tagged", stance)
     lost = _against(stance, case.tagged)
-    own = template.VERDICT[stance][0] if stance in template.VERDICT else "none"
     kept = (
         each
         for each in text.statements
-        if each.about in {own, "answer"} and not (each.cites and lost.issuperset(each.cites))
+        if each.about in {ABOUT.get(stance), "answer"}
+        and not (each.cites and lost.issuperset(each.cites))
     )
     return text.model_copy(update={"statements": tuple(kept)})
 
@@ -257,7 +258,7 @@ def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage
     A verdict has no words of its own, and stands for the claim.
     """
     words = {each.id: content_words(each.passage.text) for each in packet}
-    verdicts = {text for _, text in template.VERDICT.values()} | {template.DISAGREE}
+    verdicts = {*template.VERDICT.values(), template.DISAGREE}
 
     def nearest(statement: Statement) -> tuple[str, ...]:
         wanted = content_words(claim if statement.text in verdicts else statement.text)

@@ -4,9 +4,9 @@ Quick, deterministic, and of the same structure as what a model writes.
 """
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from pipelines.conrag.answer import About, AnswerSentence, Evidence, sides_of
+from pipelines.conrag.answer import ABOUT, About, AnswerSentence, Evidence, sides_of
 from pipelines.conrag.policies import unmarked
 from pipelines.conrag.stance import Stance
 
@@ -18,9 +18,9 @@ TITLE = 120
 
 _NESTED = str.maketrans("“”", "‘’")
 
-VERDICT: Mapping[Stance, tuple[About, str]] = {
-    Stance.SUPPORT: ("support", "The evidence supports it."),
-    Stance.REFUTE: ("refute", "The evidence speaks against it."),
+VERDICT = {
+    Stance.SUPPORT: "The evidence supports it.",
+    Stance.REFUTE: "The evidence speaks against it.",
 }
 NOTHING_FOUND = "No passage found says whether this is so."
 NO_ANSWER = "No passage found answers this."
@@ -40,8 +40,9 @@ def write(stance: Stance, table: Sequence[Evidence]) -> tuple[AnswerSentence, ..
     written = []
     side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(stance)
     if side:
-        about, text = VERDICT[stance]
-        written.append(AnswerSentence(text=text, about=about, cites=_numbers(side)))
+        written.append(
+            AnswerSentence(text=VERDICT[stance], about=ABOUT[stance], cites=_numbers(side))
+        )
     written += [_quoted(each, "support", "supports") for each in _leading(support)]
     written += [_quoted(each, "refute", "contradicts") for each in _leading(refute)]
     if support and refute:

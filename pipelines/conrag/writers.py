@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import Analysis
+from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.generation import GeneratedAnswer, nothing_found, write, write_plainly
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.methods import AnalysisName, Case, PacketName, Ruling, support_share
@@ -41,9 +42,9 @@ class TemplateWriter:
         passages = self.case.packets[packet]
         ruling = ruling or self.readings[packet]
         own = Outcome(stance=ruling.stance, packet=_ids(passages), support=ruling.support)
-        if ruling.stance not in template.VERDICT:
+        if ruling.stance not in ABOUT:
             return _with_text(own, nothing_found(question=False), {})
-        about, text = template.VERDICT[ruling.stance]
+        about, text = ABOUT[ruling.stance], template.VERDICT[ruling.stance]
         grounds = passages if ruling.grounds is None else ruling.grounds
         verdict = Statement(text=text, about=about, cites=_ids(grounds))
         quoted = (

@@ -269,5 +269,5 @@ async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated
 
 
 async def test_a_question_needs_a_writer() -> None:
-    with pytest.raises(ValueError, match="needs a language model"):
+    with pytest.raises(ValueError, match="needs a generator"):
         await evaluate(QUESTION, FOUND, KnownLabels(), ConragSettings())
