@@ -177,7 +177,7 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
     kept = (
         each
         for each in text.statements
-        if each.about in {ABOUT.get(stance), "answer"}
+        if each.about in {ABOUT.get(stance, "none"), "answer"}
         and not (each.cites and lost.issuperset(each.cites))
     )
     return text.model_copy(update={"statements": tuple(kept)})
