@@ -23,12 +23,8 @@ Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 class Analysis:
     """What the generation stage starts from.
 
-    Attributes:
-        graph: The similarity graph of the passages.
-        clusters: A partition of them.
-        packet: The passages chosen.
-        table: They, sorted and numbered.
-        adjudication: The stance, and the conflict score.
+    Clusters are a partition of the graph's passages; the table has the packet's, sorted and
+    numbered.
     """
 
     graph: "nx.Graph"
@@ -45,10 +41,7 @@ def analyse(
 ) -> Analysis:
     """Cluster, score, select and adjudicate (ConRAG, section 2, pseudocode, steps 3 to 8).
 
-    Args:
-        tagged: The retrieved passages that have a label.
-        settings: Every parameter.
-        grouping: Makes clusters of the graph.
+    All passages have a label. `grouping` makes clusters of the graph.
     """
     if settings.weights == "relevance":
         tagged = [replace(each, quality=each.quality * each.relevance) for each in tagged]

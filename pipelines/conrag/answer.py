@@ -27,8 +27,6 @@ class Evidence(BaseModel):
 
     Attributes:
         number: What sentences cite it by, from 1.
-        passage: The passage.
-        relation: Its tag.
         confidence: Of the tag, in [0, 1].
         cluster: Name of its cluster: "S1".
         rationale: The sentence of the passage that decided; None of irrelevant passages, and where
@@ -51,7 +49,6 @@ class AnswerSentence(BaseModel):
     Attributes:
         text: Without citation marks.
         cites: Numbers of the evidence it rests on.
-        about: What it speaks of.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
         repaired: Whether it was written anew because of a problem, and has none now.
     """
@@ -69,20 +66,16 @@ class Answer(BaseModel):
     """The structured output (ConRAG, section 2).
 
     Attributes:
-        query: The question or claim.
         first_answer: Of a question, the statements that passages were tagged by; of a claim, none.
         stance: By the delta rule.
         model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
             where a template wrote.
         status: The stance in words: "disputed".
-        kappa: Conflict score of what was retrieved, in [0, 1].
-        disputed: Whether the conflict score reaches tau.
+        kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
-        evidence: The packet, as a table.
-        clusters: All clusters of what was retrieved.
+        evidence: The packet, as a table; the clusters are of all that was retrieved.
         edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
-        sentences: The answer.
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.

@@ -52,11 +52,7 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Args:
-        outcomes: Method -> answer.
-        passages: Id -> passage.
-        gold: What is to be said.
-        labeller: Says what passages say of a sentence.
+    Outcomes are by method, passages by id. The labeller says what passages say of a sentence.
 
     Raises:
         PairError: A sentence or a passage cannot be judged.

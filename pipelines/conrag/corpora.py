@@ -74,8 +74,7 @@ def from_fever(
 
     Args:
         claims: Of one file.
-        pages: As `pipelines.data.fever.read_wikipedia` gives them. Pages that are not there are
-            passed over.
+        pages: As `pipelines.data.fever.read_wikipedia` gives them; others are passed over.
         further: Claim id -> titles of further pages to retrieve from, those that a search for pages
             found, for instance. It may name pages for claims without evidence.
     """

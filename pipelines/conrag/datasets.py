@@ -39,9 +39,7 @@ class Dataset:
     """Claims to be checked or questions to be answered, and what by.
 
     Attributes:
-        name: "climate-fever".
-        file: Name of the file.
-        digest: SHA-256 of its bytes.
+        file: Name of the file; the digest is the SHA-256 of its bytes.
         part: Which half of the claims.
         queries: The claims, in the file's order.
         corpus: Its passages, each id once: those of files of their own, or those of the claims.

@@ -30,12 +30,8 @@ async def evaluate(
     A question is answered first, so that there is something to tag passages by; and what methods
     answer is judged by the labeller.
 
-    Args:
-        query: The claim or question, and what is known of it.
-        retrieved: Its passages, the most relevant first; the first k of them are used.
-        labeller: Tags.
-        settings: Every parameter.
-        generator: Writes answers; None takes the template, which cannot answer questions.
+    Of its passages, the most relevant first, the first k are used. Without a generator the template
+    writes, which cannot answer questions.
 
     Raises:
         PairError: The claim or a passage cannot be judged.

@@ -7,11 +7,10 @@ from typing import Annotated, Any
 from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.generator import generator
-from pipelines.conrag.options import AnswerOptions, WriterName
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given, search_of
-from pipelines.conrag.settings import SEARCH_PANEL
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
+from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
@@ -173,7 +172,7 @@ def _search(
             for _ in range(more):
                 counter.advance()
 
-        return search_of(
+        return Search(
             claims,
             models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
             method=options.method,

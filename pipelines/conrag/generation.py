@@ -20,7 +20,6 @@ from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.question import FirstAnswer
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tagged import SIDES, TaggedPassage
-from serving.replies import Structured
 
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192
@@ -82,9 +81,7 @@ class GeneratedAnswer:
     Attributes:
         sentences: With what is wrong with their citations; empty where the reply was unreadable.
         stance: What the model takes the stance to be; None likewise, and of questions.
-        conflict: Its conflict statement; None where it names none.
-        problem: Why there is no answer, in one line.
-        raw: The unreadable reply.
+        problem: Why there is no answer, in one line; `raw` is the unreadable reply.
     """
 
     sentences: tuple[AnswerSentence, ...]
@@ -111,13 +108,8 @@ async def write(
 
     Without evidence for either side there is nothing to write from, and the model is not asked.
 
-    Args:
-        query: A claim or a question.
-        table: The evidence.
-        policy: What a sentence must cite.
-        generator: Writes.
-        first: Of a question, the answer that the relations in the table are to; None of a claim.
-            Where it could not be read, there is no answer either.
+    Of a question, `first` is the answer that the relations in the table are to; where it could not
+    be read, there is no answer either. Of a claim it is None.
 
     Raises:
         RequestError: The evidence does not fit the model's context.
@@ -137,15 +129,11 @@ async def write(
         for each in table
     ]
     claims = list(first.claims) if first else []
-    reply: Structured[AnswerReply] | Structured[QuestionReply]
-    if first is not None:
-        reply = await generator.ask(
-            "question", QuestionReply, REPLY_TOKENS, query=query, claims=claims, evidence=shown
-        )
-    else:
-        reply = await generator.ask(
-            "answer", AnswerReply, REPLY_TOKENS, query=query, evidence=shown
-        )
+    form: type[AnswerReply | QuestionReply] = AnswerReply if first is None else QuestionReply
+    prompt = "answer" if first is None else "question"
+    reply = await generator.ask(
+        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=shown
+    )
     if reply.value is None:
         return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
 
@@ -191,13 +179,9 @@ async def write_plainly(
     if not packet:
         return nothing_found(question=question)
     shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
-    reply: Structured[PlainReply] | Structured[PlainQuestionReply]
-    if question:
-        reply = await generator.ask(
-            "plain_question", PlainQuestionReply, REPLY_TOKENS, query=query, evidence=shown
-        )
-    else:
-        reply = await generator.ask("plain", PlainReply, REPLY_TOKENS, query=query, evidence=shown)
+    form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
+    prompt = "plain_question" if question else "plain"
+    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=shown)
     if reply.value is None:
         return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
     stance = reply.value.stance if isinstance(reply.value, PlainReply) else None

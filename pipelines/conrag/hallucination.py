@@ -26,9 +26,8 @@ class ResponseSentence(BaseModel):
     """Where a claim stands, if it is a sentence of a response.
 
     Attributes:
-        response: Id of the response.
         source: Id of what it was written from. Responses to one source are not independent.
-        tokens: Tokens of the sentence.
+        tokens: How many tokens the sentence has.
         hallucinated: Those of them that people marked.
     """
 
@@ -45,10 +44,8 @@ class CheckedSentence:
     """A sentence of a response, and what a method says of it.
 
     Attributes:
-        sentence: The sentence.
         gold: What the marks say of it: supported where it has none, refuted where one of them
             contradicts the source, else that there is not enough information.
-        stance: What the method says.
         support: How far the method holds it to be supported, in [0, 1].
     """
 

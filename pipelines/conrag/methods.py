@@ -36,7 +36,6 @@ class Case:
     """What every method starts from.
 
     Attributes:
-        claim: The claim, or the question.
         tagged: The k passages, the most relevant first, each with a label.
         packets: Passages to be written from with nothing said of relations.
         analyses: Evidence to be written from with its relations.
@@ -56,11 +55,8 @@ def case_of(
 ) -> Case:
     """What every method starts from, worked out once.
 
-    Args:
-        claim: The claim, or the question.
-        tagged: Passages, the most relevant first, each with a label.
-        truth: Passage id -> what it says of the claim, as far as the data say; irrelevant else.
-        settings: Every parameter.
+    `truth` is what passages say of the claim by their ids; those that it does not know count as
+    irrelevant.
     """
     gold = [
         replace(
@@ -91,7 +87,6 @@ class Ruling:
     """A stance, and what it rests on.
 
     Attributes:
-        stance: The stance.
         support: How far the claim is held to be supported, in [0, 1].
         grounds: The passages that it rests on; None for all of the packet.
     """
@@ -120,16 +115,6 @@ class Writer(Protocol):
 
 
 Method = Callable[[Case, Writer], Outcome]
-
-
-def narrative(packet: PacketName) -> Method:
-    """The text from a packet, with its writer's stance."""
-    return lambda _, writer: writer.narrative(packet)
-
-
-def answer(analysis: AnalysisName) -> Method:
-    """The text from ConRAG's evidence table, with the stance of that."""
-    return lambda _, writer: writer.answer(analysis)
 
 
 def nli_rag(case: Case, writer: Writer) -> Outcome:
@@ -193,21 +178,21 @@ METHODS: Mapping[str, Method] = {
     # The most relevant passages, and no word of a contradiction. The template's stance is what the
     # tagger says of the passages read as one text; which of them made it say so is not known, so
     # its verdict cites them all.
-    "RelRAG": narrative("relevant"),
+    "RelRAG": lambda _, writer: writer.narrative("relevant"),
     "NLI-RAG": nli_rag,
     "CiteRAG": citerag,
     # Clusters, conflict score, a packet with both sides, a stance, a bound answer.
-    "ConRAG": answer("tagged"),
+    "ConRAG": lambda _, writer: writer.answer("tagged"),
     # The same with the gold relation of every passage in place of the tag.
-    "Oracle": answer("gold"),
+    "Oracle": lambda _, writer: writer.answer("gold"),
 }
 """Table IV, in its order."""
 
 ABLATIONS: Mapping[str, Method] = {
     # Clusters by words and names, and no sides. The packet is then written from as in RelRAG.
-    "w/o conflict tagging": narrative("untagged"),
+    "w/o conflict tagging": lambda _, writer: writer.narrative("untagged"),
     # Every passage by itself, near-duplicates included.
-    "w/o evidence clustering": answer("apart"),
+    "w/o evidence clustering": lambda _, writer: writer.answer("apart"),
     "w/o uncertainty policy": without_uncertainty,
     "w/o citation binding": without_binding,
 }

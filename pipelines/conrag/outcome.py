@@ -12,7 +12,6 @@ class Statement(BaseModel):
 
     Attributes:
         text: Without citation marks.
-        about: What it speaks of: a side, the conflict, or nothing of the evidence.
         cites: Ids of passages, in the order cited.
     """
 
@@ -32,9 +31,7 @@ class Outcome(BaseModel):
     """A stance, and an answer from a packet of passages.
 
     Attributes:
-        stance: The label of the claim.
         packet: Ids of the k' passages that the answer was written from.
-        statements: The answer.
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.

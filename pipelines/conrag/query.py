@@ -47,9 +47,7 @@ class Query:
     """A claim to be checked, or a question to be answered.
 
     Attributes:
-        id: Name of the claim, unique within its source.
-        source: Data set.
-        claim: The claim, or the question.
+        id: Unique within its source, the data set.
         passages: What there is to retrieve from for this claim.
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.

@@ -15,7 +15,6 @@ class Passage(BaseModel):
     """A retrieved passage.
 
     Attributes:
-        id, title, text: As in the data.
         relevance: Normalised over what was retrieved, in [0, 1].
         tag: What the tagger says of it; `INVALID` where that could not be read.
         confidence: Of the tag, in [0, 1].
@@ -60,7 +59,6 @@ class AnsweredQuestion(BaseModel):
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
-        raw: The unreadable reply.
         worth: Method -> what its answer is worth.
         unreadable: Labels that could not be read when answers were judged; they bear nothing out.
         truncations: Texts of which the labeller read a part then.
@@ -81,15 +79,13 @@ class ClaimResult(BaseModel):
 
     Attributes:
         id: Name of the claim within its data set.
-        claim: The claim, or the question.
         status: "answered", or "failed" (tried again when the run is resumed).
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
         evidence: Alternative sets of ids of gold evidence.
         passages: The k passages, the most relevant first.
-        kappa: Conflict score over them, in [0, 1].
-        kappa_clusters: The same over clusters.
-        kappa_expected: The same over expected numbers of passages.
+        kappa: Conflict score over them, in [0, 1]; over clusters and over expected numbers of
+            passages in `kappa_clusters` and `kappa_expected`.
         outcomes: Method -> what it makes of the claim.
         truncations: Passages of which the labeller read a part.
         response: Where the claim stands, if it is a sentence of a response.

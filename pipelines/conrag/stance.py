@@ -11,6 +11,9 @@ from pipelines.evidence.judgement import Relation
 DELTA = 0.10
 """Table III, margin for the stance decision."""
 
+Margin = Literal["sum", "share"]
+"""Whether the margin is of sums, as in the paper, or of shares."""
+
 
 class Stance(StrEnum):
     """The label s of a claim (ConRAG, section 2, adjudicate)."""
@@ -41,9 +44,7 @@ class Adjudication:
     """A stance by the delta rule, and what it rests on.
 
     Attributes:
-        stance: By the delta rule.
-        support: U_sup.
-        refute: U_ref.
+        support, refute: U_sup and U_ref.
         kappa: Conflict score, in [0, 1].
         disputed: Whether the conflict score reaches tau, whatever the stance.
     """
@@ -78,7 +79,7 @@ def adjudicate(
     *,
     delta: float = DELTA,
     tau: float = 0.50,
-    margin: Literal["sum", "share"] = "sum",
+    margin: Margin = "sum",
 ) -> Adjudication:
     """The stance that passages give by the delta rule.
 
@@ -86,12 +87,7 @@ def adjudicate(
     other and a disputed claim still gets a side. With `share` the sums are divided by what both
     have together; then delta means the same for few passages and for many.
 
-    Args:
-        tagged: The passages that count: those retrieved, or those of the packet.
-        kappa: Their conflict score.
-        delta: Margin.
-        tau: Conflict score from which the evidence is called disputed.
-        margin: What is compared.
+    From a conflict score of `tau` on the evidence is called disputed.
     """
     support, refute = (evidence_mass(tagged, side) for side in SIDES)
     whole = support + refute if margin == "share" and support + refute > 0 else 1.0

@@ -16,7 +16,6 @@ class TaggedPassage:
     """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
 
     Attributes:
-        passage: The passage.
         relevance: rel_i, normalised over what was retrieved, in [0, 1].
         relation: t_i; `INVALID` where there is no label; such a passage is in no cluster.
         confidence: u_i, the probability of that relation, in [0, 1].

@@ -27,12 +27,7 @@ from pipelines.evidence.labeller import Labeller
 
 @dataclass(frozen=True)
 class TemplateWriter:
-    """The template.
-
-    Attributes:
-        case: What there is to write from.
-        readings: What the tagger says of each packet, read as one text.
-    """
+    """The template; readings are what the tagger says of each packet, read as one text."""
 
     case: Case
     readings: Mapping[PacketName, Ruling]
@@ -72,12 +67,11 @@ async def template_writer(case: Case, labeller: Labeller) -> TemplateWriter:
         for name, packet in case.packets.items()
     }
     # Equal packets are one document, so that a language model is not asked twice.
-    wanted = {
-        text: Document(id=f"packet {n}", text=text) for n, text in enumerate(texts.values()) if text
-    }
+    wanted = [text for text in dict.fromkeys(texts.values()) if text]
     readings = {"": Ruling(Stance.NOT_ENOUGH_INFO, 0.0)}
     if wanted:
-        labelled = await labeller([case.claim], list(wanted.values()))
+        documents = [Document(id=f"packet {n}", text=text) for n, text in enumerate(wanted)]
+        labelled = await labeller([case.claim], documents)
         readings |= dict(zip(wanted, map(_reading, labelled.judgements), strict=True))
     return TemplateWriter(case, {name: readings[text] for name, text in texts.items()})
 
@@ -91,9 +85,7 @@ def _reading(judgement: Judgement) -> Ruling:
 class ModelWriter:
     """A language model that has written; what its texts say does not depend on a method's stance.
 
-    Attributes:
-        narratives: Its texts from passages.
-        answers: Its texts from evidence tables.
+    Narratives are its texts from passages, answers those from evidence tables.
     """
 
     narratives: Mapping[PacketName, Outcome]
@@ -124,13 +116,9 @@ async def model_writer(
 ) -> ModelWriter:
     """Have a language model write the five texts.
 
-    Args:
-        case: What there is to write from.
-        policy: What a sentence must cite.
-        generator: Writes.
-        first: Of a question, the answer that tags are relations to; None of a claim. Where it could
-            not be read there are no tags, and what is made of them is unreadable, too.
-        gold: Of a question, the answer that gold relations are to.
+    Of a question, `first` is the answer that tags are relations to, `gold` the one that gold
+    relations are to. Where the first could not be read there are no tags, and what is made of them
+    is unreadable, too.
 
     Raises:
         RequestError: A packet does not fit the model's context.

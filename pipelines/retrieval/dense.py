@@ -124,13 +124,9 @@ def write_embeddings(
     file: Path,
     on_progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Embed texts into a file of NumPy's format, a part at a time.
+    """Embed passages into a file of NumPy's format, a part at a time.
 
-    Args:
-        texts: The passages.
-        embedder: The model.
-        file: To write.
-        on_progress: Told how many were embedded since it was last told.
+    `on_progress` is told how many were embedded since it was last told.
     """
     import numpy as np
 
@@ -147,12 +143,7 @@ def write_embeddings(
 
 
 class Dense:
-    """Embeddings that were written by `write_embeddings`; they stay on the disk.
-
-    Args:
-        file: The file.
-        embedder: The model that they were written with.
-    """
+    """Embeddings that `write_embeddings` wrote with the same model; they stay on the disk."""
 
     def __init__(self, file: Path, embedder: Embedder) -> None:
         import numpy as np

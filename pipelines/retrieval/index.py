@@ -17,6 +17,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,14 +46,9 @@ LOCK = ".building"
 
 
 class About(BaseModel):
-    """What an index was built from.
+    """What an index was built from: `files` is the folder of its build, `model` a digest.
 
-    Attributes:
-        format: Version of these files.
-        files: The folder of its build.
-        passages: How many there are.
-        model: Digest of the embedding model; None without one.
-        model_path: Where that model lay.
+    Without an embedding model there is neither digest nor path.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -71,7 +67,7 @@ class Retrieved:
     Attributes:
         passage: The passage.
         relevance: Its score over that of the best one, in [0, 1].
-        score: As the method gives it: BM25, cosine, or fused reciprocal ranks.
+        score: By the method: BM25, cosine, or fused reciprocal ranks.
     """
 
     passage: Document
@@ -112,11 +108,11 @@ def build(
             raise InputError(f"{folder} holds files that are no index; name another folder")
         with (folder / LOCK).open("w") as lock:
             hold(lock, f"another process is building {folder}; wait for it")
-            before = _about(folder).files if (folder / ABOUT).exists() else ""
+            before = _about(folder).files if (folder / ABOUT).exists() else f"{FILES}0"
             for entry in folder.glob(f"{FILES}*"):
                 if entry.name != before:
                     shutil.rmtree(entry)
-            own = f"{FILES}{int(before.removeprefix(FILES) or 0) + 1}"
+            own = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
             _write(passages, folder / own, embedder, on_progress)
             about = About(
                 format=FORMAT,
@@ -136,10 +132,8 @@ def build(
 class Index:
     """An index that was built; only what a query needs is read from the disk.
 
-    Args:
-        folder: The folder.
-        embedder: The embedding model, if any method but "bm25" is asked. By default the one that
-            the index was built with, where it lies.
+    Any method but "bm25" asks for an embedding model, by default the one that the index was built
+    with, where it lies.
 
     Raises:
         InputError: The folder is no index of this version, is damaged, or was built with another
@@ -162,8 +156,6 @@ class Index:
             offsets = self._files / "offsets.npy"
             self._offsets = np.load(offsets, mmap_mode="r", allow_pickle=False)
             self._lines = (self._files / "passages.jsonl").open("rb")  # closed with the process
-        self._bm25: Bm25 | None = None
-        self._dense: Dense | None = None
 
     def __len__(self) -> int:
         return self.about.passages
@@ -184,13 +176,8 @@ class Index:
     ) -> list[Retrieved]:
         """The k passages that fit a query best, the best first; ties in the order of the index.
 
-        By words, passages that share none with the query are not found.
-
-        Args:
-            query: A question or a claim.
-            k: At most so many, at least 1.
-            method: Which ranking.
-            among: Positions of the passages that may be found; None for all.
+        By words, passages that share none with the query are not found. `among` are positions of
+        the passages that may be found.
 
         Raises:
             InputError: The index has no embeddings, or their model is not to be had.
@@ -216,7 +203,7 @@ class Index:
     ) -> list[tuple[int, float]]:
         import numpy as np
 
-        ranker = self._words() if method == "bm25" else self._meaning()
+        ranker = self._words if method == "bm25" else self._meaning
         with _telling_damage(self.folder):
             scores = ranker.scores(query)
         allowed = np.arange(len(scores)) if among is None else np.unique(np.asarray(among, int))
@@ -227,46 +214,38 @@ class Index:
             if method != "bm25" or scores[position] > 0
         ]
 
+    @cached_property
     def _words(self) -> Bm25:
-        if self._bm25 is None:
-            with _telling_damage(self.folder):
-                self._bm25 = Bm25(self._files / "bm25")
-        return self._bm25
+        with _telling_damage(self.folder):
+            return Bm25(self._files / "bm25")
 
+    @cached_property
     def _meaning(self) -> Dense:
-        if self._dense is None:
-            if self.about.model is None or self.about.model_path is None:
-                raise InputError(
-                    f"{self.folder} was built without an embedding model, so it can be searched "
-                    "by bm25 alone; build it again with one"
-                )
-            if self._embedder is None:
-                self._embedder = _embedder_of(self.about, self.folder)
-            with _telling_damage(self.folder):
-                self._dense = Dense(self._files / "embeddings.npy", self._embedder)
-        return self._dense
+        path = self.about.model_path
+        if self.about.model is None or path is None:
+            raise InputError(
+                f"{self.folder} was built without an embedding model, so it can be searched by "
+                "bm25 alone; build it again with one"
+            )
+        embedder = self._embedder or Embedder(path)
+        if self._embedder is None and not path.is_dir():
+            raise InputError(
+                f"{self.folder} was built with the embedding model {path}, which is not there any "
+                "more; say where it is, or search by bm25"
+            )
+        if embedder.digest != self.about.model:
+            raise InputError(
+                f"the embedding model {path} has changed since {self.folder} was built; build the "
+                "index again"
+            )
+        with _telling_damage(self.folder):
+            return Dense(self._files / "embeddings.npy", embedder)
 
 
 def in_index(file: Path) -> bool:
     """Whether a file is a part of an index's build."""
     build_of = file.parent
     return build_of.name.startswith(FILES) and (build_of.parent / LOCK).exists()
-
-
-def _embedder_of(about: About, folder: Path) -> Embedder:
-    assert about.model_path is not None  # noqa: S101  asked before
-    if not about.model_path.is_dir():
-        raise InputError(
-            f"{folder} was built with the embedding model {about.model_path}, which is not there "
-            "any more; say where it is, or search by bm25"
-        )
-    embedder = Embedder(about.model_path)
-    if embedder.digest != about.model:
-        raise InputError(
-            f"the embedding model {about.model_path} has changed since {folder} was built; build "
-            "the index again"
-        )
-    return embedder
 
 
 def _about(folder: Path) -> About:

@@ -49,8 +49,12 @@ def figure(key: str, title: str, of: Figure) -> Measure[Line[ClaimResult]]:
 DATA: Final = Column[Any]("dataset", "Data")
 METHOD: Final = Column[Line[Any]]("method", "Method")
 RATE: Final = figure("contradiction_rate", "Contradiction rate", figures.contradiction_rate)
-PRECISION: Final = figure("precision", "Citation precision", figures.citation_precision)
-RECALL: Final = figure("recall", "Citation recall", figures.citation_recall)
+PRECISION: Final = figure(
+    "precision", "Citation precision", lambda own, method: figures.citations(own, method).precision
+)
+RECALL: Final = figure(
+    "recall", "Citation recall", lambda own, method: figures.citations(own, method).recall
+)
 UNREADABLE: Final = Column[Line[ClaimResult]](
     "unreadable", "Unreadable", lambda line: figures.unreadable(line.own, line.method)
 )
@@ -84,7 +88,7 @@ def citations(results: Results) -> Table:
             Column(
                 "statements",
                 "Statements",
-                lambda line: figures.citation_figures(line.own, line.method)[2],
+                lambda line: figures.citations(line.own, line.method).statements,
             ),
         ],
         quoted=paper.TABLE_V,

@@ -17,9 +17,7 @@ from pipelines.conrag.tagged import SIDES
 from pipelines.metrics.proportion import proportion
 from pipelines.report.table import Column, Measure, Table
 
-ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = (
-    str(row["category"]) for row in paper.PERCENT
-)
+ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
 CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
 

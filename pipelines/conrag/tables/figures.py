@@ -4,6 +4,7 @@ Every figure is over claims that were answered; None says that there is nothing 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from pipelines.conrag.hallucination import CheckedSentence
 from pipelines.conrag.methods import METHODS
@@ -159,38 +160,35 @@ def mean_evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None
     )
 
 
-def citation_figures(
-    own: Sequence[ClaimResult], method: str
-) -> tuple[Estimate | None, Estimate | None, int]:
-    """Citation precision and recall, and the number of statements.
+class Citations(NamedTuple):
+    """Citation precision and recall, and the number of statements that they are of."""
 
-    Over all statements of all answers together; of questions, the mean over their answers, as ALCE
-    has it.
+    precision: Estimate | None
+    recall: Estimate | None
+    statements: int
+
+
+def citations(own: Sequence[ClaimResult], method: str) -> Citations:
+    """Over all statements of all answers together; of responses, which cite nothing, none.
+
+    Of questions precision and recall are means over their answers, as ALCE has it.
     """
+    if of_responses(own):
+        return Citations(None, None, 0)
     asked = [each.citations for each in _worth(own, method)]
     if asked:
-        return (
+        return Citations(
             _mean(each.precision for each in asked),
             _mean(each.recall for each in asked),
             sum(each.sentences for each in asked),
         )
     worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
     statements = sum(each.sentences for each in worth)
-    return (
+    return Citations(
         proportion(sum(each.needed for each in worth), sum(each.citations for each in worth)),
         proportion(sum(each.supported for each in worth), statements),
         statements,
     )
-
-
-def citation_precision(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Citation precision; None of responses, which cite nothing."""
-    return None if of_responses(own) else citation_figures(own, method)[0]
-
-
-def citation_recall(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Citation recall, likewise."""
-    return None if of_responses(own) else citation_figures(own, method)[1]
 
 
 def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:

@@ -41,11 +41,8 @@ def contradictions(outcome: Outcome, truth: Truth, *, disclosure: bool = True) -
     side contradicts the packet where a passage of the packet really takes the other, and the answer
     does not say so: no statement about the other side or about the conflict cites it.
 
-    Args:
-        outcome: The answer, and the packet it was written from.
-        truth: What the passages really say.
-        disclosure: Whether what the answer itself says of the other side counts for it. Without,
-            a statement contradicts wherever the packet has the other side.
+    Without `disclosure`, what the answer itself says of the other side does not count for it: a
+    statement contradicts wherever the packet has the other side.
     """
 
     def hidden(other: Relation) -> set[str]:

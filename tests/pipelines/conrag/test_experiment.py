@@ -19,7 +19,7 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS, METHODS
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import Scope, search_of
+from pipelines.conrag.search import Scope, Search
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import every as tables
@@ -445,7 +445,7 @@ def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) ->
     data = datasets.read("claims", claims_file(tmp_path))
     counts: dict[Scope, int] = {"own": 2, "all": 4}
     for among, count in counts.items():
-        find = search_of(data, tmp_path / among, method="bm25", among=among, embedder=None)
+        find = Search(data, tmp_path / among, method="bm25", among=among, embedder=None)
         retrieved = find(data.queries[0], 20)
         assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
         opened = [each for each in retrieved if "1932" in each.passage.text]
