@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.packet import Packet
@@ -22,7 +22,7 @@ ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refu
 """What a sentence speaks of that gives a stance."""
 
 
-class Evidence(BaseModel):
+class Evidence(BaseModel, frozen=True):
     """A row of the evidence table (ConRAG, section 2, sort).
 
     Attributes:
@@ -33,8 +33,6 @@ class Evidence(BaseModel):
             the labeller names none that the passage has.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     number: int
     passage: Document
     relation: Relation
@@ -43,7 +41,7 @@ class Evidence(BaseModel):
     rationale: str | None
 
 
-class AnswerSentence(BaseModel):
+class AnswerSentence(BaseModel, frozen=True):
     """A sentence of the answer, bound to evidence.
 
     Attributes:
@@ -53,8 +51,6 @@ class AnswerSentence(BaseModel):
         repaired: Whether it was written anew because of a problem, and has none now.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     text: str
     cites: tuple[int, ...] = ()
     about: About = "answer"
@@ -62,7 +58,7 @@ class AnswerSentence(BaseModel):
     repaired: bool = False
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """The structured output (ConRAG, section 2).
 
     Attributes:
@@ -81,8 +77,6 @@ class Answer(BaseModel):
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
         truncations: Passages of which the labeller read a part.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     query: str
     first_answer: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Released data sets whose passages lie in files of their own, as claims: one loader each."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nli.windows import Span, sentences
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
@@ -62,26 +62,19 @@ def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
 
 
 def from_fever(
-    claims: Sequence[FeverClaim],
-    pages: Mapping[str, Mapping[int, str]],
-    further: Mapping[int, Collection[str]] | None = None,
+    claims: Sequence[FeverClaim], pages: Mapping[str, Mapping[int, str]]
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
     To be given the right pages is half of what FEVER asks, and a claim without evidence is given
     none. Where pages are to be found as well, `fever_passages` is what all claims are searched in.
-    Evidence that is not on the pages stays: it is not found.
-
-    Args:
-        claims: Of one file.
-        pages: As `pipelines.data.fever.read_wikipedia` gives them; others are passed over.
-        further: Claim id -> titles of further pages to retrieve from, those that a search for pages
-            found, for instance. It may name pages for claims without evidence.
+    Evidence that is not on the pages (`pipelines.data.fever.read_wikipedia`) stays: it is not
+    found.
     """
     sentences = {page: _page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
-        named = [pointer.page for pointers in claim.evidence for pointer in pointers]
-        keys = dict.fromkeys(map(page_key, [*named, *(further or {}).get(claim.id, ())]))
+        named = (pointer.page for pointers in claim.evidence for pointer in pointers)
+        keys = dict.fromkeys(map(page_key, named))
         sets = [
             frozenset(_pointer_id(page_key(page), number) for page, number in pointers)
             for pointers in claim.evidence

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.text.words import FUNCTION_WORDS, words
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w[\w'’-]*|[^\w\s]")
 
 
-class EdgeWeights(BaseModel):
+class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
     """What an edge's weight is made of; the paper names the parts and gives no figures.
 
     Attributes:
@@ -28,8 +28,6 @@ class EdgeWeights(BaseModel):
             other end however weak it is, since any edge raises modularity.
         neighbours: Each passage keeps the edges to so many passages with the most similar words.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     topical: float = Field(0.7, ge=0)
     entities: float = Field(0.3, ge=0)

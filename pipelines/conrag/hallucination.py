@@ -10,19 +10,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from nli.windows import Span
 from pipelines.conrag.stance import Stance
 from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate, check_confidence
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
 
+CONFIDENCE = 0.95
 _TOKEN = re.compile(r"\S+")
 
 
-class ResponseSentence(BaseModel):
+class ResponseSentence(BaseModel, frozen=True):
     """Where a claim stands, if it is a sentence of a response.
 
     Attributes:
@@ -30,8 +31,6 @@ class ResponseSentence(BaseModel):
         tokens: How many tokens the sentence has.
         hallucinated: Those of them that people marked.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     response: str
     source: str
@@ -72,36 +71,20 @@ def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
     )
 
 
-def token_f1(
-    checked: Sequence[CheckedSentence],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1_000,
-    seed: int = 0,
-) -> Estimate | None:
+def token_f1(checked: Sequence[CheckedSentence], *, resamples: int = 1_000) -> Estimate | None:
     """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
 
     A flagged sentence has all its tokens flagged. Tokens of all responses are counted before F1 is
     taken (micro-average): most responses have none that is hallucinated, and by themselves no F1.
 
-    The interval is of the percentile bootstrap over sources; resamples without an F1 are passed
-    over. At 0 and at 1 it would have a width of 0, however few the sources: there, and for a single
-    source, the value comes without one.
-
-    Args:
-        checked: Sentences of responses.
-        confidence: Level of the interval, in (0, 1).
-        resamples: Bootstrap samples.
-        seed: Equal seeds give equal intervals.
+    The 95 % interval is of the percentile bootstrap over sources, seed 0; resamples without an F1
+    are passed over. At 0 and at 1 it would have a width of 0, however few the sources: there, and
+    for a single source, the value comes without one.
 
     Returns:
         A value in [0, 1], of as many observations as tokens; None where no token is either flagged
         or marked.
-
-    Raises:
-        ValueError: The level is outside (0, 1).
     """
-    check_confidence(confidence)
     # By source, tokens that are flagged and marked, only flagged, and only marked.
     by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in checked:
@@ -117,33 +100,31 @@ def token_f1(
         return None
     n = sum(each.sentence.tokens for each in checked)
     if len(counts) == 1 or value in (0, 1):
-        return Estimate(value, None, None, n, confidence)
+        return Estimate(value, None, None, n)
 
     import numpy as np
 
-    rng, even = np.random.default_rng(seed), np.full(len(counts), 1 / len(counts))
+    rng, even = np.random.default_rng(0), np.full(len(counts), 1 / len(counts))
     # How often each source is drawn, times its counts: (resamples, 3).
     drawn = np.array([rng.multinomial(len(counts), even) @ counts for _ in range(resamples)])
     drawn = drawn[drawn.sum(axis=1) > 0]
     found = 2 * drawn[:, 0] / (2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2])
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(found, [tail, 1 - tail])
     # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
-    return Estimate(value, min(float(low), value), max(float(high), value), n, confidence)
+    return Estimate(value, min(float(low), value), max(float(high), value), n, CONFIDENCE)
 
 
-def passage_auc(checked: Sequence[CheckedSentence], *, confidence: float = 0.95) -> Estimate | None:
+def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
 
     The paper does not say what its passages are; here they are whole responses. A sentence scores
     1 - support, a response as its worst sentence. A response is hallucinated where one of its
-    sentences has a mark. The interval is clustered by source, its level in (0, 1).
+    sentences has a mark. The interval is clustered by source.
 
     Returns:
         A value in [0, 1], of as many observations as responses; None where all responses are
         hallucinated, or none is.
-
-    Raises:
-        ValueError: The level is outside (0, 1).
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
     for each in checked:
@@ -152,7 +133,6 @@ def passage_auc(checked: Sequence[CheckedSentence], *, confidence: float = 0.95)
         [max(1 - each.support for each in own) for own in responses.values()],
         [any(each.gold is not Stance.SUPPORT for each in own) for own in responses.values()],
         [own[0].sentence.source for own in responses.values()],
-        confidence=confidence,
     )
 
 

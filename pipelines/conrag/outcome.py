@@ -1,21 +1,19 @@
 """What a method makes of a claim, in terms that all methods share."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conrag.answer import SIDE, About
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation
 
 
-class Statement(BaseModel):
+class Statement(BaseModel, frozen=True):
     """A sentence of an answer.
 
     Attributes:
         text: Without citation marks.
         cites: Ids of passages, in the order cited.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     about: About
@@ -27,7 +25,7 @@ class Statement(BaseModel):
         return SIDE.get(self.about)
 
 
-class Outcome(BaseModel):
+class Outcome(BaseModel, frozen=True):
     """A stance, and an answer from a packet of passages.
 
     Attributes:
@@ -39,8 +37,6 @@ class Outcome(BaseModel):
         problem: Why there is no answer, in one line.
         raw: The reply of a language model that could not be read.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     stance: Stance
     packet: tuple[str, ...]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.graph import jaccard
@@ -16,7 +16,7 @@ from pipelines.text.words import content_words
 PANEL = "Evidence and stance (ConRAG, Table III)"
 
 
-class PacketSettings(BaseModel):
+class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     """How a packet is made up (ConRAG, section 2 and Table III).
 
     Attributes:
@@ -28,8 +28,6 @@ class PacketSettings(BaseModel):
         near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
             are one. Of opposite tags they are what a conflict over one word looks like.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     size: Annotated[
         int, Field(ge=2), Option("k', passages of the evidence.", name="--packet", panel=PANEL)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence
 from pipelines.conrag.packet import PANEL
@@ -17,15 +17,13 @@ _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
 _MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 
 
-class CitationPolicy(BaseModel):
+class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     """What is asked of every sentence that says something of the evidence.
 
     Attributes:
         numbers: Whether each number of a sentence must stand in a passage that it cites.
         sources: Least independent sources; 1 asks for no more than a citation.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     numbers: bool = True
     sources: Annotated[

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_serializer
+from pydantic import BaseModel, Field, field_serializer
 
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.outcome import Outcome
@@ -11,7 +11,7 @@ from pipelines.evidence.judgement import Relation, Truncation
 from pipelines.metrics.citations import CitationCounts
 
 
-class Passage(BaseModel):
+class Passage(BaseModel, frozen=True):
     """A retrieved passage.
 
     Attributes:
@@ -20,8 +20,6 @@ class Passage(BaseModel):
         confidence: Of the tag, in [0, 1].
         truth: What the data say of it; None where they say nothing.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     title: str | None
@@ -32,7 +30,7 @@ class Passage(BaseModel):
     truth: Relation | None
 
 
-class AnswerWorth(BaseModel):
+class AnswerWorth(BaseModel, frozen=True):
     """What one answer to a question is worth.
 
     Attributes:
@@ -44,8 +42,6 @@ class AnswerWorth(BaseModel):
         recall: Share of what is to be said that is said, in [0, 1].
     """
 
-    model_config = ConfigDict(frozen=True)
-
     citations: CitationCounts
     statements: int = Field(ge=0)
     contradicting: int = Field(ge=0)
@@ -53,7 +49,7 @@ class AnswerWorth(BaseModel):
     recall: float | None
 
 
-class AnsweredQuestion(BaseModel):
+class AnsweredQuestion(BaseModel, frozen=True):
     """What is kept of a question beside the methods' outcomes.
 
     Attributes:
@@ -64,8 +60,6 @@ class AnsweredQuestion(BaseModel):
         truncations: Texts of which the labeller read a part then.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     first_answer: tuple[str, ...]
     problem: str | None
     raw: str | None
@@ -74,7 +68,7 @@ class AnsweredQuestion(BaseModel):
     truncations: tuple[Truncation, ...] = ()
 
 
-class ClaimResult(BaseModel):
+class ClaimResult(BaseModel, frozen=True):
     """One claim.
 
     Attributes:
@@ -93,8 +87,6 @@ class ClaimResult(BaseModel):
             first answer then, and `truth` to the gold one.
         error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     claim: str

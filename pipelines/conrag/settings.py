@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.graph import EdgeWeights
 from pipelines.conrag.packet import PANEL, PacketSettings
@@ -26,13 +26,11 @@ WriterName = Literal["template", "llm"]
 SEARCH_PANEL = "Search"
 
 
-class ConragSettings(BaseModel):
+class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """The parameters of ConRAG; defaults of Table III, where it gives one.
 
     To weigh passages by their relevance in U_sup and U_ref is an extension that the paper names.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     depth: Annotated[
         int, Field(ge=1), Option("Passages that are found.", name="--k", panel=SEARCH_PANEL)

@@ -21,7 +21,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -45,13 +45,11 @@ FILES = "files-"
 LOCK = ".building"
 
 
-class About(BaseModel):
+class About(BaseModel, frozen=True):
     """What an index was built from: `files` is the folder of its build, `model` a digest.
 
     Without an embedding model there is neither digest nor path.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     format: int
     files: str = Field(pattern=f"^{FILES}[0-9]+$")

@@ -23,6 +23,8 @@ from pipelines.report.table import HERE, Column, Measure, Table
 BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 """Table VIII: name, lower end, upper end; the last one has its upper end in it."""
 
+FAILURES_SHOWN = 1_000
+
 KAPPAS: Mapping[str, Callable[[ClaimResult], float]] = {
     "κ over passages": lambda result: result.kappa,
     "κ over clusters": lambda result: result.kappa_clusters,
@@ -44,7 +46,7 @@ RESPONSES = (
 )
 
 
-def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
+def all_tables(results: Results) -> list[Table]:
     """Every table of a run folder; of failures the first ones are listed."""
     done = figures.answered(results)
     return [
@@ -57,7 +59,7 @@ def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
         paired(done),
         error_table(done),
         errors_to_sort(done),
-        failures(results, failed_shown),
+        failures(results),
     ]
 
 
@@ -242,7 +244,7 @@ def paired(results: Results) -> Table:
     )
 
 
-def failures(results: Results, shown: int) -> Table:
+def failures(results: Results) -> Table:
     """Claims that could not be judged, and labels that could not be read."""
     return failure_table(
         (lost for name, own in results.items() for each in own for lost in _lost(name, each)),
@@ -251,7 +253,7 @@ def failures(results: Results, shown: int) -> Table:
             Column("dataset", "Data", lambda at: at[0]),
             Column("claim", "Claim", lambda at: at[1]),
         ],
-        most=shown,
+        most=FAILURES_SHOWN,
     )
 
 
