@@ -23,7 +23,7 @@ class Cluster:
         members: Ids of its passages: those of the dominant tag first, each kind by confidence.
         tag: The dominant tag.
         confidence: The confidences of the members with that tag, summed; at least 0.
-        representative: Id of the member that is the surest of that tag.
+        representative: The member that is the surest of that tag.
     """
 
     name: str

@@ -29,13 +29,12 @@ def from_scifact(
     for claim in claims:
         cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
         side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
-        sets: list[frozenset[str]] = []
-        relations: dict[str, Relation] = {}
-        for name, rationales in claim.evidence.items():
-            for rationale in rationales:
-                units = frozenset(f"{name}:{number}" for number in rationale.sentences)
-                sets.append(units)
-                relations |= dict.fromkeys(units, side[rationale.label])
+        rationales = [
+            (frozenset(f"{name}:{number}" for number in each.sentences), side[each.label])
+            for name, own in claim.evidence.items()
+            for each in own
+        ]
+        relations = {name: relation for units, relation in rationales for name in units}
         yield Query(
             id=str(claim.id),
             source="scifact",
@@ -43,16 +42,13 @@ def from_scifact(
             passages=tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus})),
             stance=stance_of({*relations.values()}),
             disputed=conflicting([*relations.values()]),
-            evidence=tuple(dict.fromkeys(sets)),
+            evidence=tuple(dict.fromkeys(units for units, _ in rationales)),
             relations=relations,
         )
 
 
 def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
-    """The sentences of all abstracts, to be indexed as the corpus that all claims are searched in.
-
-    Their ids are those of `from_scifact`.
-    """
+    """The sentences of all abstracts, as `from_scifact` names them: a corpus to search in."""
     return [
         Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
         for name, abstract in corpus.items()
@@ -92,10 +88,7 @@ def from_fever(
 
 
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
-    """The sentences of all pages, to be indexed as the corpus that all claims are searched in.
-
-    Their ids are those of `from_fever`, which takes the same pages.
-    """
+    """The sentences of all pages, as `from_fever` names them: a corpus to search in."""
     return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
 
 

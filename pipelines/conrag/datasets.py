@@ -101,13 +101,10 @@ HALVED = ("fool-me-twice", "climate-fever", "wice")
 def read(
     name: DatasetName, path: Path, *, corpus: Path | None = None, part: Part = "all"
 ) -> Dataset:
-    """The claims of a released file.
+    """The claims of a released file; "claims" is the unified format of docs/conflict-detection.md.
 
-    Args:
-        name: Which release; "claims" is the unified format of docs/conflict-detection.md.
-        path: The file of claims.
-        corpus: The passages of those that have them in files of their own; see `WITH_CORPUS`.
-        part: Which half, by the claims' text. It is for sets of which a half is trained on.
+    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is taken by
+    the claims' text; that is for sets of which the other half is trained on.
 
     Raises:
         InputError: A file cannot be read or is of another format, a corpus is missing or has no
@@ -140,7 +137,7 @@ def read(
         hashlib.sha256(read_bytes(path)).hexdigest(),
         part,
         tuple(chosen),
-        tuple(passages if passages is not None else _passages_of(chosen)),
+        tuple(_passages_of(chosen) if passages is None else passages),
     )
 
 

@@ -167,18 +167,13 @@ def _search(
 ) -> Search:
     """The index of the claims' passages, made or opened."""
     with models.counting("passages", len(claims.corpus)) as counter:
-
-        def on_progress(more: int) -> None:
-            for _ in range(more):
-                counter.advance()
-
         return Search(
             claims,
             models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
             method=options.method,
             among=options.among,
             embedder=Embedder(embedding) if embedding else None,
-            on_progress=on_progress,
+            on_embedded=counter.advance,
         )
 
 

@@ -112,8 +112,7 @@ async def write(
     be read, there is no answer either. Of a claim it is None.
 
     Raises:
-        RequestError: The evidence does not fit the model's context.
-        ServingError: No server can be had.
+        RequestError, ServingError: As of `Generator.ask`.
     """
     if first is not None and first.problem is not None:
         return GeneratedAnswer((), problem=first.problem, raw=first.raw)
@@ -173,8 +172,7 @@ async def write_plainly(
     what is not there, is not cited.
 
     Raises:
-        RequestError: The passages do not fit the model's context.
-        ServingError: No server can be had.
+        RequestError, ServingError: As of `Generator.ask`.
     """
     if not packet:
         return nothing_found(question=question)

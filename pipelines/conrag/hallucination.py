@@ -81,9 +81,7 @@ def token_f1(checked: Sequence[CheckedSentence], *, resamples: int = 1_000) -> E
     are passed over. At 0 and at 1 it would have a width of 0, however few the sources: there, and
     for a single source, the value comes without one.
 
-    Returns:
-        A value in [0, 1], of as many observations as tokens; None where no token is either flagged
-        or marked.
+    Of as many observations as tokens; None where no token is either flagged or marked.
     """
     # By source, tokens that are flagged and marked, only flagged, and only marked.
     by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
@@ -122,9 +120,7 @@ def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     1 - support, a response as its worst sentence. A response is hallucinated where one of its
     sentences has a mark. The interval is clustered by source.
 
-    Returns:
-        A value in [0, 1], of as many observations as responses; None where all responses are
-        hallucinated, or none is.
+    Of as many observations as responses; None where all of them are hallucinated, or none is.
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
     for each in checked:
@@ -143,8 +139,7 @@ def accepted_contradictions(checked: Iterable[CheckedSentence]) -> Estimate | No
     statements are the sentences that it lets pass as supported, and one of them contradicts the
     source where a mark of people says that it does, whatever the method's answer shows.
 
-    Returns:
-        A value in [0, 1] with the Wilson interval; None where no sentence is accepted.
+    The interval is Wilson's; None where no sentence is accepted.
     """
     accepted = [each for each in checked if not each.flagged]
     return proportion(sum(each.gold is Stance.REFUTE for each in accepted), len(accepted))

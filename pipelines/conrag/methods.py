@@ -16,7 +16,7 @@ from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.graph import similarity_graph
 from pipelines.conrag.outcome import Outcome, Statement
-from pipelines.conrag.packet import PacketSettings, select
+from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import STANCE_OF, Stance, delta_rule
 from pipelines.conrag.tagged import SIDES, TaggedPassage, evidence_mass
@@ -209,8 +209,8 @@ def support_share(support: float, refute: float) -> float:
     have a single label, of the joined text, and take the tagger's probability of support in place
     of a share.
 
-    Returns:
-        support / (support + refute), in [0, 1]; 0 without evidence, which supports nothing.
+    The share is support / (support + refute), in [0, 1]; 0 without evidence, which supports
+    nothing.
     """
     return support / (support + refute) if support > 0 else 0.0
 
@@ -229,7 +229,7 @@ def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> l
 
 def _analyse_apart(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> Analysis:
     """The analysis where every passage is a cluster and none is a near-duplicate."""
-    packet = PacketSettings(**settings.packet.model_dump() | {"near_duplicate": 1.0})
+    packet = settings.packet.model_copy(update={"near_duplicate": 1.0})
     return analyse(
         tagged,
         settings.model_copy(update={"packet": packet}),

@@ -8,12 +8,7 @@ from pipelines.evidence.judgement import Relation
 
 
 class Statement(BaseModel, frozen=True):
-    """A sentence of an answer.
-
-    Attributes:
-        text: Without citation marks.
-        cites: Ids of passages, in the order cited.
-    """
+    """A sentence of an answer, without citation marks; ids of passages are in the order cited."""
 
     text: str
     about: About

@@ -20,9 +20,6 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     """How a packet is made up (ConRAG, section 2 and Table III).
 
     Attributes:
-        size: k', passages for the generator.
-        tau: From this conflict score on both sides are shown.
-        per_cluster: m, most passages of one cluster.
         irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
             The paper gives no figure.
         near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
@@ -74,11 +71,8 @@ def select(
     which may leave out the only passage that a stance rests on, so that the answer could not cite
     it. And redundancy control below tau is optional there.
 
-    Args:
-        tagged: The retrieved passages; their order decides nothing.
-        clusters: A partition of them.
-        kappa: Their conflict score, in [0, 1].
-        settings: Sizes and thresholds.
+    The order of passages decides nothing. Clusters are a partition of them, kappa their conflict
+    score, in [0, 1].
     """
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     words = {each.id: content_words(each.passage.text) for each in tagged}

@@ -1,7 +1,7 @@
 """Figures of the paper, which stand beside ours for orientation (ConRAG, section 3)."""
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.table import quote
+from pipelines.report.table import Quoted, quote
 
 TABLE_IV = quote(
     "dataset method accuracy accuracy_low accuracy_high evidence_f1 contradiction_rate",
@@ -84,7 +84,7 @@ PERCENT = {
 }
 """Share of errors by category, on FEVER, SciFact, ALCE and RAGTruth."""
 
-TABLE_IX = tuple(
+TABLE_IX: tuple[Quoted, ...] = tuple(
     {
         "dataset": dataset,
         "category": category,

@@ -20,9 +20,8 @@ _MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     """What is asked of every sentence that says something of the evidence.
 
-    Attributes:
-        numbers: Whether each number of a sentence must stand in a passage that it cites.
-        sources: Least independent sources; 1 asks for no more than a citation.
+    Each number of a sentence must stand in a passage that it cites, unless `numbers` is off; one
+    source asks for no more than a citation.
     """
 
     numbers: bool = True

@@ -20,8 +20,7 @@ class GoldAnswer:
     Attributes:
         answers: Aliases of each short answer that is to be named.
         claims: What the answer is to entail.
-        most: Short answers that are enough; None asks for all of them. ALCE asks for five of a
-            list (QAMPARI).
+        most: Short answers that are enough; None asks for all of them.
     """
 
     answers: tuple[tuple[str, ...], ...] = ()
@@ -51,8 +50,7 @@ class Query:
         passages: What there is to retrieve from for this claim.
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
-        evidence: Alternative sets of passage ids, each enough by itself; none where there is no
-            evidence to find.
+        evidence: Alternative sets of passage ids, each enough by itself.
         relations: Passage id -> what it says of the claim, as far as the data say.
         response: Where the claim stands, if it is a sentence of a response.
         gold_answer: What is known of the answer, if it is a question; then relations are to that.

@@ -36,8 +36,8 @@ class FirstAnswer:
     Attributes:
         claims: Statements, one for each thing that is asked for; none where the passages do not
             answer the question, or the reply was unreadable.
-        problem: Why there is no claim, in one line; None where the passages have no answer.
-        raw: The unreadable reply.
+        problem: Why there is no claim, in one line; None where the passages have no answer. What
+            could not be read is `raw`.
     """
 
     claims: tuple[str, ...]
@@ -51,8 +51,7 @@ async def first_answer(
     """Answer a question from the most relevant passages, in statements.
 
     Raises:
-        RequestError: The passages do not fit the model's context.
-        ServingError: No server can be had.
+        RequestError, ServingError: As of `Generator.ask`.
         ValueError: There is no generator.
     """
     if generator is None:

@@ -81,22 +81,19 @@ def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
     Evidence to be found are the sentences on either side.
     """
     for claim in claims:
+        found = {each.evidence_id: each for each in claim.evidences}
         relations = {
-            each.evidence_id: SIDE.get(each.evidence_label, Relation.IRRELEVANT)
-            for each in claim.evidences
+            name: SIDE.get(each.evidence_label, Relation.IRRELEVANT) for name, each in found.items()
         }
         gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
-        passages = {
-            each.evidence_id: Document(
-                id=each.evidence_id, text=each.evidence, title=each.article or None
-            )
-            for each in claim.evidences
-        }
         yield Query(
             id=claim.claim_id,
             source="climate-fever",
             claim=claim.claim,
-            passages=tuple(passages.values()),
+            passages=tuple(
+                Document(id=name, text=each.evidence, title=each.article or None)
+                for name, each in found.items()
+            ),
             stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
             disputed=claim.claim_label == "DISPUTED",
             evidence=(gold,) if gold else (),

@@ -55,7 +55,6 @@ class AnsweredQuestion(BaseModel, frozen=True):
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
-        worth: Method -> what its answer is worth.
         unreadable: Labels that could not be read when answers were judged; they bear nothing out.
         truncations: Texts of which the labeller read a part then.
     """
@@ -72,7 +71,6 @@ class ClaimResult(BaseModel, frozen=True):
     """One claim.
 
     Attributes:
-        id: Name of the claim within its data set.
         status: "answered", or "failed" (tried again when the run is resumed).
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
@@ -81,11 +79,9 @@ class ClaimResult(BaseModel, frozen=True):
         kappa: Conflict score over them, in [0, 1]; over clusters and over expected numbers of
             passages in `kappa_clusters` and `kappa_expected`.
         outcomes: Method -> what it makes of the claim.
-        truncations: Passages of which the labeller read a part.
         response: Where the claim stands, if it is a sentence of a response.
         question: What is kept of a question's answers, if it is one. Tags are relations to its
             first answer then, and `truth` to the gold one.
-        error: One line for "failed".
     """
 
     id: str

@@ -52,22 +52,18 @@ class Search:
         method: Method | None,
         among: Scope,
         embedder: Embedder | None,
-        on_progress: Callable[[int], None] = lambda _: None,
+        on_embedded: Callable[[], object] = lambda: None,
     ) -> None:
         if (folder / ABOUT).exists():
             self._index = Index(folder, embedder)
         else:
-            self._index = build(dataset.corpus, folder, embedder, on_progress)
+            self._index = build(dataset.corpus, folder, embedder, on_embedded)
         self._positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
         self._method = method or ("hybrid" if embedder else "bm25")
         self._among = among
 
     def __call__(self, query: Query, k: int) -> list[Retrieved]:
-        """The k passages that fit a claim best, the best first.
-
-        Raises:
-            InputError: As `Index.search`.
-        """
+        """The k passages that fit a claim best, the best first; see `Index.search`."""
         own = None
         if self._among == "own":
             own = [self._positions[passage.id] for passage in query.passages]

@@ -20,7 +20,6 @@ from pipelines.retrieval.index import DEPTH, Method
 from serving.connect import Role
 
 Weights = Literal["equal", "relevance"]
-Overflow = Literal["error", "cut"]
 WriterName = Literal["template", "llm"]
 
 SEARCH_PANEL = "Search"
@@ -75,7 +74,7 @@ class AnswerOptions(ServerOptions):
     """How passages are found and tagged, and who writes the answer from them."""
 
     on_overflow: Annotated[
-        Overflow,
+        Literal["error", "cut"],
         Option(
             "What to do with a text too long for the context; cuts are recorded.",
             only=Only(

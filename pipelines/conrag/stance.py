@@ -45,8 +45,7 @@ class Adjudication:
 
     Attributes:
         support, refute: U_sup and U_ref.
-        kappa: Conflict score, in [0, 1].
-        disputed: Whether the conflict score reaches tau, whatever the stance.
+        disputed: Whether the conflict score kappa reaches tau, whatever the stance.
     """
 
     stance: Stance

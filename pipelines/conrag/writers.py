@@ -121,8 +121,7 @@ async def model_writer(
     is unreadable, too.
 
     Raises:
-        RequestError: A packet does not fit the model's context.
-        ServingError: No server can be had.
+        RequestError, ServingError: As of `Generator.ask`.
     """
 
     async def narrative(packet: Sequence[TaggedPassage]) -> Outcome:

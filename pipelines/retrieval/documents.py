@@ -82,7 +82,7 @@ def _of(file: Path, name: str) -> Iterator[Document]:
             raise InputError(
                 f"{file}: {name!r} cannot name a document ({error.errors()[0]['msg']}); rename it"
             ) from error
+    elif not file.exists():
+        raise InputError(f"{file} does not exist")
     else:
-        if not file.exists():
-            raise InputError(f"{file} does not exist")
         raise InputError(f"{file} is of no kind that is read; documents end in {', '.join(READ)}")

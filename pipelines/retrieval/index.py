@@ -62,10 +62,8 @@ class About(BaseModel, frozen=True):
 class Retrieved:
     """A passage that was found.
 
-    Attributes:
-        passage: The passage.
-        relevance: Its score over that of the best one, in [0, 1].
-        score: By the method: BM25, cosine, or fused reciprocal ranks.
+    Its score is BM25, cosine or fused reciprocal ranks, its relevance that over the best one's, in
+    [0, 1].
     """
 
     passage: Document
@@ -77,15 +75,13 @@ def build(
     passages: Sequence[Document],
     folder: Path,
     embedder: Embedder | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_embedded: Callable[[], object] = lambda: None,
 ) -> "Index":
     """Build an index. A process that is killed leaves no half of one, and an old one as it was.
 
-    Args:
-        passages: At least one, with distinct ids.
-        folder: Made; an index that is there is replaced, anything else is not touched.
-        embedder: For retrieval by meaning; None for words alone.
-        on_progress: Told how many passages were embedded since it was last told.
+    Passages, at least one, have distinct ids. The folder is made; an index that is there is
+    replaced, anything else is not touched. Without an embedder the index is of words alone;
+    `on_embedded` is called for each passage that was embedded.
 
     Raises:
         InputError: There are no passages or two of one id, the folder holds something else or
@@ -111,7 +107,7 @@ def build(
                 if entry.name != before:
                     shutil.rmtree(entry)
             own = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
-            _write(passages, folder / own, embedder, on_progress)
+            _write(passages, folder / own, embedder, on_embedded)
             about = About(
                 format=FORMAT,
                 files=own,
@@ -280,7 +276,7 @@ def _write(
     passages: Sequence[Document],
     files: Path,
     embedder: Embedder | None,
-    on_progress: Callable[[int], None],
+    on_embedded: Callable[[], object],
 ) -> None:
     import numpy as np
 
@@ -295,4 +291,4 @@ def _write(
     texts = [passage.as_read() for passage in passages]
     write_bm25(texts, files / "bm25")
     if embedder is not None:
-        write_embeddings(texts, embedder, files / "embeddings.npy", on_progress)
+        write_embeddings(texts, embedder, files / "embeddings.npy", on_embedded)

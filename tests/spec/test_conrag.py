@@ -66,10 +66,15 @@ TAGGED = st.lists(
 )
 
 
+def grouped(tagged: Sequence[TaggedPassage]) -> list[Cluster]:
+    """Clusters as ConRAG makes them."""
+    return clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+
+
 def packet_of(
     tagged: Sequence[TaggedPassage], settings: PacketSettings
 ) -> tuple[Packet, list[Cluster]]:
-    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    found = grouped(tagged)
     return select(tagged, found, conflict_score(tagged), settings), found
 
 
@@ -195,8 +200,7 @@ def test_names_of_passages_decide_nothing() -> None:
     def sizes(prefix: str) -> list[int]:
         tagged = [passage(f"{prefix}{n}", S, 0.9, text=f"Aldham word{n}") for n in range(4)]
         tagged += [passage(f"m{n}", R, 0.9, text=f"Aldham other{n}") for n in range(4)]
-        found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
-        return sorted(len(each.members) for each in found)
+        return sorted(len(each.members) for each in grouped(tagged))
 
     assert sizes("a") == sizes("z")
 
@@ -226,7 +230,7 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
         *(passage(f"r{n}", R, 0.9, text=built.format("1911")) for n in range(3)),
         passage("i", I, 0.9, text="Cheese is made of milk."),
     ]
-    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    found = grouped(tagged)
     assert [(each.name, set(each.members)) for each in found] == [
         ("S1", {"s0", "s1", "s2"}),
         ("R1", {"r0", "r1", "r2"}),
@@ -239,12 +243,9 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
 def test_clusters_are_a_partition_whatever_the_order(
     tagged: list[TaggedPassage], seed: int
 ) -> None:
-    def found(passages: Sequence[TaggedPassage]) -> list[Cluster]:
-        return clusters(passages, communities(similarity_graph(passages, EdgeWeights())))
-
-    own = found(tagged)
+    own = grouped(tagged)
     assert sorted(name for each in own for name in each.members) == [each.id for each in tagged]
-    assert found(Random(seed).sample(tagged, len(tagged))) == own
+    assert grouped(Random(seed).sample(tagged, len(tagged))) == own
 
 
 # Packet
@@ -282,14 +283,7 @@ def test_near_duplicates_of_one_side_are_one_and_of_both_sides_a_conflict() -> N
     assert [each.id for each in packet.passages] == ["a", "c"]
 
 
-@given(
-    TAGGED,
-    st.integers(2, 10),
-    st.integers(2, 4),
-    st.integers(0, 3),
-    st.floats(0, 1),
-    st.integers(0, 3),
-)
+@given(TAGGED, st.integers(2, 10), st.integers(2, 4), st.integers(0, 3), SHARES, st.integers(0, 3))
 def test_what_holds_of_every_packet(
     tagged: list[TaggedPassage], size: int, most: int, irrelevant: int, tau: float, seed: int
 ) -> None:

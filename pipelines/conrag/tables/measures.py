@@ -91,10 +91,6 @@ def _counts(statement: Statement, truth: Truth) -> CitationCounts:
 
 
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
-    """Citations of passages that the tagger calls irrelevant (ConRAG, section 2, citation leakage).
-
-    Returns:
-        Such citations, and all citations.
-    """
+    """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2)."""
     cites = [name for each in outcome.statements for name in each.cites]
     return sum(tags.get(name) is Relation.IRRELEVANT for name in cites), len(cites)

@@ -8,18 +8,9 @@ from typing import Any
 import pytest
 
 from nli.windows import Span
-from pipelines.conrag.corpora import (
-    fever_passages,
-    from_fever,
-    from_ragtruth,
-    from_scifact,
-)
+from pipelines.conrag.corpora import fever_passages, from_fever, from_ragtruth, from_scifact
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.releases import (
-    from_climate_fever,
-    from_fool_me_twice,
-    from_wice,
-)
+from pipelines.conrag.releases import from_climate_fever, from_fool_me_twice, from_wice
 from pipelines.conrag.stance import Stance
 from pipelines.data import climate_fever, fever, fool_me_twice, wice
 from pipelines.data.ragtruth import Response, Source
@@ -163,33 +154,24 @@ SOURCES = {
 
 
 def test_the_sentences_of_a_response_are_claims_against_the_passages_of_its_source() -> None:
-    one, two, three = from_ragtruth(
-        [response(7, ("1936", "Evident Conflict"), ("Nobody lives", "Subtle Baseless Info"))],
-        SOURCES,
-    )
-    assert [each.claim for each in (one, two, three)] == [
-        "It was built in 1936.",
-        "It is grey.",
-        "Nobody lives there.",
+    marks = [("1936", "Evident Conflict"), ("Nobody lives", "Subtle Baseless Info")]
+    sentences = list(from_ragtruth([response(7, *marks)], SOURCES))
+    assert [(each.id, each.claim, each.stance) for each in sentences] == [
+        ("7:1", "It was built in 1936.", Stance.REFUTE),
+        ("7:2", "It is grey.", Stance.SUPPORT),
+        ("7:3", "Nobody lives there.", Stance.NOT_ENOUGH_INFO),
     ]
-    assert [each.id for each in (one, two, three)] == ["7:1", "7:2", "7:3"]
-    assert [each.stance for each in (one, two, three)] == [
-        Stance.REFUTE,
-        Stance.SUPPORT,
-        Stance.NOT_ENOUGH_INFO,
-    ]
-    assert one.passages == (
+    assert sentences[0].passages == (
         Document(id="s1:1", text="Built in 1932."),
         Document(id="s1:2", text="It is\ngrey."),
     )
-    assert [each.response for each in (one, two, three)] == [
+    assert [each.response for each in sentences] == [
         ResponseSentence(response="7", source="s1", tokens=tokens, hallucinated=marked)
         for tokens, marked in ((5, 1), (3, 0), (3, 2))
     ]
-    for each in (one, two, three):
-        assert (each.source, each.disputed, each.evidence, each.relations) == (
-            "ragtruth", None, (), {},
-        )  # fmt: skip
+    for each in sentences:
+        assert (each.source, each.disputed) == ("ragtruth", None)
+        assert (each.evidence, each.relations) == ((), {})
 
 
 def test_a_mark_that_contradicts_counts_before_one_that_goes_beyond() -> None:
@@ -232,11 +214,8 @@ def test_which_responses_are_left_out() -> None:
 
 
 def test_the_real_sets(released_data: Path) -> None:
-    climate = list(
-        from_climate_fever(
-            climate_fever.read(released_data / "climate_fever" / "climate-fever.jsonl.gz")
-        )
-    )
+    file = released_data / "climate_fever" / "climate-fever.jsonl.gz"
+    climate = list(from_climate_fever(climate_fever.read(file)))
     assert len(climate) == 1535
     assert sum(bool(query.disputed) for query in climate) == 154
     assert all(
