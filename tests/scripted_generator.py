@@ -21,11 +21,7 @@ def schema_of(request: dict[str, Any]) -> str:
 
 
 class ScriptedGenerator:
-    """Opens generators whose replies are scripted; their calls share a cache in the folder.
-
-    Attributes:
-        requests: Of the generator opened last.
-    """
+    """Opens generators whose replies are scripted; has the requests of the one opened last."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

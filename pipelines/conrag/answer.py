@@ -66,7 +66,6 @@ class Answer(BaseModel, frozen=True):
         stance: By the delta rule.
         model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
             where a template wrote.
-        status: The stance in words: "disputed".
         kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
         evidence: The packet, as a table; the clusters are of all that was retrieved.

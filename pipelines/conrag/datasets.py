@@ -40,8 +40,7 @@ class Dataset:
 
     Attributes:
         file: Name of the file; the digest is the SHA-256 of its bytes.
-        part: Which half of the claims.
-        queries: The claims, in the file's order.
+        queries: The claims of the half that is asked for, in the file's order.
         corpus: Its passages, each id once: those of files of their own, or those of the claims.
     """
 

@@ -28,10 +28,8 @@ async def evaluate(
     """Tag a claim's passages once, and put every method to work on them.
 
     A question is answered first, so that there is something to tag passages by; and what methods
-    answer is judged by the labeller.
-
-    Of its passages, the most relevant first, the first k are used. Without a generator the template
-    writes, which cannot answer questions.
+    answer is judged by the labeller. Of the passages, the most relevant first, the first k are
+    used. Without a generator the template writes, which cannot answer questions.
 
     Raises:
         PairError: The claim or a passage cannot be judged.

@@ -19,8 +19,7 @@ class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
     """What an edge's weight is made of; the paper names the parts and gives no figures.
 
     Attributes:
-        topical: Weight of topical similarity.
-        entities: Weight of shared names and key phrases.
+        topical, entities: Weights of topical similarity, and of shared names and key phrases.
         agreement: How far semantic agreement raises or lowers what the two make. With the default,
             two sure passages of opposite sides are joined by next to nothing, however alike their
             words are; passages of one side that have nothing in common are not joined either.

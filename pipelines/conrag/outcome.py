@@ -29,8 +29,7 @@ class Outcome(BaseModel, frozen=True):
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.
         unbound: Sentences whose citations are wrong; they count as citing nothing.
-        problem: Why there is no answer, in one line.
-        raw: The reply of a language model that could not be read.
+        problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
     """
 
     stance: Stance

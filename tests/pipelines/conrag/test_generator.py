@@ -15,6 +15,11 @@ from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 
+TEXTS = {
+    Relation.SUPPORTS: "The dam was built in 1902.",
+    Relation.CONTRADICTS: "The dam was built in 1911.",
+    Relation.IRRELEVANT: "Cheese is made of milk.",
+}
 TABLE = tuple(
     Evidence(
         number=number,
@@ -24,14 +29,7 @@ TABLE = tuple(
         cluster=f"{relation.value[0]}1",
         rationale=None,
     )
-    for number, (relation, text) in enumerate(
-        [
-            (Relation.SUPPORTS, "The dam was built in 1902."),
-            (Relation.CONTRADICTS, "The dam was built in 1911."),
-            (Relation.IRRELEVANT, "Cheese is made of milk."),
-        ],
-        1,
-    )
+    for number, (relation, text) in enumerate(TEXTS.items(), 1)
 )
 Sentence = dict[str, Any]
 
@@ -44,9 +42,7 @@ def script(*sentences: Sentence, repair: Sentence | None = None) -> Reply:
     def reply(request: dict[str, Any]) -> str:
         if schema_of(request) == "SentenceReply":
             return json.dumps(repair) if repair else "{"
-        return json.dumps(
-            {"stance": "SUPPORT", "conflict": "the year", "sentences": list(sentences)}
-        )
+        return json.dumps({"stance": "SUPPORT", "conflict": "the year", "sentences": sentences})
 
     return reply
 

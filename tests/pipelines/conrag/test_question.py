@@ -115,19 +115,15 @@ def judged(*relations: tuple[Relation, float]) -> Sequence[Judgement]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("relations", "place"),
-    [
-        ([(C, 0.9), (S, 0.4)], 1),
-        ([(I, 0.9), (C, 0.4)], 1),
-        ([(S, 0.5), (S, 0.8)], 1),
-        ([(I, 0.9), (X, 0)], 0),
-    ],
-)
+SUREST = [((C, 0.9), (S, 0.4)), ((I, 0.9), (C, 0.4)), ((S, 0.5), (S, 0.8)), ((X, 0), (I, 0.9))]
+
+
+@pytest.mark.parametrize("relations", SUREST)
 def test_a_passage_supports_an_answer_if_it_supports_a_part(
-    relations: list[tuple[Relation, float]], place: int
+    relations: tuple[tuple[Relation, float], ...],
 ) -> None:
-    assert deciding(judged(*relations)).claim == f"claim {place}"
+    for given, place in ((relations, 1), (relations[::-1], 0)):
+        assert deciding(judged(*given)).claim == f"claim {place}"
 
 
 async def test_each_passage_is_tagged_by_all_parts() -> None:
