@@ -52,11 +52,8 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method, passages by id. The labeller says what passages say of a sentence.
-
-    Raises:
-        PairError: A sentence or a passage cannot be judged.
-        RequestError, ServingError: As of the labeller.
+    Outcomes are by method, passages by id. The labeller says what passages say of a sentence;
+    errors are its own.
     """
     relations = await _relations(outcomes.values(), passages, labeller)
     texts = {name: _text(outcome) for name, outcome in outcomes.items()}
@@ -72,11 +69,7 @@ async def answer_worth(
 async def supporting(
     claims: Sequence[str], passages: Sequence[Document], labeller: Labeller
 ) -> dict[str, Relation]:
-    """The passages that support one of several claims, by the labeller.
-
-    Raises:
-        PairError, RequestError, ServingError: As of the labeller.
-    """
+    """The passages that support one of several claims, by the labeller, whose errors it has."""
     if not claims or not passages:
         return {}
     judged = (await labeller(claims, passages)).judgements

@@ -1,6 +1,7 @@
 """The data sets by name: which files each needs, and its claims as queries."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,11 +123,9 @@ def read(
     queries = list(found)
     if not queries:
         raise InputError(f"{path} has no claim that can be checked; name another file")
-    seen: set[str] = set()
-    for query in queries:
-        if query.id in seen:
-            raise InputError(f"{path}: the id '{query.id}' stands twice; make ids distinct")
-        seen.add(query.id)
+    repeated, times = Counter(each.id for each in queries).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
     chosen = in_part(queries, part, lambda query: query.claim)
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")

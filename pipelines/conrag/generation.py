@@ -109,10 +109,7 @@ async def write(
     Without evidence for either side there is nothing to write from, and the model is not asked.
 
     Of a question, `first` is the answer that the relations in the table are to; where it could not
-    be read, there is no answer either. Of a claim it is None.
-
-    Raises:
-        RequestError, ServingError: As of `Generator.ask`.
+    be read, there is no answer either. Of a claim it is None. Errors are those of `Generator.ask`.
     """
     if first is not None and first.problem is not None:
         return GeneratedAnswer((), problem=first.problem, raw=first.raw)
@@ -169,10 +166,7 @@ async def write_plainly(
     """Have the model answer from passages, whatever they say; it is not shown their tags.
 
     All of a text speaks for the stance that its writer gives. A sentence that cites nothing, or
-    what is not there, is not cited.
-
-    Raises:
-        RequestError, ServingError: As of `Generator.ask`.
+    what is not there, is not cited. Errors are those of `Generator.ask`.
     """
     if not packet:
         return nothing_found(question=question)

@@ -38,10 +38,6 @@ class TaggedPassage:
         return self.passage.id
 
 
-Mass = Callable[[Sequence[TaggedPassage], Relation], float]
-"""How much evidence passages are for a relation, at least 0."""
-
-
 def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     """U_sup or U_ref: the confidences of the passages with a relation, summed (ConRAG, section 2).
 
@@ -65,6 +61,9 @@ def expected_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     )
 
 
-def conflict_score(tagged: Sequence[TaggedPassage], mass: Mass = evidence_mass) -> float:
+def conflict_score(
+    tagged: Sequence[TaggedPassage],
+    mass: Callable[[Sequence[TaggedPassage], Relation], float] = evidence_mass,
+) -> float:
     """kappa(q, P) over passages, in [0, 1]; the paper evaluates with `evidence_mass`."""
     return kappa(*(mass(tagged, side) for side in SIDES))

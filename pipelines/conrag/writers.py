@@ -59,8 +59,7 @@ class TemplateWriter:
 async def template_writer(case: Case, labeller: Labeller) -> TemplateWriter:
     """A template that knows what the labeller says of each packet, read as one text.
 
-    Raises:
-        PairError, RequestError, ServingError: As of the labeller.
+    Errors are those of the labeller.
     """
     texts = {
         name: "\n\n".join(each.passage.as_read() for each in packet)
@@ -118,10 +117,7 @@ async def model_writer(
 
     Of a question, `first` is the answer that tags are relations to, `gold` the one that gold
     relations are to. Where the first could not be read there are no tags, and what is made of them
-    is unreadable, too.
-
-    Raises:
-        RequestError, ServingError: As of `Generator.ask`.
+    is unreadable, too. Errors are those of `Generator.ask`.
     """
 
     async def narrative(packet: Sequence[TaggedPassage]) -> Outcome:

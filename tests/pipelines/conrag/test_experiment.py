@@ -359,7 +359,7 @@ def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> Non
 
 CLAIM = "The Rowle bridge was opened in 1932."
 RIGHT = (CLAIM, C, C)
-ERRORS = {
+ERRORS: dict[str, list[tuple[str, Relation, Relation | None]]] = {
     "evidence sparsity": [("It is of stone.", S, None)],
     "negation or quantifier": [("The Rowle bridge was never opened in 1932.", S, C)],
     "temporal mismatch": [("The Rowle bridge was opened in 1936.", S, C)],
