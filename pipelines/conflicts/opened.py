@@ -16,12 +16,14 @@ from pipelines.conflicts.result import Outcome, QueryResult, Strategy
 from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
-from pipelines.report.blocks import Block, Card, Cards, Fact, Facts, Source, Sources, noted, unread
-from pipelines.report.text import visible
+from pipelines.metrics.short_answers import MONTHS
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources
+from pipelines.report.text import cut, visible
 from pipelines.report.texts import (
     Aside,
     Bar,
     Bars,
+    Block,
     Chip,
     Cite,
     Heading,
@@ -34,11 +36,12 @@ from pipelines.report.texts import (
     Sentences,
     Strong,
     Timeline,
-    Tone,
     Trouble,
-    cut,
+    noted,
+    unread,
 )
 from pipelines.report.timeline import NARROW, WIDE, axis
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 Verdict = Literal["adheres", "not", "unreadable", "undecided", "unjudged", "failed", "none"]
 """What became of a query under a strategy: whether the answer behaves as expected. "unreadable"
@@ -49,38 +52,32 @@ judged by the type that it was written under."""
 Guess = Literal["right", "wrong", "abstained", "unreadable", "unjudged"]
 """What a prediction is worth; "unjudged" where no type is known."""
 
-GUESSES: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "abstained": ("plain", "○", "abstained"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
+GUESSES: Final[Mapping[Guess, Mark]] = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "abstained": Mark("plain", "○", "abstained"),
+    "unreadable": UNREADABLE,
+    "unjudged": UNJUDGED,
 }
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "adheres": ("support", "✓", "as expected"),
-    "not": ("contradict", "✗", "not as expected"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "undecided": ("invalid", "?", "verdict unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
-}
-"""Tone, sign and words of what a type or an answer is worth."""
-
-_INCLUDED: Final = {
-    True: Chip("included", "support", "✓"),
-    False: Chip("not included", "contradict", "✗"),
-    None: Chip("verdict unreadable", "invalid", "?"),
+VERDICTS: Final[Mapping[Verdict, Mark]] = {
+    "adheres": Mark("support", "✓", "as expected"),
+    "not": Mark("contradict", "✗", "not as expected"),
+    "unreadable": UNREADABLE,
+    "undecided": Mark("invalid", "?", "verdict unreadable"),
+    "unjudged": UNJUDGED,
 }
 _GROUNDS: Final = {
     "supported": Chip("supported", "support", "✓"),
     "unsupported": Chip("unsupported", "outline", "○"),
     "contradictory": Chip("contradictory", "contradict", "✗"),
     "no_fact": Chip("no factual information", "plain", "–"),
-    "unreadable": Chip("verdict unreadable", "invalid", "?"),
+    "unreadable": VERDICTS["undecided"].chip,
 }
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
+_INCLUDED: Final = {
+    True: Chip("included", "support", "✓"),
+    False: Chip("not included", "contradict", "✗"),
+    None: VERDICTS["undecided"].chip,
+}
 
 
 def verdict(result: QueryResult, strategy: Strategy) -> Verdict:
@@ -151,7 +148,7 @@ def live(url: str | None) -> bool:
 def said(date: Written) -> str:
     """A date in words, as exactly as it is known: "3 April 2025", "April 2025", "2025"."""
     parts = [str(date.day)] if date.day else []
-    parts += [_MONTHS[date.month - 1]] if date.month else []
+    parts += [MONTHS[date.month - 1].capitalize()] if date.month else []
     return " ".join([*parts, str(date.year)])
 
 
@@ -206,8 +203,7 @@ def _source(number: int, source: Asked, date: Written | None) -> Source:
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    tone, sign, word = GUESSES[guess(prediction, asked.conflict_type)]
-    line: list[Inline] = [Chip(word, tone, sign)]
+    line: list[Inline] = [GUESSES[guess(prediction, asked.conflict_type)].chip]
     if prediction.type and prediction.problem is None:
         line.append(Strong(CATEGORY[prediction.type].short))
     made: list[Block] = [Line(tuple(line)), *unread(prediction.problem, prediction.raw)]
@@ -230,8 +226,7 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
 
 def _answer(name: str, worth: Verdict, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    tone, sign, word = VERDICTS[worth]
-    line: list[Inline] = [Chip(word, tone, sign)]
+    line: list[Inline] = [VERDICTS[worth].chip]
     if answer.told:
         line.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:
@@ -268,8 +263,8 @@ def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> S
     if judged.judgements:
         why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
     if judged.sources:
-        by = (_cite(number, count) for number in judged.sources)
-        why.append(Line((Aside("Judged by"), *by)))
+        cites = (_cite(number, count) for number in judged.sources)
+        why.append(Line((Aside("Judged by"), *cites)))
     return Sentence(cut(sentence.text), after, verdict_on.tone, verdict_on, tuple(why))
 
 
@@ -297,9 +292,8 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
 
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
-    tone, sign, word = VERDICTS[_adheres(judged)]
     under = "" if asked.conflict_type else ", the type it was written under"
-    line: list[Inline] = [Chip(word, tone, sign)]
+    line: list[Inline] = [VERDICTS[_adheres(judged)].chip]
     if judged.probability is not None:
         line.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(

@@ -7,7 +7,8 @@ from typing import Final
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report.blocks import Cell, Row, Source
-from pipelines.report.texts import CHARACTERS_SHOWN, Aside, Inline, Span, cut
+from pipelines.report.text import CHARACTERS_SHOWN, cut
+from pipelines.report.texts import Aside, Inline, Span
 
 NAMES: Final = {
     Relation.SUPPORTS.value: "supports",
@@ -48,7 +49,7 @@ def cell(
     of = f" of {seen.tokens:,}" if seen else ""
     return Cell(
         relation=judgement.relation.value,
-        by=judgement.source,
+        judge=judgement.source,
         shares=tuple((name.value, p) for name, p in (judgement.probabilities or {}).items()),
         mass=judgement.label_mass,
         span=Span(*span, "what decided") if span and shown else None,

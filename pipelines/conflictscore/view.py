@@ -12,8 +12,8 @@ from pipelines.conflictscore.scores import contradicting, determined, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
-from pipelines.report.blocks import Block, Matrix, Row, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address, in_turn
+from pipelines.report.blocks import Matrix, Row, Sources
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address
 from pipelines.report.glance import (
     Finding,
     count,
@@ -25,7 +25,9 @@ from pipelines.report.glance import (
 )
 from pipelines.report.plots import dots, shares
 from pipelines.report.table import MISSING, Table, shown
-from pipelines.report.texts import Aside, Chip, Heading, Inline, Note, Text, Trouble, cut
+from pipelines.report.text import cut
+from pipelines.report.texts import Aside, Block, Chip, Heading, Inline, Note, Text, Trouble
+from pipelines.report.views import failures_part, listed
 
 NAME = "conflictscore"
 TITLE = "ConflictScore"
@@ -69,19 +71,16 @@ def view(
     """
     config = entry["config"]
     data = config["data"]["name"]
-    listed = in_turn({data: results})
-    links = {result.id: address(NAME, data, result.id) for result in results}
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, config, skipped),
-        parts=_parts(results, made, links, chosen),
-        examples=tuple(_example(run, result) for run, result in listed),
+        parts=_parts(results, made, chosen),
         facets=(
             Facet("Variant", tuple(sorted(tables.variants(results)))),
             Facet("With", _FOUND),
         ),
-        runs={data: data},
+        runs={"": data},
         noun=("response", "responses"),
         models=judge_models(config),
         facts=(
@@ -90,48 +89,45 @@ def view(
             ("engine", config["model"]["engine"]),
             *facts(entry),
         ),
-        left_out=len(results) - len(listed),
+        **listed({"": results}, _example),
     )
 
 
 def finding(
     results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
 ) -> Finding:
-    """What the page's first screen says: mean CS-C by variant.
-
-    Args:
-        results: One per response.
-        config: Of the run, from `run.json`.
-        skipped: Lines of the data that were no records.
-    """
-    means = [
-        (name, tables.mean_score([r for r in results if tables.variant(r) == name], "cs_c"))
-        for name in tables.variants(results)
-    ]
+    """What the page's first screen says: mean CS-C by variant; the configuration is the run's."""
+    means = [(name, tables.mean_score(own, "cs_c")) for name, own in _by_variant(results)]
     several = len(means) > 1
     figures = with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
     unscored = sum(result.status != "scored" for result in results)
-    unread = tables.label_counts(results)[Relation.INVALID]
-    cut = sum(len(result.truncations) for result in results)
     of = count(len(results), "response")
     return Finding(
-        experiment=TITLE,
         question="Do the responses admit that their documents disagree?",
-        ran=f"{of} to {count(len({result.group for result in results}), 'question')}, "
+        data=f"{of} to {count(len({result.group for result in results}), 'question')}, "
         f"{config['data']['name']}",
-        by=_made_by(config),
+        models=_made_by(config),
         found="Claims of a response that some documents support and others contradict, on average: "
         f"{figures or MISSING}. Lower is better.",
         failed=failed(
             (len(skipped), "bad records skipped: {}"),
             (unscored, f"{{}} of {of} could not be scored"),
-            (unread, "judgements that could not be read: {}"),
-            (cut, "texts read only in part: {}"),
+            (
+                tables.label_counts(results)[Relation.INVALID],
+                "judgements that could not be read: {}",
+            ),
+            (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
-        anchor=NAME,
         examples=fewest(mean for _, mean in means),
         figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
     )
+
+
+def _by_variant(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    return [
+        (name, [each for each in results if tables.variant(each) == name])
+        for name in tables.variants(results)
+    ]
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
@@ -165,18 +161,17 @@ def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _parts(
-    results: Sequence[Result],
-    made: Sequence[Table],
-    links: Mapping[str, str],
-    chosen: ChosenThreshold | None,
+    results: Sequence[Result], made: Sequence[Table], chosen: ChosenThreshold | None
 ) -> tuple[Part, ...]:
-    names = tables.variants(results)
-    groups = [(name, [r for r in results if tables.variant(r) == name]) for name in names]
+    links = {result.id: address(NAME, "", result.id) for result in results}
+    groups = _by_variant(results)
     counts = [
         (name, {label.value: n for label, n in tables.label_counts(group).items()})
         for name, group in groups
     ]
-    failures = tuple(each for each in made if each.name == "failures" and each.rows)
+    every = (
+        "every response was scored, every judgement could be read, and every text was seen whole"
+    )
     return (
         Part(
             "Overview",
@@ -191,15 +186,7 @@ def _parts(
             remarks=_remarks(results, chosen),
             tiles=_tiles(results),
         ),
-        Part(
-            "Failures and truncations",
-            failures,
-            intro=""
-            if failures
-            else "None: every response was scored, every judgement could be "
-            "read, and every text was seen whole.",
-            links=links,
-        ),
+        failures_part(next((each for each in made if each.name == "failures"), None), every, links),
     )
 
 

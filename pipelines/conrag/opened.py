@@ -12,9 +12,11 @@ from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
 from pipelines.evidence.judgement import Relation, Truncation
-from pipelines.report.blocks import Block, Card, Cards, Fact, Facts, Fold, Source, Sources, unread
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Fold, Source, Sources
+from pipelines.report.text import cut
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Cite,
     Heading,
@@ -26,20 +28,19 @@ from pipelines.report.texts import (
     Span,
     Tone,
     Trouble,
-    cut,
+    unread,
 )
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 Verdict = Literal["right", "wrong", "unreadable", "unjudged", "failed"]
 """What a stance is worth; "unjudged" where the data have none."""
 
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
+VERDICTS: Final[Mapping[Verdict, Mark]] = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "unreadable": UNREADABLE,
+    "unjudged": UNJUDGED,
 }
-"""Tone, sign and word of each."""
-
 STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
     Stance.REFUTE: Chip("refuted", "contradict", "✗"),
@@ -249,10 +250,9 @@ def _known(result: ClaimResult) -> Facts:
 
 def _card(result: ClaimResult, method: str) -> Card:
     outcome = result.outcomes[method]
-    tone, sign, word = VERDICTS[verdict(result, method)]
     line: list[Inline] = []
     if result.stance is not None or outcome.undecided:
-        line.append(Chip(word, tone, sign))
+        line.append(VERDICTS[verdict(result, method)].chip)
     if not outcome.undecided:
         line.append(STANCES[outcome.stance])
     made: list[Block] = [Line(tuple(line)), *_worth(result, method)]

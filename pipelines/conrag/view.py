@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Any
 
 from markupsafe import Markup
@@ -17,8 +18,7 @@ from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer
-from pipelines.report.curves import curve
-from pipelines.report.explorer import Example, ExperimentView, Facet, address, in_turn, single
+from pipelines.report.explorer import Example, ExperimentView, Facet, single
 from pipelines.report.glance import (
     Finding,
     ModelUsed,
@@ -30,9 +30,9 @@ from pipelines.report.glance import (
     percent,
     with_figures,
 )
-from pipelines.report.plots import dots, shares
-from pipelines.report.table import MISSING, Table, called, with_names_joined
-from pipelines.report.texts import Chip
+from pipelines.report.plots import curve, dots, shares
+from pipelines.report.table import MISSING, Table, with_names_joined
+from pipelines.report.views import FAILED, failures_part, links, listed, words
 
 NAME = "conrag"
 TITLE = "ConRAG"
@@ -55,33 +55,26 @@ def view(
 ) -> ExperimentView:
     """Tables IV to IX of this run, Figures 2, 3, 5 and 6, and every claim.
 
-    Args:
-        results: Data set -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: Data set -> its configuration, from `run.json`.
+    Results and configurations of `run.json` are by data set; `made` is of `tables.all_tables`.
     """
-    shown = in_turn(results)
-    kinds = {kind for own in results.values() for kind in (_kind(own),) if own}
+    kinds = {_kind(own) for own in results.values() if own}
     noun = kinds.pop() if len(kinds) == 1 else "claim"
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, configs),
         parts=_parts(results, made),
-        examples=tuple(_example(run, result) for run, result in shown),
         facets=(
-            Facet("Stance", tuple(word for _, _, word in VERDICTS.values()), tuple(METHODS)),
+            Facet("Stance", words(VERDICTS), tuple(METHODS)),
             Facet("Gold stance", (*(each.text for each in STANCES.values()), "not known")),
             Facet("Evidence", ("disputed", "not disputed")),
             Facet("Error of ConRAG", CATEGORIES),
         ),
         runs={name: name for name in results},
         noun=(noun, f"{noun}s"),
-        models=tuple(
-            dict.fromkeys(model for config in configs.values() for model in judge_models(config))
-        ),
+        models=judge_models(*configs.values()),
         facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
-        left_out=sum(map(len, results.values())) - len(shown),
+        **listed(results, _example),
     )
 
 
@@ -94,32 +87,36 @@ def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) 
     """What the page's first screen says: right stances of ConRAG, the simpler methods and Oracle.
 
     Of data sets with questions, which have no stances, what answers say of what is to be said.
-
-    Args:
-        results: Data set -> its results.
-        configs: Data set -> its configuration, from `run.json`.
     """
     every = [each for own in results.values() for each in own]
     done = figures.answered(results)
-    measured = {name: _measure(own) for name, own in done.items()}
-    ours = {name: measure(done[name], figures.OURS) for name, (_, measure) in measured.items()}
-    where = {name: f" ({name})" if len(done) > 1 else "" for name in done}
-    by_what: dict[str, list[tuple[str, Estimate | None]]] = {}
-    for name, (what, _) in measured.items():
-        by_what.setdefault(what, []).append((where[name].strip(), ours[name]))
-    others = [
-        sentence
-        for name, (_, measure) in measured.items()
-        for sentence in _others(done[name], measure, where[name])
-    ]
+    ours: dict[str, Estimate | None] = {}
+    simpler: list[tuple[str, Estimate | None]] = []
+    found: dict[str, list[tuple[str, Estimate | None]]] = {}
+    beside: list[str] = []
+    for name, own in done.items():
+        where = f" ({name})" if len(done) > 1 else ""
+        what, measure = _measure(own)
+        ours[f"{figures.OURS}{where}"] = value = measure(own, figures.OURS)
+        found.setdefault(what, []).append((where.strip(), value))
+        if best := _best_simpler(own, measure):
+            simpler.append((f"{best[0]}{where}", best[1]))
+            beside.append(f"Best simpler method{where}: {with_figures([best])}.")
+        # Of questions there is no telling what every passage really says.
+        if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
+            oracle = measure(own, figures.ORACLE)
+            if oracle is not None:
+                beside.append(f"Knowing what every passage says{where}: {percent(oracle)}.")
     unread = sum(Relation.INVALID in each.tags.values() for each in every)
     return Finding(
-        experiment=TITLE,
         question="Where passages disagree, is a claim rightly taken for supported or refuted?",
-        ran="; ".join(_ran(name, own, configs) for name, own in results.items()),
-        by="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=" ".join(f"{what}: {with_figures(own)}." for what, own in by_what.items()) or MISSING,
-        beside=" ".join(others[:_DATA_COMPARED]),
+        data="; ".join(
+            f"{count(len(own), _kind(own))}, {configs[name]['data']['name']}"
+            for name, own in results.items()
+        ),
+        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        found=" ".join(f"{what}: {with_figures(own)}." for what, own in found.items()) or MISSING,
+        beside=" ".join(beside[:_DATA_COMPARED]),
         failed=failed(
             (sum(each.status == "failed" for each in every), "claims that failed: {}"),
             (unread, "claims with a passage label that could not be read: {}"),
@@ -129,14 +126,9 @@ def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) 
             ),
             (sum(len(each.truncations) for each in every), "passages read only in part: {}"),
         ),
-        anchor=NAME,
         examples=fewest(ours.values()),
-        figures=tuple((f"{figures.OURS}{where[name]}", each) for name, each in ours.items()),
-        baselines=tuple(
-            (f"{best[0]}{where[name]}", best[1])
-            for name, (_, measure) in measured.items()
-            if (best := _best_simpler(done[name], measure)) is not None
-        ),
+        figures=tuple(ours.items()),
+        baselines=tuple(simpler),
     )
 
 
@@ -150,19 +142,6 @@ def _measure(own: Sequence[ClaimResult]) -> tuple[str, Measure]:
     )
 
 
-def _others(own: Sequence[ClaimResult], measure: Measure, where: str) -> list[str]:
-    """The best of the simpler methods, and Oracle, on one data set."""
-    said = []
-    if best := _best_simpler(own, measure):
-        said.append(f"Best simpler method{where}: {with_figures([best])}.")
-    # Of questions there is no telling what every passage really says.
-    if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
-        oracle = measure(own, figures.ORACLE)
-        if oracle is not None:
-            said.append(f"Knowing what every passage says{where}: {percent(oracle)}.")
-    return said
-
-
 def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Estimate] | None:
     known = [
         (name, found)
@@ -170,10 +149,6 @@ def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Es
         if name not in (figures.OURS, figures.ORACLE) and (found := measure(own, name)) is not None
     ]
     return max(known, key=lambda each: each[1].value, default=None)
-
-
-def _ran(name: str, own: Sequence[ClaimResult], configs: Mapping[str, Mapping[str, Any]]) -> str:
-    return f"{count(len(own), _kind(own))}, {configs[name]['data']['name']}"
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
@@ -196,8 +171,11 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
 
 def _example(run: str, result: ClaimResult) -> Example:
     answered = result.status == "answered"
-    worth = {name: verdict(result, name) for name in figures.shown_methods([result])}
-    judged = {name: each for name, each in worth.items() if each in VERDICTS}
+    judged = {
+        name: VERDICTS[worth]
+        for name in figures.shown_methods([result])
+        if (worth := verdict(result, name)) in VERDICTS
+    }
     wrong = category(result, figures.OURS) if answered and result.response is None else None
     gold = STANCES[result.stance].text if result.stance else "not known"
     disputed = {True: ["disputed"], False: ["not disputed"], None: []}[result.disputed]
@@ -210,11 +188,9 @@ def _example(run: str, result: ClaimResult) -> Example:
         status=result.status,
         blocks=partial(claim_blocks, result),
         about=(count(len(result.passages), "passage"),),
-        chips=tuple(Chip(name, *VERDICTS[each]) for name, each in judged.items())
-        if answered
-        else (Chip("failed", "invalid", "!"),),
+        chips=tuple(mark.on(name) for name, mark in judged.items()) if answered else (FAILED,),
         facets={
-            "Stance": [f"{name}: {VERDICTS[each][2]}" for name, each in judged.items()],
+            "Stance": [f"{name}: {mark.words}" for name, mark in judged.items()],
             "Gold stance": [gold],
             "Evidence": disputed,
             "Error of ConRAG": [wrong] if wrong else [],
@@ -227,13 +203,8 @@ def _example(run: str, result: ClaimResult) -> Example:
 def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]:
     done = figures.answered(results)
     named = {table.name.removeprefix("conrag_"): table for table in made}
-    links = {
-        called(name, each.id): address(NAME, name, each.id)
-        for name, own in results.items()
-        for each in own
-    }
+    leading = links(NAME, results)
     errors = _brief(with_names_joined(named["errors_to_sort"], "dataset", "id"))
-    failures = with_names_joined(named["failures"], "dataset", "claim")
     shown = (
         explorer.Part(
             "Stance and evidence",
@@ -261,37 +232,26 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         ),
         explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
     )
+    every = "every claim was judged, every label could be read, and every text was seen whole"
     return (
         *(part for part in shown if any(table.rows for table in part.tables)),
         explorer.Part(
             "Errors",
             (named["errors"], errors) if errors.rows else (),
             intro="" if errors.rows else "None: every stance that is known was found.",
-            links=links,
+            links=leading,
         ),
-        explorer.Part(
-            "Failures and truncations",
-            (failures,),
-            intro=""
-            if failures.rows
-            else "None: every claim was judged, every label could be read, and every text was "
-            "seen whole.",
-            links=links,
-        ),
+        failures_part(named["failures"], every, leading, ("dataset", "claim")),
     )
 
 
 def _brief(errors: Table) -> Table:
     """The table without what stands on the page of each claim, and without the column to fill."""
-    kept = [
-        place
-        for place, column in enumerate(errors.columns)
-        if column.key not in ("passages", "category")
-    ]
+    kept = [column.key not in ("passages", "category") for column in errors.columns]
     return replace(
         errors,
-        columns=tuple(errors.columns[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in errors.rows),
+        columns=tuple(compress(errors.columns, kept)),
+        rows=tuple(tuple(compress(row, kept)) for row in errors.rows),
     )
 
 

@@ -18,7 +18,6 @@ from pipelines.madam_rag.transcript import (
 from pipelines.metrics.strict_match import found, same_answer, strict_match
 from pipelines.report import blocks
 from pipelines.report.blocks import (
-    Block,
     Card,
     Cards,
     Choice,
@@ -28,11 +27,11 @@ from pipelines.report.blocks import (
     Source,
     Sources,
     Voice,
-    noted,
-    unread,
 )
+from pipelines.report.text import cut
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Heading,
     Inline,
@@ -41,29 +40,30 @@ from pipelines.report.texts import (
     Note,
     Strong,
     Text,
-    Tone,
     Trouble,
-    cut,
+    noted,
+    unread,
 )
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 Verdict = Literal["right", "not", "unreadable", "failed", "unjudged", "none"]
 """What became of a question under a method; "unjudged" where no right answer is known, "none" where
 the method was not asked."""
 
-_ANSWERS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "both": ("both", "±", "right and wrong"),
-    "neither": ("plain", "○", "neither"),
-    "unknown": ("outline", "–", "no answer"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "", "not judged"),
+_ANSWERS: Final[Mapping[str, Mark]] = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "both": Mark("both", "±", "right and wrong"),
+    "neither": Mark("plain", "○", "neither"),
+    "unknown": Mark("outline", "–", "no answer"),
+    "unreadable": UNREADABLE,
+    "unjudged": Mark("plain", "", "not judged"),
 }
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "not": ("contradict", "✗", "not right"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
+VERDICTS: Final[Mapping[Verdict, Mark]] = {
+    "right": RIGHT,
+    "not": Mark("contradict", "✗", "not right"),
+    "unreadable": UNREADABLE,
+    "unjudged": UNJUDGED,
 }
 _KINDS: Final[Mapping[str, Chip]] = {
     "correct": Chip("correct", "support", "✓"),
@@ -150,8 +150,8 @@ def content(result: QuestionResult) -> list[Block]:
 
 def chip(answer: str | None, asked: Question) -> Chip:
     """An answer in the colour of what it is by the data."""
-    tone, sign, said = _ANSWERS[mark(answer, asked)]
-    return Chip("unreadable" if answer is None else answer or "unknown", tone, sign, said)
+    said = "unreadable" if answer is None else answer or "unknown"
+    return _ANSWERS[mark(answer, asked)].on(said)
 
 
 def _answers(answers: Sequence[str], asked: Question) -> list[Block]:
@@ -181,9 +181,8 @@ def _known(asked: Question) -> Facts:
 
 def _card(name: str, worth: Verdict, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
-    tone, sign, word = VERDICTS[worth]
     replies = f"{outcome.calls:,} {'reply' if outcome.calls == 1 else 'replies'}"
-    made: list[Block] = [Line((Chip(word, tone, sign), Aside(replies)))]
+    made: list[Block] = [Line((VERDICTS[worth].chip, Aside(replies)))]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
         missing = [names[0] for number, names in enumerate(asked.gold) if number not in named]

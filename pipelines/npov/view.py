@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -22,16 +22,17 @@ from pipelines.npov.result import (
 )
 from pipelines.npov.settings import SalienceSettings
 from pipelines.report import explorer
-from pipelines.report.blocks import Block, Fact, Facts, Grid
-from pipelines.report.explorer import Example, ExperimentView, Facet, address, in_turn
+from pipelines.report.blocks import Fact, Facts, Grid
+from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.glance import (
+    Figures,
     Finding,
-    ModelUsed,
     count,
     failed,
     fewest,
     figure,
     joined,
+    models_used,
     with_figures,
 )
 from pipelines.report.heatmap import heatmap, picture, sides
@@ -40,13 +41,13 @@ from pipelines.report.table import (
     MISSING,
     Cell,
     Table,
-    called,
     estimate_of,
     grouped,
     own_rows,
     with_names_joined,
 )
-from pipelines.report.texts import Chip, Heading, Inline, Trouble, Words
+from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble, Words
+from pipelines.report.views import links, listed, named
 from salience.maps import WordMap, tokens_of, word_map
 
 NAME = "npov"
@@ -58,18 +59,19 @@ THRESHOLD = 0.99
 """Error from which arguments and sentences are marked: in the geometric mean their words have less
 than a hundredth of a response word's salience."""
 
-_PARTS = (
-    ("npov_detection", "By detector"),
-    ("npov_comparisons", "Differences"),
-    ("npov_pairs", "Pairs"),
-    ("npov_words", "Words"),
-    ("npov_aggregations", "Aggregations"),
-    ("npov_classifiers", "Classifiers"),
-    ("npov_overlap", "Shared words"),
-    ("npov_failures", "Not scored"),
-)
+_PARTS: Final = {
+    "detection": "By detector",
+    "comparisons": "Differences",
+    "pairs": "Pairs",
+    "words": "Words",
+    "aggregations": "Aggregations",
+    "classifiers": "Classifiers",
+    "overlap": "Shared words",
+    "failures": "Not scored",
+}
 """Tables, and what they are called in the contents; those without rows are left out."""
 
+_ROLES: Final = {"salience": "gradients", "classifier": "classifier"}
 _INTRO = (
     "Does a response add arguments that were not given (hallucination), or leave out some that "
     "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
@@ -87,37 +89,42 @@ def view(
 ) -> ExperimentView:
     """The tables of a folder's runs, the areas of the first one drawn, and every example.
 
-    Args:
-        results: What a run is called -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: What a run is called -> its configuration, from `run.json`.
+    Results and configurations of `run.json` are by what a run is called; `made` is of
+    `tables.all_tables`.
     """
-    shown = in_turn(results)
     known = {run: {each.id: each for each in own} for run, own in results.items()}
     first = next(iter(configs.values()))
-    examples = len({each.id for own in results.values() for each in own})
+    every = [each for own in results.values() for each in own]
+    examples = len({each.id for each in every})
+
+    def example(run: str, result: NpovResult) -> Example:
+        return _example(run, result, known[run].get(result.source))
+
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, made, [*configs.values()]),
         parts=_parts(results, made),
-        examples=tuple(
-            _example(run, result, known[run].get(result.source)) for run, result in shown
-        ),
         facets=(
-            Facet("Test set", tuple(dict.fromkeys(each.test_set for _, each in shown))),
+            Facet("Test set", tuple(dict.fromkeys(each.test_set for each in every))),
             *(Facet(_SAID[kind].capitalize(), _ERRORS) for kind in KINDS),
         ),
         runs={run: run for run in results},
         noun=("response", "responses"),
-        models=tuple(dict.fromkeys(map(_model, configs.values()))),
+        models=tuple(
+            dict.fromkeys(
+                model
+                for config in configs.values()
+                for model in models_used([config], {"model": _ROLES[config["detector"]]})
+            )
+        ),
         facts=(
             (
                 "data",
                 f"{first['data']['name']}, {first['sets']['split']} topics: {examples:,} examples",
             ),
         ),
-        left_out=sum(map(len, results.values())) - len(shown),
+        **listed(results, example),
     )
 
 
@@ -130,12 +137,8 @@ def response_view(
 ) -> ExperimentView:
     """Arguments and response side by side, their words shaded, what is left out or added marked.
 
-    Args:
-        checked: Scores.
-        example: What was checked.
-        shown: The map they come from, or its `by_token`.
-        settings: How; the limit of the marks is one of the paper's choices alone.
-        png: The map as a picture.
+    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the limit of
+    the marks holds for the paper's settings alone. `png` is the map as a picture.
     """
     marks = marked(settings)
     given, response = sides(
@@ -168,9 +171,7 @@ def response_view(
 def by_token(example: NpovExample, found: WordMap) -> WordMap:
     """The map that words' is made from, between tokens of the arguments and of the response.
 
-    Args:
-        example: What was checked.
-        found: Its `argument_map`, with the gradients of every token.
+    What was `found` is the example's `argument_map`, with the gradients of every token.
     """
     encoded = found.encoded
     given = tokens_of(encoded, argument_spans(npov_prompt(example)))
@@ -186,13 +187,7 @@ def marked(settings: SalienceSettings) -> bool:
 def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
 ) -> Finding:
-    """What the page's first screen says: areas under the ROC curve beside those of ROUGE.
-
-    Args:
-        results: What a run is called -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: The runs' configurations, from `run.json`.
-    """
+    """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
     ours = [row for row in rows if row["detector"] != ROUGE]
     shared = [row for row in rows if row["detector"] == ROUGE]
@@ -201,30 +196,25 @@ def finding(
     lost = sum(each.status == "failed" for each in every)
     shown = [area for kind in KINDS for _, area in _areas(ours, kind, several)]
     of = count(len(every), "result")
-    by = joined(
-        f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
-        f"{config['model']['name']}"
-        for config in configs
-    )
     return Finding(
-        experiment=TITLE,
         question="Can errors in a neutral response be found: content added, arguments left out?",
-        ran=f"{count(len({each.id for each in every}), 'response')}, "
+        data=f"{count(len({each.id for each in every}), 'response')}, "
         f"{joined(str(config['data']['name']) for config in configs)}",
-        by=by,
+        models=joined(
+            f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
+            f"{config['model']['name']}"
+            for config in configs
+        ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
         beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
         failed=failed((lost, f"{{}} of {of} could not be scored")),
-        anchor=NAME,
         examples=fewest(shown),
         figures=_drawn(ours, several),
         baselines=_drawn(shared, False),
     )
 
 
-def _drawn(
-    rows: Sequence[Mapping[str, Cell]], several: bool
-) -> tuple[tuple[str, Estimate | None], ...]:
+def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> Figures:
     """The first areas of both kinds of error."""
     return tuple(
         (f"{_SAID[kind]}: {name}", area)
@@ -255,24 +245,19 @@ def _areas(
 
 
 def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]:
-    named = {table.name: table for table in made if table.rows}
-    if "npov_failures" in named:
-        named["npov_failures"] = with_names_joined(named["npov_failures"], "run", "example")
-    links = {
-        called(run, each.id): address(NAME, run, each.id)
-        for run, own in results.items()
-        for each in own
-    }
+    tables = named(made, "npov_")
+    if "failures" in tables:
+        tables["failures"] = with_names_joined(tables["failures"], "run", "example")
     return tuple(
         explorer.Part(
             title,
-            (named[name],),
-            tuple(_plots(named[name])) if name == "npov_detection" else (),
-            _INTRO if name == "npov_detection" else "",
-            links if name == "npov_failures" else {},
+            (tables[name],),
+            tuple(_plots(tables[name])) if name == "detection" else (),
+            _INTRO if name == "detection" else "",
+            links(NAME, results) if name == "failures" else {},
         )
-        for name, title in _PARTS
-        if name in named
+        for name, title in _PARTS.items()
+        if name in tables
     )
 
 
@@ -285,11 +270,6 @@ def _plots(detection: Table) -> list[Markup]:
             if any(area for _, area in rows):
                 plots.append(dots(rows, f"{test_set}, {kind} errors"))
     return plots
-
-
-def _model(config: Mapping[str, Any]) -> ModelUsed:
-    role = "gradients" if config["detector"] == "salience" else "classifier"
-    return ModelUsed(role, config["model"]["name"], config["model"]["digest"])
 
 
 def _example(run: str, result: NpovResult, source: NpovResult | None) -> Example:

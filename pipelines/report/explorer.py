@@ -14,14 +14,13 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from pipelines.files import replace_text
-from pipelines.report import plots
-from pipelines.report.blocks import Block, encoded
+from pipelines.report.blocks import encoded
 from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
 from pipelines.report.packed import Packed
 from pipelines.report.table import Table
 from pipelines.report.table_html import html
-from pipelines.report.template import assets, embedded, environment, joined, policy
-from pipelines.report.texts import Inline
+from pipelines.report.template import assets, embedded, environment, policy
+from pipelines.report.texts import Block, Inline
 
 EXAMPLES_SHOWN = 2_000
 """Examples of one experiment that the page holds; the others stand in the run's files."""
@@ -48,13 +47,10 @@ _SCRIPTS = (
 
 @dataclass(frozen=True)
 class Facet:
-    """A property that examples are narrowed down by.
+    """A property that examples are narrowed down by: "Verdict", and its values in order.
 
-    Attributes:
-        name: "Verdict".
-        values: Those it can have, in order; the page offers those that occur.
-        groups: Where each of several things has a value of its own (methods), their names. An
-            example then has values like "GROUP: VALUE".
+    The page offers the values that occur. Where each of several things (methods) has a value of its
+    own, these are `groups`, and an example has values like "GROUP: VALUE".
     """
 
     name: str
@@ -68,7 +64,7 @@ class Example:
 
     Attributes:
         id: Unique within its run.
-        run: Name of its run; "" where there is one only.
+        run: Name of its run; "" where there is one only, or it is of several.
         title: The question, claim or query.
         status: What became of it.
         blocks: Makes what it shows when it is opened.
@@ -158,11 +154,6 @@ class ExperimentView:
     facts: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
 
-    @property
-    def count(self) -> int:
-        """How many examples the page has of it."""
-        return len(self.examples)
-
 
 def address(experiment: str, run: str, example: str) -> str:
     """Where an example is on the page, behind the "#": "madam-rag/ramdocs/12"."""
@@ -201,7 +192,7 @@ def render(
     facts: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page as HTML; see `write`."""
-    style, script = joined(assets(*_STYLES)), joined(assets(*_SCRIPTS))
+    style, script = assets(*_STYLES), assets(*_SCRIPTS)
     findings = [view.finding for view in views if view.finding is not None]
     packed = Packed()
     contents = [_packed(view, packed) for view in views]
@@ -216,7 +207,6 @@ def render(
             few=FEW_EXAMPLES if rests_on_few(findings) else "",
             facts=facts,
             table=html,
-            dots=plots.dots,
             embedded=embedded,
             contents={"experiments": contents, "texts": packed.starts},
             packed=packed.elements,

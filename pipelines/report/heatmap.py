@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.report.blocks import Block, Fold, Heatmap, Picture
-from pipelines.report.texts import Word, Words
+from pipelines.report.blocks import Fold, Heatmap, Picture
+from pipelines.report.texts import Block, Word, Words
 from salience.heatmap import strength
 from salience.maps import WordMap
 from salience.scores import attributions, contributions

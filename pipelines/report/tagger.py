@@ -15,8 +15,8 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1_by_label, macro_f1
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
-from pipelines.report.curves import curve, reliability_diagram
 from pipelines.report.explorer import ExperimentView, Part
+from pipelines.report.plots import curve, reliability_diagram
 from pipelines.report.table import Cell, Column, Table
 
 BINS = 15

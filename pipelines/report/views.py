@@ -1,0 +1,122 @@
+"""What the views of experiments share: verdicts as chips, links to examples, parts of tables."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+from markupsafe import Markup
+
+from pipelines.report.explorer import Example, Part, address, in_turn
+from pipelines.report.glance import Figures
+from pipelines.report.plots import dots
+from pipelines.report.table import (
+    Table,
+    called,
+    estimate_of,
+    grouped,
+    own_rows,
+    with_names_joined,
+)
+from pipelines.report.texts import Chip, Tone
+
+Result = TypeVar("Result")
+
+
+class Mark(NamedTuple):
+    """What something is worth: its tone, a sign, and the words."""
+
+    tone: Tone
+    sign: str
+    words: str
+
+    @property
+    def chip(self) -> Chip:
+        """The words after the sign."""
+        return Chip(self.words, self.tone, self.sign)
+
+    def on(self, name: str) -> Chip:
+        """The name of what is worth that; the words are for the ear."""
+        return Chip(name, self.tone, self.sign, self.words)
+
+
+RIGHT = Mark("support", "✓", "right")
+WRONG = Mark("contradict", "✗", "wrong")
+UNREADABLE = Mark("invalid", "?", "unreadable")
+UNJUDGED = Mark("plain", "·", "not judged")
+FAILED = Chip("failed", "invalid", "!")
+
+
+def words(marks: Mapping[Any, Mark]) -> tuple[str, ...]:
+    """What a facet of marks can say."""
+    return tuple(dict.fromkeys(mark.words for mark in marks.values()))
+
+
+def listed(
+    results: Mapping[str, Sequence[Result]], example: Callable[[str, Result], Example]
+) -> dict[str, Any]:
+    """The examples that the page holds, and how many it leaves out, for `ExperimentView`."""
+    shown = in_turn(results)
+    return {
+        "examples": tuple(example(run, result) for run, result in shown),
+        "left_out": sum(map(len, results.values())) - len(shown),
+    }
+
+
+def links(experiment: str, results: Mapping[str, Sequence[Any]]) -> dict[str, str]:
+    """Run and id of each example, as `with_names_joined` writes them -> its address."""
+    return {
+        called(run, each.id): address(experiment, run, each.id)
+        for run, own in results.items()
+        for each in own
+    }
+
+
+def named(made: Iterable[Table], beginning: str) -> dict[str, Table]:
+    """The tables that have rows, by their names without the beginning that all have."""
+    return {table.name.removeprefix(beginning): table for table in made if table.rows}
+
+
+def picked(tables: Mapping[str, Table], names: str) -> tuple[Table, ...]:
+    """Those of the named tables that there are; names have spaces between them."""
+    return tuple(tables[name] for name in names.split() if name in tables)
+
+
+def failures_part(
+    table: Table | None,
+    none: str,
+    links: Mapping[str, str],
+    joined: tuple[str, str] | None = None,
+    title: str = "Failures and truncations",
+) -> Part:
+    """The last part: what failed, or a sentence that nothing did.
+
+    Args:
+        table: Of failures.
+        none: The sentence, after "None: ".
+        links: First cell of a row -> address of an example.
+        joined: Keys of the columns that `links` has as one.
+        title: Heading.
+    """
+    if table is None or not table.rows:
+        return Part(title, intro=f"None: {none}.")
+    shown = with_names_joined(table, *joined) if joined else table
+    return Part(title, (shown,), links=links)
+
+
+def dot_plots(
+    table: Table | None, group: str, label: str, figures: Mapping[str, str]
+) -> tuple[Markup, ...]:
+    """A plot of dots per value of a column and per figure; none without a table.
+
+    Args:
+        table: Has these columns.
+        group: Key of the column with a plot for each value: "run".
+        label: Key of the column that names the rows of a plot.
+        figures: Key of a column of estimates in [0, 1] -> title of its plots, with `{}` for the
+            value of the group.
+    """
+    drawn: list[tuple[str, Figures]] = [
+        (title.format(name), [(str(row[label]), estimate_of(row[key])) for row in own])
+        for (name,), own in (grouped(own_rows(table), group) if table else ())
+        for key, title in figures.items()
+    ]
+    return tuple(dots(rows, title) for title, rows in drawn)
