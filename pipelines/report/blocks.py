@@ -14,11 +14,9 @@ from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words
 
 @dataclass(frozen=True)
 class Heatmap(Block):
-    """Two sides whose words light up what they rest on.
+    """Input and response, whose words light up what they rest on.
 
     Attributes:
-        given: The input.
-        response: The response.
         cells: Shares of salience between words of the input and words of the response, row by row:
             16 bits each, little-endian, on the scale of `salience.heatmap.strength`; in base64.
         left_out: What a marked text of the input is: "left out?". Without it nothing is marked.
@@ -100,16 +98,10 @@ class Grid(Block):
 
 @dataclass(frozen=True)
 class Source(Block):
-    """A document that answers cite by its number.
+    """A document that answers cite by its number: from 1, unique within the example.
 
-    Attributes:
-        number: From 1, unique within the example.
-        title: Shown in the list.
-        text: Shown when it is opened, with its marked spans.
-        about: Beside the title: date, kind.
-        url: Where it is from; a link where it is `linked`.
-        note: Above the text.
-        tone: Colour of its side, where it takes one.
+    The list shows its title, what there is to say about it (date, kind) and the tone of its side;
+    opened, it shows its URL, as a link where it is `linked`, a note, and the text.
     """
 
     number: int
@@ -135,14 +127,11 @@ class Cell(Block):
     """What a document says of a claim, and why that is thought.
 
     Attributes:
-        relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID".
-        judge: Who says so.
-        shares: (relation, probability) pairs.
-        mass: Probability on all relations together.
+        relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", as the judge says.
+        shares: (relation, probability) pairs; `mass` is the probability on all of them together.
         span: The passage that decided, in the text of the source.
         quote: That passage where it has no place in what is shown of the text.
         found: Whether the document has the quote.
-        reasoning: Why.
         raw: The reply as it came, where it could not be read.
         read: How much of the document was seen, where that is not all.
     """

@@ -35,11 +35,8 @@ def sides(
 ) -> tuple[Side, Side]:
     """The texts that a map is between, with their words or tokens, each with its score.
 
-    Args:
-        found: The map.
-        given: Characters [start, end) of its texts given, in prompt + response.
-        response: Likewise, of its texts of the response.
-        aggregation: How a row or column becomes a score.
+    Its texts given and of the response are characters [start, end) of prompt + response; the
+    `aggregation` makes a row or column a score.
     """
     text = found.encoded.text
     return (
@@ -57,15 +54,7 @@ def heatmap(
     added: str = "",
     limit: float = 0.0,
 ) -> Heatmap:
-    """The block of a map.
-
-    Args:
-        given: Texts of the input.
-        response: Texts of the response.
-        values: (words of the input, words of the response), shares in [0, 1].
-        left_out: As of `Heatmap`.
-        added: Likewise.
-        limit: Likewise.
+    """The block of a map: shares in [0, 1] of shape (words of the input, words of the response).
 
     Raises:
         ValueError: Values are not of as many rows and columns as there are words.

@@ -32,12 +32,10 @@ def dots(
 def shares(
     rows: Sequence[tuple[str, Mapping[str, int]]], names: Mapping[str, str], title: str
 ) -> Markup:
-    """One bar per row, divided by the row's counts; the counts stand in the legend's order beside.
+    """One bar per (label, counts), divided by the counts; their sum stands beside.
 
-    Args:
-        rows: Label -> count per category.
-        names: Category -> name shown; the category is the CSS class suffix of its colour.
-        title: Heading of the plot.
+    Names are what the categories of the counts are called, in the legend's order; a category is
+    the CSS class suffix of its colour.
     """
     return macro("shares", rows, names, title)
 
