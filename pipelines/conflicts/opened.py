@@ -1,9 +1,10 @@
 """What a query of the page shows when it is opened: time line, types, answers, sources."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Final, Literal
+from typing import Final
 
 from pipelines.conflicts.answer import Sentence as Said
 from pipelines.conflicts.dates import Written, written
@@ -43,64 +44,54 @@ from pipelines.report.texts import (
 from pipelines.report.timeline import NARROW, WIDE, axis
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["adheres", "not", "unreadable", "undecided", "unjudged", "failed", "none"]
-"""What became of a query under a strategy: whether the answer behaves as expected. "unreadable"
-where the answer could not be read, "undecided" where the judge's reply could not; "unjudged" where
-no type is known; "none" where the strategy was not asked. Without a gold type, an answer is
-judged by the type that it was written under."""
+ABSTAINED = Mark("plain", "○", "abstained")
+GUESSES: Final = (RIGHT, WRONG, ABSTAINED, UNREADABLE, UNJUDGED)
+"""What a predicted type is worth; not judged where no type is known."""
 
-Guess = Literal["right", "wrong", "abstained", "unreadable", "unjudged"]
-"""What a prediction is worth; "unjudged" where no type is known."""
+ADHERES = Mark("support", "✓", "as expected")
+DIFFERS = Mark("contradict", "✗", "not as expected")
+UNDECIDED = Mark("invalid", "?", "verdict unreadable")
+VERDICTS: Final = (ADHERES, DIFFERS, UNREADABLE, UNDECIDED, UNJUDGED)
+"""Whether an answer behaves as expected: not readable where the answer, undecided where the judge's
+reply could not be read. Without a gold type, it is judged by the type that it was written under;
+where there is none either, it is not judged."""
 
-GUESSES: Final[Mapping[Guess, Mark]] = {
-    "right": RIGHT,
-    "wrong": WRONG,
-    "abstained": Mark("plain", "○", "abstained"),
-    "unreadable": UNREADABLE,
-    "unjudged": UNJUDGED,
-}
-VERDICTS: Final[Mapping[Verdict, Mark]] = {
-    "adheres": Mark("support", "✓", "as expected"),
-    "not": Mark("contradict", "✗", "not as expected"),
-    "unreadable": UNREADABLE,
-    "undecided": Mark("invalid", "?", "verdict unreadable"),
-    "unjudged": UNJUDGED,
-}
 _GROUNDS: Final = {
     "supported": Chip("supported", "support", "✓"),
     "unsupported": Chip("unsupported", "outline", "○"),
     "contradictory": Chip("contradictory", "contradict", "✗"),
     "no_fact": Chip("no factual information", "plain", "–"),
-    "unreadable": VERDICTS["undecided"].chip,
+    "unreadable": UNDECIDED.chip,
 }
 _INCLUDED: Final = {
     True: Chip("included", "support", "✓"),
     False: Chip("not included", "contradict", "✗"),
-    None: VERDICTS["undecided"].chip,
+    None: UNDECIDED.chip,
 }
 
 
-def verdict(result: QueryResult, strategy: Strategy) -> Verdict:
-    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4)."""
-    if result.status == "failed":
-        return "failed"
+def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
+    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4).
+
+    None where the query failed or the strategy was not asked.
+    """
     outcome = result.outcomes.get(strategy)
-    if outcome is None:
-        return "none"
+    if result.status == "failed" or outcome is None:
+        return None
     if outcome.answer.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     return _adheres(outcome.judged.adherence)
 
 
-def guess(prediction: Prediction, gold: ConflictType | None) -> Guess:
+def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
     """What a predicted type is worth (CONFLICTS, section 4, Task 1)."""
     if prediction.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     if prediction.type is None:
-        return "abstained"
+        return ABSTAINED
     if gold is None:
-        return "unjudged"
-    return "right" if prediction.type == gold else "wrong"
+        return UNJUDGED
+    return RIGHT if prediction.type == gold else WRONG
 
 
 def content(result: QueryResult) -> list[Block]:
@@ -118,9 +109,9 @@ def content(result: QueryResult) -> list[Block]:
         cards = (_prediction(name, each, asked) for name, each in types.items())
         made += [Heading("Predicted types"), Cards(tuple(cards))]
     answers = tuple(
-        _answer(STRATEGIES[strategy], verdict(result, strategy), result.outcomes[strategy], asked)
-        for strategy in STRATEGIES
-        if strategy in result.outcomes
+        _answer(name, worth, result.outcomes[strategy], asked)
+        for strategy, name in STRATEGIES.items()
+        if (worth := verdict(result, strategy))
     )
     if answers:
         made += [Heading("Answers"), Cards(answers)]
@@ -152,26 +143,19 @@ def said(date: Written) -> str:
     return " ".join([*parts, str(date.year)])
 
 
-def _adheres(judged: Adherence | None) -> Literal["adheres", "not", "undecided", "unjudged"]:
+def _adheres(judged: Adherence | None) -> Mark:
     if judged is None:
-        return "unjudged"
-    if judged.adheres is None:
-        return "undecided"
-    return "adheres" if judged.adheres else "not"
+        return UNJUDGED
+    return {True: ADHERES, False: DIFFERS, None: UNDECIDED}[judged.adheres]
 
 
 def _known(asked: Query) -> Facts:
-    gold = asked.gold_answer or "none"
-    if asked.conflict_type is None:
-        return Facts((Fact("Gold answer", ((gold,),)),))
-    of = CATEGORY[asked.conflict_type]
-    return Facts(
-        (
-            Fact("Gold type", ((Chip(of.label, "outline"),),)),
-            Fact("Expected behaviour", ((of.expected,),)),
-            Fact("Gold answer", ((gold,),)),
-        )
-    )
+    facts = [Fact("Gold answer", ((asked.gold_answer or "none",),))]
+    if asked.conflict_type is not None:
+        kind = CATEGORY[asked.conflict_type]
+        facts.insert(0, Fact("Gold type", ((Chip(kind.label, "outline"),),)))
+        facts.insert(1, Fact("Expected behaviour", ((kind.expected,),)))
+    return Facts(tuple(facts))
 
 
 def _title(source: Asked) -> str:
@@ -203,18 +187,14 @@ def _source(number: int, source: Asked, date: Written | None) -> Source:
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    line: list[Inline] = [GUESSES[guess(prediction, asked.conflict_type)].chip]
+    line: list[Inline] = [guess(prediction, asked.conflict_type).chip]
     if prediction.type and prediction.problem is None:
         line.append(Strong(CATEGORY[prediction.type].short))
     made: list[Block] = [Line(tuple(line)), *unread(prediction.problem, prediction.raw)]
     if chances := prediction.probabilities:
+        chosen, gold = prediction.type, asked.conflict_type
         bars = (
-            Bar(
-                each.short,
-                chances.get(each.type, 0.0),
-                chosen=each.type == prediction.type,
-                gold=each.type == asked.conflict_type,
-            )
+            Bar(each.short, chances.get(each.type, 0.0), each.type == chosen, each.type == gold)
             for each in TAXONOMY
         )
         made.append(Bars("Probability of each type", tuple(bars)))
@@ -224,9 +204,9 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
     return Card(name, (*made, *noted(prediction.explanation)))
 
 
-def _answer(name: str, worth: Verdict, outcome: Outcome, asked: Query) -> Card:
+def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    line: list[Inline] = [VERDICTS[worth].chip]
+    line: list[Inline] = [worth.chip]
     if answer.told:
         line.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:
@@ -283,9 +263,9 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
     if judged.inclusion:
         found.append(_inclusion(judged.inclusion))
     if judged.grounding:
-        named = [each.grounds.name.lower() for each in judged.grounding.sentences if each.grounds]
-        held = named.count("supported")
-        of = sum(named.count(each) for each in ("supported", "unsupported", "contradictory"))
+        counts = Counter(each.grounds.name for each in judged.grounding.sentences if each.grounds)
+        held = counts["SUPPORTED"]
+        of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
         words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
         found.append(Fact("Grounding", ((words,),)))
     return tuple(found)
@@ -293,7 +273,7 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
     under = "" if asked.conflict_type else ", the type it was written under"
-    line: list[Inline] = [VERDICTS[_adheres(judged)].chip]
+    line: list[Inline] = [_adheres(judged).chip]
     if judged.probability is not None:
         line.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(

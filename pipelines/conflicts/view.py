@@ -193,11 +193,9 @@ def _example(run: str, result: QueryResult) -> Example:
     asked = result.asked
     gold = asked.conflict_type
     predicted = predictions(result)
-    guesses = {name: GUESSES[guess(each, gold)] for name, each in predicted.items()}
+    guesses = {name: guess(each, gold) for name, each in predicted.items()}
     verdicts = {
-        name: VERDICTS[worth]
-        for strategy, name in STRATEGIES.items()
-        if (worth := verdict(result, strategy)) in VERDICTS
+        name: worth for strategy, name in STRATEGIES.items() if (worth := verdict(result, strategy))
     }
     kind = CATEGORY[gold].short if gold else "not known"
     chips = [Chip(kind, "outline", said="gold type") if gold else Chip("gold type not known")]
@@ -229,7 +227,7 @@ def _example(run: str, result: QueryResult) -> Example:
 
 def _told(marks: Mapping[str, Mark]) -> list[str]:
     """What a query is found by: each thing's word, and what all or some of them are."""
-    said = words(marks)
+    said = words(marks.values())
     return [
         *([f"{_ALL}: {said[0]}"] if len(said) == 1 else []),
         *(f"{_SOME}: {word}" for word in said),

@@ -1,7 +1,7 @@
 """What an answer, and a claim of an evaluation, show on the page."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence
 from pipelines.conrag.clusters import Cluster
@@ -32,15 +32,9 @@ from pipelines.report.texts import (
 )
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["right", "wrong", "unreadable", "unjudged", "failed"]
-"""What a stance is worth; "unjudged" where the data have none."""
+VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
+"""What a stance is worth; not judged where the data have none."""
 
-VERDICTS: Final[Mapping[Verdict, Mark]] = {
-    "right": RIGHT,
-    "wrong": WRONG,
-    "unreadable": UNREADABLE,
-    "unjudged": UNJUDGED,
-}
 STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
     Stance.REFUTE: Chip("refuted", "contradict", "✗"),
@@ -127,16 +121,16 @@ def decided(row: Evidence) -> tuple[Span, ...]:
     return (Span(start, start + len(row.rationale), "decided"),)
 
 
-def verdict(result: ClaimResult, method: str) -> Verdict:
-    """What the stance of a method is worth."""
+def verdict(result: ClaimResult, method: str) -> Mark | None:
+    """What the stance of a method is worth; None where the claim failed."""
     if result.status == "failed":
-        return "failed"
+        return None
     outcome = result.outcomes[method]
     if outcome.undecided or (result.stance is None and outcome.problem is not None):
-        return "unreadable"
+        return UNREADABLE
     if result.stance is None:
-        return "unjudged"
-    return "right" if outcome.stance is result.stance else "wrong"
+        return UNJUDGED
+    return RIGHT if outcome.stance is result.stance else WRONG
 
 
 def claim_blocks(result: ClaimResult) -> list[Block]:
@@ -251,8 +245,9 @@ def _known(result: ClaimResult) -> Facts:
 def _card(result: ClaimResult, method: str) -> Card:
     outcome = result.outcomes[method]
     line: list[Inline] = []
-    if result.stance is not None or outcome.undecided:
-        line.append(VERDICTS[verdict(result, method)].chip)
+    worth = verdict(result, method)
+    if worth and (result.stance is not None or outcome.undecided):
+        line.append(worth.chip)
     if not outcome.undecided:
         line.append(STANCES[outcome.stance])
     made: list[Block] = [Line(tuple(line)), *_worth(result, method)]

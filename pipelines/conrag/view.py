@@ -32,7 +32,7 @@ from pipelines.report.glance import (
 )
 from pipelines.report.plots import curve, dots, shares
 from pipelines.report.table import MISSING, Table, with_names_joined
-from pipelines.report.views import FAILED, failures_part, links, listed, words
+from pipelines.report.views import FAILED, failures_part, links, listed, values, words
 
 NAME = "conrag"
 TITLE = "ConRAG"
@@ -172,9 +172,7 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
 def _example(run: str, result: ClaimResult) -> Example:
     answered = result.status == "answered"
     judged = {
-        name: VERDICTS[worth]
-        for name in figures.shown_methods([result])
-        if (worth := verdict(result, name)) in VERDICTS
+        name: worth for name in figures.shown_methods([result]) if (worth := verdict(result, name))
     }
     wrong = category(result, figures.OURS) if answered and result.response is None else None
     gold = STANCES[result.stance].text if result.stance else "not known"
@@ -190,7 +188,7 @@ def _example(run: str, result: ClaimResult) -> Example:
         about=(count(len(result.passages), "passage"),),
         chips=tuple(mark.on(name) for name, mark in judged.items()) if answered else (FAILED,),
         facets={
-            "Stance": [f"{name}: {mark.words}" for name, mark in judged.items()],
+            "Stance": values(judged),
             "Gold stance": [gold],
             "Evidence": disputed,
             "Error of ConRAG": [wrong] if wrong else [],

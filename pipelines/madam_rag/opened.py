@@ -1,7 +1,7 @@
 """What a question of the page shows when it is opened: answers, debates, documents."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from pipelines.madam_rag.astute_rag import Consolidation
 from pipelines.madam_rag.debate import kept
@@ -46,10 +46,6 @@ from pipelines.report.texts import (
 )
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["right", "not", "unreadable", "failed", "unjudged", "none"]
-"""What became of a question under a method; "unjudged" where no right answer is known, "none" where
-the method was not asked."""
-
 _ANSWERS: Final[Mapping[str, Mark]] = {
     "right": RIGHT,
     "wrong": WRONG,
@@ -59,12 +55,10 @@ _ANSWERS: Final[Mapping[str, Mark]] = {
     "unreadable": UNREADABLE,
     "unjudged": Mark("plain", "", "not judged"),
 }
-VERDICTS: Final[Mapping[Verdict, Mark]] = {
-    "right": RIGHT,
-    "not": Mark("contradict", "✗", "not right"),
-    "unreadable": UNREADABLE,
-    "unjudged": UNJUDGED,
-}
+NOT_RIGHT = Mark("contradict", "✗", "not right")
+VERDICTS: Final = (RIGHT, NOT_RIGHT, UNREADABLE, UNJUDGED)
+"""What became of a question under a method; not judged where no right answer is known."""
+
 _KINDS: Final[Mapping[str, Chip]] = {
     "correct": Chip("correct", "support", "✓"),
     "misinfo": Chip("misinformation", "contradict", "✗"),
@@ -77,21 +71,22 @@ _ORIGINS: Final = {
 }
 
 
-def verdict(result: QuestionResult, method: str) -> Verdict:
-    """What became of a question under a method (exact match, section 5.1)."""
-    if result.status == "failed":
-        return "failed"
+def verdict(result: QuestionResult, method: str) -> Mark | None:
+    """What became of a question under a method (exact match, section 5.1).
+
+    None where the question failed or the method was not asked.
+    """
     outcome = result.outcomes.get(method)
-    if outcome is None:
-        return "none"
+    if result.status == "failed" or outcome is None:
+        return None
     if outcome.concluded.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     asked = result.asked
     if not asked.gold:
-        return "unjudged"
+        return UNJUDGED
     answers = outcome.concluded.answers
     right = strict_match(answers, asked.gold, asked.wrong, one_answer=asked.one_answer)
-    return "right" if right else "not"
+    return RIGHT if right else NOT_RIGHT
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:
@@ -130,8 +125,9 @@ def content(result: QuestionResult) -> list[Block]:
         made.append(_known(asked))
     if result.outcomes:
         cards = (
-            _card(name, verdict(result, name), each, asked)
+            _card(name, worth, each, asked)
             for name, each in result.outcomes.items()
+            if (worth := verdict(result, name))
         )
         made += [Heading("Answers"), Cards(tuple(cards))]
     debates = tuple(
@@ -179,10 +175,10 @@ def _known(asked: Question) -> Facts:
     )
 
 
-def _card(name: str, worth: Verdict, outcome: Outcome, asked: Question) -> Card:
+def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
     replies = f"{outcome.calls:,} {'reply' if outcome.calls == 1 else 'replies'}"
-    made: list[Block] = [Line((VERDICTS[worth].chip, Aside(replies)))]
+    made: list[Block] = [Line((worth.chip, Aside(replies)))]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
         missing = [names[0] for number, names in enumerate(asked.gold) if number not in named]

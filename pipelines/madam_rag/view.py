@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from pipelines.madam_rag.figures import figures
 from pipelines.madam_rag.methods import CONCATENATED, MADAM, NO_RAG
-from pipelines.madam_rag.opened import VERDICTS, content, verdict
+from pipelines.madam_rag.opened import NOT_RIGHT, VERDICTS, content, verdict
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import Part, Results, parts, scored, shown_methods
 from pipelines.metrics.estimate import Estimate
@@ -30,11 +30,13 @@ from pipelines.report.plots import curve
 from pipelines.report.table import MISSING, Cell, Table, called, estimate_of, grouped, own_rows
 from pipelines.report.views import (
     FAILED,
+    RIGHT,
     dot_plots,
     failures_part,
     listed,
     named,
     picked,
+    values,
     words,
 )
 
@@ -132,14 +134,11 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Findi
 
 def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Example:
     asked = result.asked
-    judged = {method: worth for method in methods if (worth := verdict(result, method)) in VERDICTS}
-    told = []
-    for method, worth in judged.items():
-        told.append(f"{method}: {VERDICTS[worth].words}")
-        if worth == "right" and "not" in judged.values():
-            told.append(f"{method}: {_ALONE}")
-        if worth == "not" and "right" in judged.values():
-            told.append(f"{method}: {_MISSED}")
+    judged = {method: worth for method in methods if (worth := verdict(result, method))}
+    told = values(judged)
+    if {RIGHT, NOT_RIGHT} <= {*judged.values()}:
+        apart = {RIGHT: _ALONE, NOT_RIGHT: _MISSED}
+        told += [f"{name}: {apart[worth]}" for name, worth in judged.items() if worth in apart]
     known = {0: "not known", 1: "one"}
     names = (name for names in asked.gold for name in names)
     return Example(
@@ -149,7 +148,7 @@ def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Exampl
         status=result.status,
         blocks=partial(content, result),
         about=(count(len(asked.documents), "document"),),
-        chips=tuple(VERDICTS[worth].on(method) for method, worth in judged.items()) or (FAILED,),
+        chips=tuple(worth.on(method) for method, worth in judged.items()) or (FAILED,),
         facets={
             "Verdict": told,
             "Right answers": [known.get(len(asked.gold), "several")],

@@ -45,9 +45,14 @@ UNJUDGED = Mark("plain", "·", "not judged")
 FAILED = Chip("failed", "invalid", "!")
 
 
-def words(marks: Mapping[Any, Mark]) -> tuple[str, ...]:
-    """What a facet of marks can say."""
-    return tuple(dict.fromkeys(mark.words for mark in marks.values()))
+def words(marks: Iterable[Mark]) -> tuple[str, ...]:
+    """What marks say, each once."""
+    return tuple(dict.fromkeys(mark.words for mark in marks))
+
+
+def values(marks: Mapping[str, Mark]) -> list[str]:
+    """An example's values of a facet with groups: by the name of a group, what it is worth."""
+    return [f"{name}: {mark.words}" for name, mark in marks.items()]
 
 
 def listed(
