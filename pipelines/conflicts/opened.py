@@ -19,7 +19,7 @@ from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
 from pipelines.metrics.short_answers import MONTHS
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources
-from pipelines.report.text import cut, visible
+from pipelines.report.text import visible
 from pipelines.report.texts import (
     Aside,
     Bar,
@@ -178,11 +178,11 @@ def _source(number: int, source: Asked, date: Written | None) -> Source:
     return Source(
         number,
         _title(source),
-        cut(source.text),
+        source.text,
         (Aside(said(date) if date else unread_date),),
         url=source.url,
         linked=live(source.url),
-        note=f"Snippet: {cut(source.snippet)}" if source.snippet else "",
+        note=f"Snippet: {source.snippet}" if source.snippet else "",
     )
 
 
@@ -221,7 +221,7 @@ def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
         pairs = zip_longest(answer.sentences, grounds[: len(answer.sentences)])
         made.append(Sentences(tuple(_sentence(*pair, count) for pair in pairs)))
     elif answer.text:
-        made.append(Sentences((Sentence(cut(answer.text)),)))
+        made.append(Sentences((Sentence(answer.text),)))
     facts = _worths(judged, asked)
     return Card(name, (*made, *([Facts(facts)] if facts else [])))
 
@@ -236,22 +236,22 @@ def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> S
         *(Chip(f"[{number}]", "invalid", said="no such source") for number in sentence.unknown),
     )
     if judged is None:
-        return Sentence(cut(sentence.text), after)
+        return Sentence(sentence.text, after)
     verdict_on = _GROUNDS[judged.grounds.name.lower() if judged.grounds else "unreadable"]
-    why: list[Block] = [Quote(cut(judged.quote))] if judged.quote else []
+    why: list[Block] = [Quote(judged.quote)] if judged.quote else []
     why += [*noted(judged.reason), *unread(judged.problem, judged.raw)]
     if judged.judgements:
         why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
     if judged.sources:
         cites = (_cite(number, count) for number in judged.sources)
         why.append(Line((Aside("Judged by"), *cites)))
-    return Sentence(cut(sentence.text), after, verdict_on.tone, verdict_on, tuple(why))
+    return Sentence(sentence.text, after, verdict_on.tone, verdict_on, tuple(why))
 
 
 def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
     number = int(judged.document) if judged.document.isdecimal() else 0
     named = _cite(number, count) if number else f"[{judged.document}]"
-    quote = f": “{cut(judged.snippet)}”" if judged.snippet else ""
+    quote = f": “{judged.snippet}”" if judged.snippet else ""
     return named, f"{judged.relation.lower()}{quote}"
 
 
@@ -286,7 +286,7 @@ def _behaviour(judged: Adherence, asked: Query) -> Fact:
 def _inclusion(judged: Inclusion) -> Fact:
     more = [*noted(judged.reason)]
     if judged.judgement and judged.judgement.snippet:
-        more.append(Quote(cut(judged.judgement.snippet)))
+        more.append(Quote(judged.judgement.snippet))
     return Fact(
         "Gold answer",
         ((_INCLUDED[judged.included], Aside(judged.gold)),),

@@ -25,7 +25,6 @@ from pipelines.report.glance import (
 )
 from pipelines.report.plots import dots, shares
 from pipelines.report.table import MISSING, Table, shown
-from pipelines.report.text import cut
 from pipelines.report.texts import Aside, Block, Chip, Heading, Inline, Note, Text, Trouble
 from pipelines.report.views import failures_part, listed
 
@@ -283,7 +282,7 @@ def content(result: Result) -> list[Block]:
     made: list[Block] = []
     if result.error:
         made.append(Trouble(result.status.capitalize(), result.error, result.raw))
-    made += [Heading("Response"), Text(cut(result.response), "Response")]
+    made += [Heading("Response"), Text(result.response, "Response")]
     made += [
         Note(
             f"Truncated: of {each.text}, the model saw the first {each.kept:,} of "

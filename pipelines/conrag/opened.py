@@ -13,7 +13,6 @@ from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
 from pipelines.evidence.judgement import Relation, Truncation
 from pipelines.report.blocks import Card, Cards, Fact, Facts, Fold, Source, Sources
-from pipelines.report.text import cut
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -53,7 +52,7 @@ def answer_blocks(answer: Answer) -> list[Block]:
     """An answer: stance, cited sentences, both sides, the graph, the passages."""
     made: list[Block] = [Line(_status(answer))]
     if answer.first_answer:
-        made.append(Note(cut(" ".join(answer.first_answer)), "For and against"))
+        made.append(Note(" ".join(answer.first_answer), "For and against"))
     made.append(
         Facts(
             (
@@ -66,10 +65,9 @@ def answer_blocks(answer: Answer) -> list[Block]:
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
     if answer.unsaid:
-        made.append(Note(cut(answer.unsaid)))
+        made.append(Note(answer.unsaid))
     if answer.problem:
-        raw = None if answer.raw is None else cut(answer.raw)
-        made.append(Trouble("No answer was written", answer.problem, raw))
+        made.append(Trouble("No answer was written", answer.problem, answer.raw))
     if answer.model_stance and answer.model_stance is not answer.stance:
         made.append(
             Note(
@@ -172,7 +170,7 @@ def _sentence(sentence: AnswerSentence) -> Sentence:
         after.append(Chip("written anew", "outline"))
     after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
     tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
-    return Sentence(cut(sentence.text), tuple(after), tone)
+    return Sentence(sentence.text, tuple(after), tone)
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
@@ -193,8 +191,8 @@ def _quoted(row: Evidence) -> Sentence:
     """The sentence of a passage that decided, with its title; the title alone where none did."""
     title = row.passage.title or row.passage.id
     if row.rationale is None:
-        return Sentence(cut(title), (Cite(row.number),))
-    return Sentence(cut(row.rationale), (Cite(row.number), Aside(title)))
+        return Sentence(title, (Cite(row.number),))
+    return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
 def _tag(relation: Relation, confidence: float) -> Chip:
@@ -206,7 +204,7 @@ def _row(row: Evidence) -> Source:
     return Source(
         row.number,
         row.passage.title or row.passage.id,
-        cut(row.passage.text),
+        row.passage.text,
         (_tag(row.relation, row.confidence), Aside(row.cluster)),
         spans=decided(row),
         tone=TONES[row.relation],
@@ -237,7 +235,7 @@ def _known(result: ClaimResult) -> Facts:
         where = f"response {sentence.response}, source {sentence.source}"
         facts.append(Fact("Sentence of a response", ((where,), (marked,))))
     if result.question and result.question.first_answer:
-        lines = tuple((cut(each),) for each in result.question.first_answer)
+        lines = tuple((each,) for each in result.question.first_answer)
         facts.append(Fact("First answer, by which passages are labelled", lines))
     return Facts(tuple(facts))
 
@@ -274,7 +272,7 @@ def _statements(outcome: Outcome, passages: Sequence[Passage]) -> tuple[Sentence
     numbers = {each.id: number for number, each in enumerate(passages, 1)}
     return tuple(
         Sentence(
-            cut(each.text),
+            each.text,
             tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
             _ABOUT.get(each.about, "plain"),
         )
@@ -291,4 +289,4 @@ def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
     title = passage.title or passage.id
-    return Source(number, title, cut(passage.text), tuple(about), tone=TONES[passage.tag])
+    return Source(number, title, passage.text, tuple(about), tone=TONES[passage.tag])

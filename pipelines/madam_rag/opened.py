@@ -28,7 +28,6 @@ from pipelines.report.blocks import (
     Sources,
     Voice,
 )
-from pipelines.report.text import cut
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -205,7 +204,7 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
                 name=f"Agent {number + 1}",
                 head=_head(f"Agent {number + 1}", given, asked),
                 title=given.document.title or f"document {given.document.id}",
-                text=cut(given.document.text),
+                text=given.document.text,
                 cells=tuple(
                     _reply(
                         each.agents[number],
@@ -293,7 +292,7 @@ def _concluded(now: Round, asked: Question, *, final: bool) -> tuple[Block, ...]
 def _source(number: int, given: GivenDocument) -> Source:
     document = given.document
     kind: Inline = _KINDS[given.kind] if given.kind else Aside("kind not known")
-    return Source(number, document.title or document.id, cut(document.text), (kind,))
+    return Source(number, document.title or document.id, document.text, (kind,))
 
 
 def _consolidation(passed: Consolidation, asked: Question) -> Fold:
@@ -307,7 +306,7 @@ def _consolidation(passed: Consolidation, asked: Question) -> Fold:
         return [Aside(f"from {', '.join(said)}")] if said else []
 
     made: list[Block] = [Heading("Recalled passages")]
-    made += [Text(cut(each), "Recalled passage") for each in passed.internal]
+    made += [Text(each, "Recalled passage") for each in passed.internal]
     if not passed.internal:
         made.append(Line((Aside("None: the model said that it did not know."),)))
     for number, context in enumerate(passed.contexts, 1):
@@ -315,7 +314,7 @@ def _consolidation(passed: Consolidation, asked: Question) -> Fold:
         made.append(Heading(f"Consolidated documents{where}"))
         for each in context:
             origin = Chip(_ORIGINS.get(each.source, each.source))
-            made += [Line((origin, *names(each.documents))), Text(cut(each.text), "Document")]
+            made += [Line((origin, *names(each.documents))), Text(each.text, "Document")]
     if passed.groups:
         made += [
             Heading("Groups that agree"),

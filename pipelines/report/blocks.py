@@ -5,20 +5,21 @@ in `assets/blocks.js` (or a script of its own) draws each. Texts may come from a
 written as text only.
 """
 
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
+from pipelines.report.text import cut
 from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words
 
 
-@dataclass(frozen=True)
 class Heatmap(Block):
     """Input and response, whose words light up what they rest on.
 
     Attributes:
         cells: Shares of salience between words of the input and words of the response, row by row:
-            16 bits each, little-endian, on the scale of `salience.heatmap.strength`; in base64.
+            16 bits each, little-endian, on the scale of `salience.heatmap.strength`.
         left_out: What a marked text of the input is: "left out?". Without it nothing is marked.
         added: What a marked text of the response is.
         limit: Share up to which texts are marked at first.
@@ -26,13 +27,12 @@ class Heatmap(Block):
 
     given: tuple[Words, ...]
     response: tuple[Words, ...]
-    cells: str
+    cells: bytes
     left_out: str = ""
     added: str = ""
     limit: float = 0.0
 
 
-@dataclass(frozen=True)
 class Node(Block):
     """A point of a graph, in the drawing's units; `number` is that of its source, or 0."""
 
@@ -43,7 +43,6 @@ class Node(Block):
     number: int = 0
 
 
-@dataclass(frozen=True)
 class Edge(Block):
     """A line between two points: their places among the nodes, and its width."""
 
@@ -52,7 +51,6 @@ class Edge(Block):
     width: float
 
 
-@dataclass(frozen=True)
 class Graph(Block):
     """Points and lines between them; `label` says for the ear what it shows."""
 
@@ -63,15 +61,13 @@ class Graph(Block):
     edges: tuple[Edge, ...]
 
 
-@dataclass(frozen=True)
 class Picture(Block):
-    """A PNG in base64, and what it shows for those who do not see it."""
+    """A PNG, and what it shows for those who do not see it."""
 
-    png: str
+    png: bytes
     alt: str
 
 
-@dataclass(frozen=True)
 class Fact(Block):
     """A named value: its label, the lines of its value, and what else there is to say of it."""
 
@@ -80,14 +76,12 @@ class Fact(Block):
     content: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True)
 class Facts(Block):
     """Named values side by side."""
 
     facts: tuple[Fact, ...]
 
 
-@dataclass(frozen=True)
 class Grid(Block):
     """A small table whose first cells name the rows; `label` says for the ear what it shows."""
 
@@ -96,7 +90,6 @@ class Grid(Block):
     rows: tuple[tuple[tuple[Inline, ...], ...], ...]
 
 
-@dataclass(frozen=True)
 class Source(Block):
     """A document that answers cite by its number: from 1, unique within the example.
 
@@ -115,14 +108,12 @@ class Source(Block):
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True)
 class Sources(Block):
     """The documents of an example, folded."""
 
     sources: tuple[Source, ...]
 
 
-@dataclass(frozen=True)
 class Cell(Block):
     """What a document says of a claim, and why that is thought.
 
@@ -148,7 +139,6 @@ class Cell(Block):
     read: str = ""
 
 
-@dataclass(frozen=True)
 class Row(Block):
     """A claim, or who judges one: its name, a chip beside it, and a cell per source."""
 
@@ -157,7 +147,6 @@ class Row(Block):
     chip: Chip | None = None
 
 
-@dataclass(frozen=True)
 class Matrix(Block):
     """Rows (at least one) against sources; a chosen cell shows its source and what is behind it.
 
@@ -170,7 +159,6 @@ class Matrix(Block):
     first: tuple[int, int]
 
 
-@dataclass(frozen=True)
 class Voice(Block):
     """A row of a debate: who speaks ("Agent 3"), its document, what it says in each round."""
 
@@ -181,7 +169,6 @@ class Voice(Block):
     cells: tuple[tuple[Block, ...], ...]
 
 
-@dataclass(frozen=True)
 class Debate(Block):
     """Voices down, rounds across; below them what was concluded after each round.
 
@@ -196,7 +183,6 @@ class Debate(Block):
     end: str
 
 
-@dataclass(frozen=True)
 class Card(Block):
     """Blocks under a title."""
 
@@ -204,14 +190,12 @@ class Card(Block):
     content: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
 class Cards(Block):
     """Cards side by side."""
 
     cards: tuple[Card, ...]
 
 
-@dataclass(frozen=True)
 class Fold(Block):
     """Blocks that are folded away under a title."""
 
@@ -219,7 +203,6 @@ class Fold(Block):
     content: tuple[Block, ...]
 
 
-@dataclass(frozen=True)
 class Choice(Block):
     """One of several, chosen by name; what it is a choice of is said to the ear."""
 
@@ -227,11 +210,18 @@ class Choice(Block):
     options: tuple[Card, ...]
 
 
+def fact(label: str, *values: Inline) -> Fact:
+    """A named value; each of several has a line of its own."""
+    return Fact(label, tuple((value,) for value in values))
+
+
 def encoded(value: Any) -> Any:
     """Blocks as JSON: each an object with its `kind` and the fields that are not at their default.
 
-    Floats keep four significant digits, which is more than a page shows.
+    Floats keep four significant digits, which is more than a page shows. Long texts are `cut`.
     """
+    if isinstance(value, str | bytes):
+        return cut(value) if isinstance(value, str) else b64encode(value).decode()
     if is_dataclass(value):
         own = {field.name: getattr(value, field.name) for field in fields(value)}
         usual = {field.name: field.default for field in fields(value)}
@@ -242,6 +232,6 @@ def encoded(value: Any) -> Any:
         return {name: encoded(each) for name, each in value.items()}
     if isinstance(value, float):
         return float(f"{value:.4g}")
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    if isinstance(value, Sequence):
         return [encoded(each) for each in value]
     return value

@@ -133,13 +133,12 @@ class ExperimentView:
         title: Its name for people.
         finding: What came of it; None on the page of a single answer.
         parts: Tables and plots.
-        examples: From all its runs.
+        examples: From all its runs; those that the page has no room for are `left_out`.
         facets: What its examples are narrowed down by, besides run and status.
         runs: Name of a run -> what people call it.
         noun: What an example is: ("question", "questions").
         models: Which model did what.
         facts: (label, value) pairs below the models.
-        left_out: Examples that are not among `examples`.
     """
 
     name: str
@@ -226,10 +225,10 @@ def write(
     provenance: Mapping[str, Any],
     facts: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Writes the page in one step.
+    """Writes the page in one step, usually as RUN/report.html.
 
     Args:
-        path: Where, usually RUN/report.html.
+        path: Where.
         title: Heading of the page.
         views: What the experiments put on it, in order.
         provenance: The content of run.json, folded at the end of the page.
@@ -245,7 +244,7 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
     """What the script must know of an experiment before it reads the list of its examples."""
     examples = view.examples
     starts = packed.put_all(
-        f"{view.name}-blocks", ([encoded(block) for block in each.blocks()] for each in examples)
+        f"{view.name}-blocks", (encoded(list(each.blocks())) for each in examples)
     )
     packed.put(f"{view.name}-list", [_entry(view.name, each) for each in examples])
     return {
@@ -254,27 +253,12 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
         "noun": view.noun,
         "count": len(examples),
         "runs": dict(view.runs),
-        "facets": [
-            {"name": each.name, "values": each.values, "groups": each.groups}
-            for each in view.facets
-        ],
+        "facets": [vars(each) for each in view.facets],
         "starts": starts,
     }
 
 
 def _entry(experiment: str, example: Example) -> dict[str, Any]:
     """An example in the list; what it does not have is left out."""
-    entry = {
-        "id": example.id,
-        "run": example.run,
-        "title": example.title,
-        "status": example.status,
-        "about": example.about,
-        "chips": encoded(example.chips),
-        "facets": example.facets,
-        "figures": encoded(example.figures),
-        "words": example.words,
-    }
-    return {"address": address(experiment, example.run, example.id)} | {
-        name: value for name, value in entry.items() if value
-    }
+    listed = {name: value for name, value in vars(example).items() if value and name != "blocks"}
+    return {"address": address(experiment, example.run, example.id), **encoded(listed)}

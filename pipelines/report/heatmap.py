@@ -5,7 +5,6 @@ it; point at a word of the input and the response is shaded likewise. Texts of w
 are marked, up to a limit that the reader moves (`assets/heatmap.js`).
 """
 
-import base64
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -63,8 +62,7 @@ def heatmap(
     if values.shape != sizes:
         raise ValueError(f"{sizes} words, but values of shape {values.shape}")
     cells = np.rint(strength(values) * CELL).astype("<u2")
-    packed = base64.b64encode(cells.tobytes()).decode()
-    return Heatmap(given, response, packed, left_out, added, limit)
+    return Heatmap(given, response, cells.tobytes(), left_out, added, limit)
 
 
 def picture(png: bytes | None) -> list[Block]:
@@ -72,7 +70,7 @@ def picture(png: bytes | None) -> list[Block]:
     if png is None:
         return []
     alt = "The input down, the response across; the darker, the more salience"
-    return [Fold("The map", (Picture(base64.b64encode(png).decode(), alt),))]
+    return [Fold("The map", (Picture(png, alt),))]
 
 
 def _side(

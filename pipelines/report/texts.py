@@ -4,9 +4,8 @@ They are drawn as the other blocks are; see `blocks`.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, dataclass_transform
 
-from pipelines.report.text import cut
 from pipelines.report.timeline import Axis
 
 Tone = Literal[
@@ -16,11 +15,15 @@ Tone = Literal[
 violet for what could not be read. A sign or a word always says the same."""
 
 
+@dataclass_transform(frozen_default=True)
 class Block:
-    """Anything that an opened example shows."""
+    """Anything that an opened example shows; every kind of it is a frozen dataclass."""
+
+    def __init_subclass__(cls) -> None:
+        """Make the kind a dataclass."""
+        dataclass(frozen=True)(cls)
 
 
-@dataclass(frozen=True)
 class Chip(Block):
     """A few words in a coloured box, after a sign for the eye ("✓"), before words for the ear."""
 
@@ -30,21 +33,18 @@ class Chip(Block):
     said: str = ""
 
 
-@dataclass(frozen=True)
 class Aside(Block):
     """Small words within a line."""
 
     text: str
 
 
-@dataclass(frozen=True)
 class Strong(Block):
     """Words within a line that stand out."""
 
     text: str
 
 
-@dataclass(frozen=True)
 class Cite(Block):
     """A link to the source of this number in the same example."""
 
@@ -54,28 +54,24 @@ class Cite(Block):
 Inline = str | Chip | Aside | Strong | Cite
 
 
-@dataclass(frozen=True)
 class Line(Block):
     """Words and chips side by side."""
 
     content: tuple[Inline, ...]
 
 
-@dataclass(frozen=True)
 class Items(Block):
     """A list of lines."""
 
     items: tuple[tuple[Inline, ...], ...]
 
 
-@dataclass(frozen=True)
 class Heading(Block):
     """Above the blocks that follow."""
 
     text: str
 
 
-@dataclass(frozen=True)
 class Note(Block):
     """An explanation, after its label ("Snippet"); a long one is folded after its beginning."""
 
@@ -83,7 +79,6 @@ class Note(Block):
     label: str = ""
 
 
-@dataclass(frozen=True)
 class Unread(Block):
     """Why a reply could not be read, and the reply as it came."""
 
@@ -91,7 +86,6 @@ class Unread(Block):
     raw: str | None = None
 
 
-@dataclass(frozen=True)
 class Trouble(Block):
     """What went wrong with the whole example: a title ("Failed"), why, the reply as it came."""
 
@@ -100,14 +94,12 @@ class Trouble(Block):
     raw: str | None = None
 
 
-@dataclass(frozen=True)
 class Quote(Block):
     """Words of a document."""
 
     text: str
 
 
-@dataclass(frozen=True)
 class Bar(Block):
     """A share in [0, 1] as a bar: whether it was chosen, and whether it is the right one (gold)."""
 
@@ -117,7 +109,6 @@ class Bar(Block):
     gold: bool = False
 
 
-@dataclass(frozen=True)
 class Bars(Block):
     """Shares of one whole, below each other; `label` says of what, for the ear."""
 
@@ -125,7 +116,6 @@ class Bars(Block):
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True)
 class Sentence(Block):
     """A sentence of an answer, what stands at its end, and a verdict; below that opens why."""
 
@@ -136,14 +126,12 @@ class Sentence(Block):
     why: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True)
 class Sentences(Block):
     """The sentences of an answer."""
 
     sentences: tuple[Sentence, ...]
 
 
-@dataclass(frozen=True)
 class Timeline(Block):
     """Sources on a line of years, for a wide screen and a narrow one; labels lead to sources."""
 
@@ -151,7 +139,6 @@ class Timeline(Block):
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
 class Span(Block):
     """A marked passage: its characters [start, end) in the text, and what it is, for the ear."""
 
@@ -160,16 +147,14 @@ class Span(Block):
     said: str = ""
 
 
-@dataclass(frozen=True)
 class Text(Block):
-    """A text to read (see `cut`), with marked passages in order; `label` is for the ear."""
+    """A text to read, with marked passages in order; `label` is for the ear."""
 
     text: str
     label: str
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True)
 class Word(Block):
     """A word or token of a text: its characters [start, end), and its share, in [0, 1]."""
 
@@ -178,7 +163,6 @@ class Word(Block):
     share: float
 
 
-@dataclass(frozen=True)
 class Words(Block):
     """An argument, a prompt, a sentence of a response, with its words in order.
 
@@ -193,9 +177,9 @@ class Words(Block):
 
 def noted(text: str | None, label: str = "") -> list[Block]:
     """An explanation, where there is one."""
-    return [Note(cut(text), label)] if text else []
+    return [Note(text, label)] if text else []
 
 
 def unread(problem: str | None, raw: str | None) -> list[Block]:
     """Why a reply could not be read, where it could not."""
-    return [] if problem is None else [Unread(problem, None if raw is None else cut(raw))]
+    return [] if problem is None else [Unread(problem, raw)]
