@@ -18,7 +18,7 @@ from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
 from pipelines.metrics.short_answers import MONTHS
-from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.text import visible
 from pipelines.report.texts import (
     Aside,
@@ -150,11 +150,11 @@ def _adheres(judged: Adherence | None) -> Mark:
 
 
 def _known(asked: Query) -> Facts:
-    facts = [Fact("Gold answer", ((asked.gold_answer or "none",),))]
+    facts = [fact("Gold answer", asked.gold_answer or "none")]
     if asked.conflict_type is not None:
         kind = CATEGORY[asked.conflict_type]
-        facts.insert(0, Fact("Gold type", ((Chip(kind.label, "outline"),),)))
-        facts.insert(1, Fact("Expected behaviour", ((kind.expected,),)))
+        facts.insert(0, fact("Gold type", Chip(kind.label, "outline")))
+        facts.insert(1, fact("Expected behaviour", kind.expected))
     return Facts(tuple(facts))
 
 
@@ -267,7 +267,7 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
         held = counts["SUPPORTED"]
         of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
         words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
-        found.append(Fact("Grounding", ((words,),)))
+        found.append(fact("Grounding", words))
     return tuple(found)
 
 

@@ -1,18 +1,19 @@
 """What an answer, and a claim of an evaluation, show on the page."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import TONES, drawing
 from pipelines.conrag.methods import ABLATIONS
-from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
 from pipelines.evidence.judgement import Relation, Truncation
-from pipelines.report.blocks import Card, Cards, Fact, Facts, Fold, Source, Sources
+from pipelines.report.blocks import Card, Cards, Facts, Fold, Source, Sources, fact
+from pipelines.report.glance import count
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -53,15 +54,9 @@ def answer_blocks(answer: Answer) -> list[Block]:
     made: list[Block] = [Line(_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
-    made.append(
-        Facts(
-            (
-                Fact("Conflict score κ", ((f"{answer.kappa:.2f}",),)),
-                Fact("For it", ((f"{answer.support:.2f}",),)),
-                Fact("Against it", ((f"{answer.refute:.2f}",),)),
-            )
-        )
-    )
+    kappa, support = f"{answer.kappa:.2f}", f"{answer.support:.2f}"
+    against = fact("Against it", f"{answer.refute:.2f}")
+    made.append(Facts((fact("Conflict score κ", kappa), fact("For it", support), against)))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
     if answer.unsaid:
@@ -69,22 +64,13 @@ def answer_blocks(answer: Answer) -> list[Block]:
     if answer.problem:
         made.append(Trouble("No answer was written", answer.problem, answer.raw))
     if answer.model_stance and answer.model_stance is not answer.stance:
-        made.append(
-            Note(
-                f"The model that wrote this takes the stance to be {answer.model_stance.value}; "
-                "the rule above decides."
-            )
-        )
-    made += [
-        Heading("Both sides"),
-        Cards(
-            (
-                Card("For it", _side(answer, Relation.SUPPORTS)),
-                Card("Against it", _side(answer, Relation.CONTRADICTS)),
-            )
-        ),
-        Heading("Evidence graph"),
-    ]
+        said = f"The model that wrote this takes the stance to be {answer.model_stance.value}"
+        made.append(Note(f"{said}; the rule above decides."))
+    sides = (
+        Card("For it", _side(answer, Relation.SUPPORTS)),
+        Card("Against it", _side(answer, Relation.CONTRADICTS)),
+    )
+    made += [Heading("Both sides"), Cards(sides), Heading("Evidence graph")]
     if answer.clusters:
         said = (
             "Passages that are alike are joined; numbered ones are in the evidence. Blue circles "
@@ -139,14 +125,12 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
     made.append(_known(result))
     if result.question and result.question.problem:
         made += [Line((Aside("No first answer"),)), *unread(result.question.problem, None)]
-    methods = figures.shown_methods([result])
+    methods = (_card(result, name) for name in figures.shown_methods([result]))
+    ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
     made += [
         Heading("Answers"),
-        Cards(tuple(_card(result, name) for name in methods)),
-        Fold(
-            "ConRAG with one part removed",
-            (Cards(tuple(_card(result, name) for name in ABLATIONS if name in result.outcomes)),),
-        ),
+        Cards(tuple(methods)),
+        Fold("ConRAG with one part removed", (Cards(tuple(ablations)),)),
     ]
     if result.passages:
         gold = frozenset[str]().union(*result.evidence)
@@ -157,11 +141,11 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
 
 
 def _status(answer: Answer) -> tuple[Inline, ...]:
+    disputed = Chip("disputed", "both", "±")
     if answer.status == "disputed":
-        return (Chip("disputed", "both", "±"),)
-    named = STANCES[answer.stance]
-    status = Chip(answer.status, named.tone, named.sign)
-    return (status, Chip("disputed", "both", "±")) if answer.disputed else (status,)
+        return (disputed,)
+    status = replace(STANCES[answer.stance], text=answer.status)
+    return (status, disputed) if answer.disputed else (status,)
 
 
 def _sentence(sentence: AnswerSentence) -> Sentence:
@@ -178,9 +162,9 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     made: list[Block] = []
     for cluster, rows in members(answer, relation):
         size = len(cluster.members)
-        about = f"{size} {'passage' if size == 1 else 'passages'}"
         tone: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
-        made.append(Line((tone, Aside(f"{about}, confidence {cluster.confidence:.2f}"))))
+        said = f"{count(size, 'passage')}, confidence {cluster.confidence:.2f}"
+        made.append(Line((tone, Aside(said))))
         made.append(Sentences(tuple(map(_quoted, rows))))
         if size > len(rows):
             made.append(Line((Aside(f"{size - len(rows)} more found, not in the evidence."),)))
@@ -219,65 +203,57 @@ def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
 
 
 def _known(result: ClaimResult) -> Facts:
-    scores = (
-        f"{result.kappa:.2f} over passages",
-        f"{result.kappa_clusters:.2f} over clusters",
-        f"{result.kappa_expected:.2f} over expected numbers",
+    facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
+    facts.append(
+        fact(
+            "Conflict score κ",
+            f"{result.kappa:.2f} over passages",
+            f"{result.kappa_clusters:.2f} over clusters",
+            f"{result.kappa_expected:.2f} over expected numbers",
+        )
     )
-    facts = [Fact("Conflict score κ", tuple((each,) for each in scores))]
-    if result.stance is not None:
-        facts.insert(0, Fact("Gold stance", ((STANCES[result.stance],),)))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
-        facts.append(Fact("Evidence, by the data", ((said,),)))
+        facts.append(fact("Evidence, by the data", said))
     if (sentence := result.response) is not None:
         marked = f"{sentence.hallucinated:,} of {sentence.tokens:,} tokens marked by people"
         where = f"response {sentence.response}, source {sentence.source}"
-        facts.append(Fact("Sentence of a response", ((where,), (marked,))))
+        facts.append(fact("Sentence of a response", where, marked))
     if result.question and result.question.first_answer:
-        lines = tuple((each,) for each in result.question.first_answer)
-        facts.append(Fact("First answer, by which passages are labelled", lines))
+        label = "First answer, by which passages are labelled"
+        facts.append(fact(label, *result.question.first_answer))
     return Facts(tuple(facts))
 
 
 def _card(result: ClaimResult, method: str) -> Card:
     outcome = result.outcomes[method]
-    line: list[Inline] = []
-    worth = verdict(result, method)
-    if worth and (result.stance is not None or outcome.undecided):
-        line.append(worth.chip)
+    verdict_line: list[Inline] = []
+    mark = verdict(result, method)
+    if mark and (result.stance is not None or outcome.undecided):
+        verdict_line.append(mark.chip)
     if not outcome.undecided:
-        line.append(STANCES[outcome.stance])
-    made: list[Block] = [Line(tuple(line)), *_worth(result, method)]
+        verdict_line.append(STANCES[outcome.stance])
+    made: list[Block] = [Line(tuple(verdict_line))]
+    if worth := result.question.worth.get(method) if result.question else None:
+        said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
+        if worth.recall is not None:
+            said = f"says {worth.recall:.2f} of what is to be said; {said}"
+        made.append(Line((Aside(said),)))
     if outcome.statements:
-        made.append(Sentences(_statements(outcome, result.passages)))
-    if outcome.unbound:
-        wrong = "sentence" if outcome.unbound == 1 else "sentences"
-        made.append(Line((Aside(f"{outcome.unbound} {wrong} with wrong citations"),)))
-    return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
-
-
-def _worth(result: ClaimResult, method: str) -> list[Block]:
-    """What the answer to a question is worth."""
-    worth = result.question.worth.get(method) if result.question else None
-    if worth is None:
-        return []
-    said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
-    if worth.recall is not None:
-        said = f"says {worth.recall:.2f} of what is to be said; {said}"
-    return [Line((Aside(said),))]
-
-
-def _statements(outcome: Outcome, passages: Sequence[Passage]) -> tuple[Sentence, ...]:
-    numbers = {each.id: number for number, each in enumerate(passages, 1)}
-    return tuple(
-        Sentence(
-            each.text,
-            tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
-            _ABOUT.get(each.about, "plain"),
+        numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
+        said_so = (
+            Sentence(
+                each.text,
+                tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
+                _ABOUT.get(each.about, "plain"),
+            )
+            for each in outcome.statements
         )
-        for each in outcome.statements
-    )
+        made.append(Sentences(tuple(said_so)))
+    if outcome.unbound:
+        said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
+        made.append(Line((Aside(said),)))
+    return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:

@@ -1,6 +1,6 @@
 """What ConRAG puts on the page: the paper's tables and figures for this run, and every claim."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import compress
@@ -253,55 +253,37 @@ def _brief(errors: Table) -> Table:
     )
 
 
-def accuracy_plots(done: figures.Results) -> list[Markup]:
+def accuracy_plots(done: figures.Results) -> Iterator[Markup]:
     """Stance accuracy of every method, one plot per data set with stances (Figure 3)."""
-    return [
-        dots(
-            [
-                (method, figures.stance_accuracy(own, method))
-                for method in figures.shown_methods(own)
-            ],
-            f"Stance accuracy, {name}",
-        )
-        for name, own in done.items()
-        if any(each.stance for each in own)
-    ]
+    for name, own in done.items():
+        if any(each.stance for each in own):
+            methods = figures.shown_methods(own)
+            rows = [(method, figures.stance_accuracy(own, method)) for method in methods]
+            yield dots(rows, f"Stance accuracy, {name}")
 
 
-def conflict_plots(done: figures.Results) -> list[Markup]:
+def conflict_plots(done: figures.Results) -> Iterator[Markup]:
     """Conflict scores (Figure 2), and contradiction rates by them (Figure 6)."""
-    scores = shares(
+    yield shares(
         [(name, score_counts(own)) for name, own in done.items()],
         {f"score-{n}": f"{low:g} to {high:g}" for n, (low, high) in enumerate(FIFTHS)},
         "Claims by conflict score",
     )
-    rates = (
-        curve(
-            [
-                (method, rate_by_score(own, method))
-                for method in ("RelRAG", "NLI-RAG", figures.OURS)
-            ],
-            f"Contradiction rate by conflict score, {name}",
-            "conflict score",
-            "contradiction rate",
-        )
-        for name, own in done.items()
-        if not figures.of_responses(own)
-    )
-    return [scores, *rates]
+    for name, own in done.items():
+        if not figures.of_responses(own):
+            methods = ("RelRAG", "NLI-RAG", figures.OURS)
+            rates = [(method, rate_by_score(own, method)) for method in methods]
+            title = f"Contradiction rate by conflict score, {name}"
+            yield curve(rates, title, "conflict score", "contradiction rate")
 
 
-def hallucination_plots(done: figures.Results) -> list[Markup]:
+def hallucination_plots(done: figures.Results) -> Iterator[Markup]:
     """Token F1 and passage AUC of every method, for data sets of responses (Figure 5)."""
-    return [
-        dots(
-            [(method, figure(figures.checked(own, method))) for method in METHODS],
-            f"{title}, {name}",
-        )
-        for name, own in done.items()
-        if figures.of_responses(own)
-        for title, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc))
-    ]
+    for name, own in done.items():
+        if figures.of_responses(own):
+            for title, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc)):
+                rows = [(method, figure(figures.checked(own, method))) for method in METHODS]
+                yield dots(rows, f"{title}, {name}")
 
 
 def score_counts(own: Sequence[ClaimResult]) -> dict[str, int]:

@@ -1,8 +1,9 @@
 """What detectors of errors, and a checked response, put on the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from statistics import fmean
 from typing import Any, Final
 
 from markupsafe import Markup
@@ -22,7 +23,7 @@ from pipelines.npov.result import (
 )
 from pipelines.npov.settings import SalienceSettings
 from pipelines.report import explorer
-from pipelines.report.blocks import Fact, Facts, Grid
+from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.glance import (
     Figures,
@@ -71,7 +72,6 @@ _PARTS: Final = {
 }
 """Tables, and what they are called in the contents; those without rows are left out."""
 
-_ROLES: Final = {"salience": "gradients", "classifier": "classifier"}
 _INTRO = (
     "Does a response add arguments that were not given (hallucination), or leave out some that "
     "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
@@ -93,9 +93,9 @@ def view(
     `tables.all_tables`.
     """
     known = {run: {each.id: each for each in own} for run, own in results.items()}
-    first = next(iter(configs.values()))
     every = [each for own in results.values() for each in own]
-    examples = len({each.id for each in every})
+    first = next(iter(configs.values()))
+    data = f"{first['data']['name']}, {first['sets']['split']} topics"
 
     def example(run: str, result: NpovResult) -> Example:
         return _example(run, result, known[run].get(result.source))
@@ -111,19 +111,11 @@ def view(
         ),
         runs={run: run for run in results},
         noun=("response", "responses"),
-        models=tuple(
-            dict.fromkeys(
-                model
-                for config in configs.values()
-                for model in models_used([config], {"model": _ROLES[config["detector"]]})
-            )
+        models=models_used(
+            ({config["detector"]: config["model"]} for config in configs.values()),
+            {"salience": "gradients", "classifier": "classifier"},
         ),
-        facts=(
-            (
-                "data",
-                f"{first['data']['name']}, {first['sets']['split']} topics: {examples:,} examples",
-            ),
-        ),
+        facts=(("data", f"{data}: {len({each.id for each in every}):,} examples"),),
         **listed(results, example),
     )
 
@@ -151,8 +143,8 @@ def response_view(
         Heading(checked.question),
         Facts(
             (
-                Fact("Coverage error", ((f"{checked.coverage_error:.3f}",),)),
-                Fact("Hallucination error", ((f"{checked.hallucination_error:.3f}",),)),
+                fact("Coverage error", f"{checked.coverage_error:.3f}"),
+                fact("Hallucination error", f"{checked.hallucination_error:.3f}"),
             )
         ),
         heatmap(
@@ -298,22 +290,18 @@ def _example(run: str, result: NpovResult, source: NpovResult | None) -> Example
 
 
 def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
-    made: list[Block] = []
-    if result.reason:
-        made.append(Trouble("Not scored", result.reason))
+    made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
     facts = [
-        Fact("Content added", ((_known(result, "hallucination"),),)),
-        Fact("Arguments left out", ((_known(result, "coverage"),),)),
+        fact("Content added", _known(result, "hallucination")),
+        fact("Arguments left out", _known(result, "coverage")),
     ]
     if result.overlap is not None:
         said = f"{result.overlap:.2f} of the arguments' stems, in the response without error"
-        facts.append(Fact("Shared words", ((said,),)))
-    for words, label, wrong in (
-        (result.given, "Words of the arguments", "left out"),
-        (result.response, "Words of the response", "added"),
-    ):
-        if words is not None:
-            facts.append(Fact(label, _words(words, wrong)))
+        facts.append(fact("Shared words", said))
+    if result.given is not None:
+        facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
+    if result.response is not None:
+        facts.append(fact("Words of the response", *_words(result.response, "added")))
     made.append(Facts(tuple(facts)))
     if result.detectors:
         made += [Heading("How likely each error is, by detector"), _scores(result, source)]
@@ -325,37 +313,28 @@ def _known(result: NpovResult, kind: ErrorKind) -> Inline:
     return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
 
 
-def _words(words: Sequence[WordScore], wrong: str) -> tuple[tuple[Inline, ...], ...]:
+def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
     """How many words there are, and the mean salience error of those that are wrong and others."""
-    lines: list[tuple[Inline, ...]] = [
-        (f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}",)
-    ]
+    yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
     for called_so, state in ((wrong, True), ("others", False)):
         scores = [each.salience for each in words if each.wrong is state]
         if scores:
-            lines.append((f"mean error by salience, {called_so}: {sum(scores) / len(scores):.3f}",))
-    return tuple(lines)
+            yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
 
 
 def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
     """A row per detector; beside each score that of the response without error."""
-
-    def score(of: NpovResult, detector: str, kind: ErrorKind) -> tuple[Inline, ...]:
-        found = of.score(detector, kind)
-        return (MISSING if found is None else f"{found:.4f}",)
-
     columns: tuple[str, ...] = ("Content added", "Arguments left out")
+    compared = [result]
     if source is not None:
         columns = tuple(name for each in columns for name in (each, "without error"))
-    of = [result] if source is None else [result, source]
-    return Grid(
-        "Scores of the detectors",
-        ("Detector", *columns),
-        tuple(
-            ((name,), *(score(each, name, kind) for kind in KINDS for each in of))
-            for name in result.detectors
-        ),
-    )
+        compared.append(source)
+    rows = []
+    for name in result.detectors:
+        scores = [each.score(name, kind) for kind in KINDS for each in compared]
+        cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
+        rows.append(tuple((cell,) for cell in (name, *cells)))
+    return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
 
 
 def _scored(texts: Sequence[Words], checked: Iterable[CheckedText]) -> tuple[Words, ...]:

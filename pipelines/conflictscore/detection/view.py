@@ -12,7 +12,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.tables import OVERALL, right_of, shared
 from pipelines.conflictscore.matrix import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.report.blocks import Cell, Fact, Facts, Matrix, Row, Sources
+from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
 from pipelines.report.glance import (
     Finding,
@@ -246,11 +246,8 @@ def content(judged: Judged) -> list[Block]:
     made: list[Block] = [
         Trouble(f"{name} failed", each.error) for name, each in judged.items() if each.error
     ]
-    facts = [
-        Fact(label, ((value,),))
-        for label, value in (("Question", example.question), ("Answer", example.answer))
-        if value
-    ]
+    known = {"Question": example.question, "Answer": example.answer}
+    facts = [fact(label, value) for label, value in known.items() if value]
     papers = sources(example.documents, tuple(cut for each in results for cut in each.truncations))
     if facts:
         made.append(Facts(tuple(facts)))
