@@ -30,7 +30,6 @@ from pipelines.report.texts import (
     Heading,
     Inline,
     Items,
-    Line,
     Note,
     Quote,
     Sentence,
@@ -38,6 +37,7 @@ from pipelines.report.texts import (
     Strong,
     Timeline,
     Trouble,
+    line,
     noted,
     unread,
 )
@@ -187,10 +187,10 @@ def _source(number: int, source: Asked, date: Written | None) -> Source:
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    line: list[Inline] = [guess(prediction, asked.conflict_type).chip]
+    chips: list[Inline] = [guess(prediction, asked.conflict_type).chip]
     if prediction.type and prediction.problem is None:
-        line.append(Strong(CATEGORY[prediction.type].short))
-    made: list[Block] = [Line(tuple(line)), *unread(prediction.problem, prediction.raw)]
+        chips.append(Strong(CATEGORY[prediction.type].short))
+    made: list[Block] = [line(*chips), *unread(prediction.problem, prediction.raw)]
     if chances := prediction.probabilities:
         chosen, gold = prediction.type, asked.conflict_type
         bars = (
@@ -200,20 +200,20 @@ def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
         made.append(Bars("Probability of each type", tuple(bars)))
     if prediction.mass is not None:
         share = f"{100 * prediction.mass:.0f} % of the model's probability is on these types"
-        made.append(Line((Aside(share),)))
+        made.append(line(Aside(share)))
     return Card(name, (*made, *noted(prediction.explanation)))
 
 
 def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    line: list[Inline] = [worth.chip]
+    chips: list[Inline] = [worth.chip]
     if answer.told:
-        line.append(Aside(f"told: {CATEGORY[answer.told].short}"))
+        chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:
-        line.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
+        chips.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
     if not answer.finished:
-        line.append(Chip("cut by the limit of tokens", "invalid", "…"))
-    made: list[Block] = [Line(tuple(line)), *unread(answer.problem, answer.raw)]
+        chips.append(Chip("cut by the limit of tokens", "invalid", "…"))
+    made: list[Block] = [line(*chips), *unread(answer.problem, answer.raw)]
     count = len(asked.sources)
     grounds = judged.grounding.sentences if judged.grounding else ()
     if answer.sentences:
@@ -244,7 +244,7 @@ def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> S
         why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
     if judged.sources:
         cites = (_cite(number, count) for number in judged.sources)
-        why.append(Line((Aside("Judged by"), *cites)))
+        why.append(line(Aside("Judged by"), *cites))
     return Sentence(sentence.text, after, verdict_on.tone, verdict_on, tuple(why))
 
 
@@ -273,12 +273,12 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
     under = "" if asked.conflict_type else ", the type it was written under"
-    line: list[Inline] = [_adheres(judged).chip]
+    chips: list[Inline] = [_adheres(judged).chip]
     if judged.probability is not None:
-        line.append(Aside(f"probability {judged.probability:.2f}"))
+        chips.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(
         f"Expected behaviour ({CATEGORY[judged.type].short}{under})",
-        (tuple(line),),
+        (tuple(chips),),
         (*noted(judged.reason), *unread(judged.problem, judged.raw)),
     )
 

@@ -21,13 +21,13 @@ from pipelines.report.texts import (
     Cite,
     Heading,
     Inline,
-    Line,
     Note,
     Sentence,
     Sentences,
     Span,
     Tone,
     Trouble,
+    line,
     unread,
 )
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
@@ -51,7 +51,7 @@ _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradi
 
 def answer_blocks(answer: Answer) -> list[Block]:
     """An answer: stance, cited sentences, both sides, the graph, the passages."""
-    made: list[Block] = [Line(_status(answer))]
+    made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
         made.append(Note(" ".join(answer.first_answer), "For and against"))
     kappa, support = f"{answer.kappa:.2f}", f"{answer.support:.2f}"
@@ -124,7 +124,7 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
         return made
     made.append(_known(result))
     if result.question and result.question.problem:
-        made += [Line((Aside("No first answer"),)), *unread(result.question.problem, None)]
+        made += [line(Aside("No first answer")), *unread(result.question.problem, None)]
     methods = (_card(result, name) for name in figures.shown_methods([result]))
     ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
     made += [
@@ -164,11 +164,11 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
         size = len(cluster.members)
         tone: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
         said = f"{count(size, 'passage')}, confidence {cluster.confidence:.2f}"
-        made.append(Line((tone, Aside(said))))
+        made.append(line(tone, Aside(said)))
         made.append(Sentences(tuple(map(_quoted, rows))))
         if size > len(rows):
-            made.append(Line((Aside(f"{size - len(rows)} more found, not in the evidence."),)))
-    return tuple(made) or (Line((Aside("No passage."),)),)
+            made.append(line(Aside(f"{size - len(rows)} more found, not in the evidence.")))
+    return tuple(made) or (line(Aside("No passage.")),)
 
 
 def _quoted(row: Evidence) -> Sentence:
@@ -233,12 +233,12 @@ def _card(result: ClaimResult, method: str) -> Card:
         verdict_line.append(mark.chip)
     if not outcome.undecided:
         verdict_line.append(STANCES[outcome.stance])
-    made: list[Block] = [Line(tuple(verdict_line))]
+    made: list[Block] = [line(*verdict_line)]
     if worth := result.question.worth.get(method) if result.question else None:
         said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
         if worth.recall is not None:
             said = f"says {worth.recall:.2f} of what is to be said; {said}"
-        made.append(Line((Aside(said),)))
+        made.append(line(Aside(said)))
     if outcome.statements:
         numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
         said_so = (
@@ -252,7 +252,7 @@ def _card(result: ClaimResult, method: str) -> Card:
         made.append(Sentences(tuple(said_so)))
     if outcome.unbound:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
-        made.append(Line((Aside(said),)))
+        made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 

@@ -175,6 +175,11 @@ class Words(Block):
     share: float | None = None
 
 
+def line(*content: Inline) -> Line:
+    """Words and chips side by side."""
+    return Line(content)
+
+
 def noted(text: str | None, label: str = "") -> list[Block]:
     """An explanation, where there is one."""
     return [Note(text, label)] if text else []

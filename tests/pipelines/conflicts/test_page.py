@@ -23,7 +23,17 @@ from pipelines.conflicts.judges.verdicts import (
     Judged,
     SentenceGrounding,
 )
-from pipelines.conflicts.opened import Guess, Verdict, content, guess, live, said, verdict
+from pipelines.conflicts.opened import (
+    ABSTAINED,
+    ADHERES,
+    DIFFERS,
+    UNDECIDED,
+    content,
+    guess,
+    live,
+    said,
+    verdict,
+)
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
@@ -34,8 +44,10 @@ from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.blocks import Fact
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import CHARACTERS_SHOWN, Cite, Timeline
+from pipelines.report.text import CHARACTERS_SHOWN
+from pipelines.report.texts import Cite, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -120,7 +132,7 @@ SAID = Answer(
     finished=False,
 )
 BROKEN = Answer(text="", problem="the reply has no answer", raw=f"Sorry. {RUNS}{CLOSES}")
-UNDECIDED = Judged(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
+NO_VERDICT = Judged(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
 AGAINST = Judged(adherence=Adherence(adheres=False, type=OLD, reason="It hedges."))
 ANSWERED = QueryResult(
     id="17",
@@ -137,7 +149,7 @@ ANSWERED = QueryResult(
         "taxonomy-aware": Outcome(
             answer=Answer(text="It is 13.", prediction=predicted(NEW)), judged=AGAINST
         ),
-        "oracle": Outcome(answer=Answer(text="13."), judged=UNDECIDED),
+        "oracle": Outcome(answer=Answer(text="13."), judged=NO_VERDICT),
     },
     truncations=(Truncation(text="source 3", tokens=900, kept=512),),
 )
@@ -258,17 +270,17 @@ def test_labels_take_as_few_lanes_as_there_can_be_whatever_the_order(
 @pytest.mark.parametrize(
     ("result", "strategy", "expected"),
     [
-        (ANSWERED, "vanilla", "unreadable"),
-        (ANSWERED, "pipeline", "adheres"),
-        (ANSWERED, "taxonomy-aware", "not"),
-        (ANSWERED, "oracle", "undecided"),
-        (SURE, "oracle", "none"),
-        (UNTYPED, "vanilla", "unjudged"),
-        (FAILED, "vanilla", "failed"),
+        (ANSWERED, "vanilla", UNREADABLE),
+        (ANSWERED, "pipeline", ADHERES),
+        (ANSWERED, "taxonomy-aware", DIFFERS),
+        (ANSWERED, "oracle", UNDECIDED),
+        (SURE, "oracle", None),
+        (UNTYPED, "vanilla", UNJUDGED),
+        (FAILED, "vanilla", None),
     ],
 )
 def test_a_strategy_has_its_verdict(
-    result: QueryResult, strategy: Strategy, expected: Verdict
+    result: QueryResult, strategy: Strategy, expected: Mark | None
 ) -> None:
     assert verdict(result, strategy) == expected
 
@@ -276,16 +288,16 @@ def test_a_strategy_has_its_verdict(
 @pytest.mark.parametrize(
     ("prediction", "gold", "expected"),
     [
-        (predicted(OLD), OLD, "right"),
-        (predicted(NEW), OLD, "wrong"),
-        (predicted(NEW), None, "unjudged"),
-        (predicted(None), OLD, "abstained"),
-        (predicted(None), None, "abstained"),
-        (UNREAD, OLD, "unreadable"),
+        (predicted(OLD), OLD, RIGHT),
+        (predicted(NEW), OLD, WRONG),
+        (predicted(NEW), None, UNJUDGED),
+        (predicted(None), OLD, ABSTAINED),
+        (predicted(None), None, ABSTAINED),
+        (UNREAD, OLD, UNREADABLE),
     ],
 )
 def test_a_prediction_is_marked_by_the_gold_type(
-    prediction: Prediction, gold: ConflictType | None, expected: Guess
+    prediction: Prediction, gold: ConflictType | None, expected: Mark
 ) -> None:
     assert guess(prediction, gold) == expected
 
@@ -386,7 +398,7 @@ def test_the_page_says_by_which_type_an_answer_was_judged(
     asked = PARISHES.model_copy(update={"conflict_type": gold})
     outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=JUDGED)}
     result = ANSWERED.model_copy(update={"asked": asked, "outcomes": outcomes})
-    assert verdict(result, "pipeline") == "adheres"
+    assert verdict(result, "pipeline") == ADHERES
     assert label in [fact.label for fact in every(content(result), Fact)]
 
 

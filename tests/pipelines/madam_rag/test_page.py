@@ -18,7 +18,7 @@ from pipelines.madam_rag.methods import (
     WITH_RELIABILITY,
     WITHOUT_AGGREGATOR,
 )
-from pipelines.madam_rag.opened import Verdict, changed, content, end_of, verdict
+from pipelines.madam_rag.opened import NOT_RIGHT, changed, content, end_of, verdict
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.scores import mark
@@ -28,7 +28,9 @@ from pipelines.madam_rag.view import question_view, view
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold, Source
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.texts import CHARACTERS_SHOWN, Aside, Chip, Items, Line
+from pipelines.report.text import CHARACTERS_SHOWN
+from pipelines.report.texts import Aside, Chip, Items, Line
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, Mark
 
 RUNS = "<script>document.title = 'taken over'</script><img src=x onerror=alert(1)>"
 CLOSES = "</script><script>alert(1)</script><!--"
@@ -189,21 +191,23 @@ def test_an_answer_is_marked_by_the_data(
 @pytest.mark.parametrize(
     ("result", "method", "expected"),
     [
-        (ANSWERED, NO_RAG, "unreadable"),
-        (ANSWERED, CONCATENATED, "not"),
-        (ANSWERED, ASTUTE, "not"),
-        (ANSWERED, MADAM, "right"),
-        (SURE, MADAM, "not"),
-        (SURE, ASTUTE, "none"),
-        (FAILED, MADAM, "failed"),
+        (ANSWERED, NO_RAG, UNREADABLE),
+        (ANSWERED, CONCATENATED, NOT_RIGHT),
+        (ANSWERED, ASTUTE, NOT_RIGHT),
+        (ANSWERED, MADAM, RIGHT),
+        (SURE, MADAM, NOT_RIGHT),
+        (SURE, ASTUTE, None),
+        (FAILED, MADAM, None),
         (
             SURE.model_copy(update={"asked": GAS.model_copy(update={"gold": ()})}),
             MADAM,
-            "unjudged",
+            UNJUDGED,
         ),
     ],
 )
-def test_a_method_has_its_verdict(result: QuestionResult, method: str, expected: Verdict) -> None:
+def test_a_method_has_its_verdict(
+    result: QuestionResult, method: str, expected: Mark | None
+) -> None:
     assert verdict(result, method) == expected
 
 

@@ -18,7 +18,6 @@ from playwright.sync_api import Page, expect
 from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import (
-    Block,
     Card,
     Cards,
     Choice,
@@ -44,8 +43,10 @@ from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
 from pipelines.report.template import embedded
+from pipelines.report.text import cut
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Cite,
     Heading,
@@ -57,7 +58,6 @@ from pipelines.report.texts import (
     Text,
     Trouble,
     Unread,
-    cut,
 )
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -107,15 +107,14 @@ def example(name: str, run: str = "r", **changed: object) -> Example:
     return Example(name, run, blocks=lambda: blocks(name), **(given | changed))  # type: ignore[arg-type]
 
 
-def finding(title: str, anchor: str) -> Finding:
-    return Finding(title, "Is it so?", "3 questions", "m", "Half: 50 % [9 %, 91 %].", anchor, 3)
+FINDING = Finding("Is it so?", "3 questions", "m", "Half: 50 % [9 %, 91 %].", 3)
 
 
 def bridges(count: int = 90) -> ExperimentView:
     return ExperimentView(
         "bridges",
         "Bridges",
-        finding("Bridges", "bridges"),
+        FINDING,
         parts=(
             Part("Results", (SCORES,), (dots([("a", Estimate(0.5, 0.1, 0.9, 9))], "A plot"),)),
             Part("Failures", (FAILURES,), links={"r: x/1": address("bridges", "r", "x/1")}),
@@ -144,7 +143,7 @@ def ferries() -> ExperimentView:
     return ExperimentView(
         "ferries",
         "Ferries",
-        finding("Ferries", "ferries"),
+        FINDING,
         parts=(Part("Failures", intro="None: all sailed."),),
         examples=(example("1", title="When did the ferry stop?"),),
     )
@@ -234,7 +233,7 @@ def test_parts_are_named_with_their_experiment() -> None:
 def test_figures_are_drawn_beside_the_baseline() -> None:
     half = Estimate(0.5, 0.25, 0.75, 9)
     drawn = (("ours", half), ("lost", None))
-    told = replace(finding("A", "a"), figures=drawn, baselines=(("always", half),))
+    told = replace(FINDING, figures=drawn, baselines=(("always", half),))
     page = render("T", [ExperimentView("a", "A", told)], {})
     assert page.count('<circle class="dot"') == 1
     assert page.count('<circle class="dot beside"') == 1

@@ -66,19 +66,20 @@ LLM = {"name": "small-llm", "digest": "1" * 64, "engine": "vllm"}
 TAGGER = {"name": "our-nli", "digest": "2" * 64, "engine": "cross-encoder bf16"}
 
 
-def found(experiment: str = "One", examples: int = 100, **changed: Any) -> Finding:
+def found(examples: int = 100, **changed: Any) -> Finding:
     given: dict[str, Any] = {
         "question": "Is it so?",
-        "ran": "100 claims, claims.jsonl",
-        "by": "judged by our-nli",
+        "data": "100 claims, claims.jsonl",
+        "models": "judged by our-nli",
         "found": "Half of them are.",
-        "anchor": "one",
     }
-    return Finding(experiment=experiment, examples=examples, **(given | changed))
+    return Finding(examples=examples, **(given | changed))
 
 
-def page_of(*findings: Finding) -> str:
-    return render("T", [ExperimentView(each.anchor, "E", each) for each in findings], {})
+def page_of(**findings: Finding) -> str:
+    """A page of experiments by these titles."""
+    views = [ExperimentView(title.lower(), title, each) for title, each in findings.items()]
+    return render("T", views, {})
 
 
 def plain(text: str) -> str:
@@ -148,7 +149,7 @@ def test_few_examples_are_those_behind_the_weakest_figure() -> None:
 
 
 def test_the_first_screen_says_what_each_experiment_found() -> None:
-    page = page_of(found(beside="Always: F1 0.67."), found("Two", anchor="two", failed="2 of 9"))
+    page = page_of(One=found(beside="Always: F1 0.67."), Two=found(failed="2 of 9"))
     read = Read(page)
     assert read.text.count("For comparison") == 1
     for part in ("Is it so?", "100 claims, claims.jsonl", "Always: F1 0.67.", "2 of 9", "none"):
@@ -158,16 +159,18 @@ def test_the_first_screen_says_what_each_experiment_found() -> None:
 
 
 def test_few_examples_are_said_once_below_the_summary() -> None:
-    few = page_of(found(examples=8), found(examples=9, anchor="two"))
+    few = page_of(One=found(examples=8), Two=found(examples=9))
     assert few.count(FEW_EXAMPLES) == 1
     assert few.index(FEW_EXAMPLES) > few.rindex('class="finding"')
 
 
 def test_hostile_text_stays_text() -> None:
-    texts = dict.fromkeys(("question", "ran", "by", "found", "beside", "failed"), f"\x1b{HOSTILE}")
-    page = page_of(found(HOSTILE, 100, **texts))
+    texts = dict.fromkeys(
+        ("question", "data", "models", "found", "beside", "failed"), f"\x1b{HOSTILE}"
+    )
+    page = page_of(**{HOSTILE: found(**texts)})
     read = Read(page)
-    assert read.text.count("alert(1)") == 7
+    assert read.text.count("alert(1)") == 8
     for tag, attrs in read.elements:
         assert tag != "img"
         assert not any(name == "style" or name.startswith("on") for name in attrs)
@@ -187,8 +190,8 @@ def test_conflictscore_says_how_many_claims_are_in_conflict(results: list[Result
         "splitter": LLM,
     }
     made = scored(results, config, [Skipped(3, "no JSON")])
-    assert made.ran == "6 responses to 3 questions, d.jsonl"
-    assert made.by == (
+    assert made.data == "6 responses to 3 questions, d.jsonl"
+    assert made.models == (
         "claims, where the data bring none, split by small-llm; claims judged by our-nli (a tagger)"
     )
     # Overconfident: 1 of 3 and 1 of 2 claims. Hedged: none of 4 and none of 1.
@@ -205,7 +208,7 @@ def test_conflictscore_without_a_splitter_or_variants(results: list[Result]) -> 
     one = [results[0].model_copy(update={"variant": None})]
     config = {"data": {"name": "d"}, "settings": {"claims": "whole", "labeller": "llm"}}
     made = scored(one, config | {"model": LLM, "writer": LLM})
-    assert made.by == "responses written by small-llm; claims judged by small-llm"
+    assert made.models == "responses written by small-llm; claims judged by small-llm"
     assert "on average: 33 % (no interval)." in plain(made.found)
     assert made.failed == "none"
 
@@ -325,8 +328,8 @@ def test_the_page_shows_judges_side_by_side() -> None:
 
 def test_conflict_detection_says_how_judges_compare() -> None:
     made = detected(TWO, detection_tables(TWO, "d"), "d", [{"model": TAGGER}, {"model": LLM}])
-    assert made.ran == "5 claims with their documents, d"
-    assert made.by == "documents labelled by our-nli (a tagger) and small-llm"
+    assert made.data == "5 claims with their documents, d"
+    assert made.models == "documents labelled by our-nli (a tagger) and small-llm"
     # The tagger: 2 found, 1 invented, 1 missed. The other: 1 found, 1 invented.
     assert "our-nli (5 claims) 0.67 [" in made.found
     assert "small-llm (4 claims) 0.67 [" in made.found
@@ -374,8 +377,8 @@ def test_conrag_stands_beside_the_best_simpler_method() -> None:
     ]
     config = {"model": TAGGER, "data": {"name": "c.jsonl"}, "writer": LLM}
     made = compared({"claims": own}, {"claims": config})
-    assert made.ran == "3 claims, c.jsonl"
-    assert made.by == "passages labelled by our-nli (a tagger); answers written by small-llm"
+    assert made.data == "3 claims, c.jsonl"
+    assert made.models == "passages labelled by our-nli (a tagger); answers written by small-llm"
     assert ": 50 % [9 %, 91 %]." in plain(made.found)
     assert plain(made.beside) == (
         "Best simpler method: CiteRAG 100 % [34 %, 100 %]. "
@@ -412,14 +415,14 @@ def test_madam_rag_stands_beside_the_concatenated_prompt() -> None:
     own = [answered("1", right, wrong), answered("2", wrong, wrong), answered("3", right, unread)]
     config: dict[str, Any] = {"model": LLM, "data": {"name": "ramdocs.jsonl"}}
     made = debated({"ramdocs": own}, {"ramdocs": config})
-    assert made.ran == "3 questions, ramdocs.jsonl"
-    assert made.by == "all answers written by small-llm"
+    assert made.data == "3 questions, ramdocs.jsonl"
+    assert made.models == "all answers written by small-llm"
     assert ": 67 % [21 %, 94 %]." in plain(made.found)
     assert plain(made.beside) == "Concatenated prompt 0 % [0 %, 66 %]."
     assert made.failed == "replies of all methods that could not be read: 1 of 6"
     assert made.examples == 3
     told = debated({"ramdocs": own}, {"ramdocs": config | {"tagger": TAGGER}})
-    assert told.by.endswith("; reliability of documents judged by our-nli (a tagger)")
+    assert told.models.endswith("; reliability of documents judged by our-nli (a tagger)")
     assert debated({}, {}).found.endswith("no wrong one: –.")
 
 
@@ -441,8 +444,8 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
     own.append(own[0].model_copy(update={"id": "5", "status": "failed", "error": "too long"}))
     config = {"model": TAGGER, "tagger": TAGGER, "data": {"name": "c.jsonl"}, "judge": LLM}
     made = typed({"run": own}, conflicts_tables({"run": own}, {}), {"run": config})
-    assert made.ran == "5 queries, c.jsonl"
-    assert made.by == "sources read by our-nli (a tagger); answers judged by small-llm"
+    assert made.data == "5 queries, c.jsonl"
+    assert made.models == "sources read by our-nli (a tagger); answers judged by small-llm"
     assert plain(made.found) == (
         "Type of conflict named rightly: a trained classifier 75 % [30 %, 95 %]."
     )
@@ -474,8 +477,8 @@ def test_npov_stands_beside_rouge() -> None:
     results = {"small": own}
     config = {"model": LLM, "detector": "salience", "data": {"name": "topics.jsonl"}}
     made = faithful(results, npov_tables(results), [config])
-    assert made.ran == "4 responses, topics.jsonl"
-    assert made.by == "gradients of small-llm"
+    assert made.data == "4 responses, topics.jsonl"
+    assert made.models == "gradients of small-llm"
     # Of four pairs, salience has three in order; ROUGE three and a tie.
     assert "Arguments left out: Paraphrased synthetic 0.75 [" in made.found
     assert "Content added" not in made.found
@@ -488,10 +491,10 @@ def test_npov_stands_beside_rouge() -> None:
 
 def test_the_first_screen_fits_every_width(reading: Reading, tmp_path: Path) -> None:
     long = "a-model-with-a-name-that-nobody-would-want-to-read-aloud-" * 2
-    findings = [found(by=long, ran=long), found(long, anchor="two"), found("Two", anchor="three")]
-    (tmp_path / "report.html").write_text(page_of(*findings))
+    made = page_of(One=found(models=long, data=long), **{long: found()}, Three=found())
+    (tmp_path / "report.html").write_text(made)
     for width in (400, 1280, 1920):
         page = reading(tmp_path / "report.html", width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.get_by_role("heading", name="Two").get_by_role("link").click()
+        page.get_by_role("heading", name="Three").get_by_role("link").click()
         assert page.url.endswith("#three")

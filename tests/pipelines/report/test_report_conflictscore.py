@@ -21,7 +21,7 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.blocks import Matrix
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
-from pipelines.report.texts import CHARACTERS_SHOWN
+from pipelines.report.text import CHARACTERS_SHOWN
 
 SETTINGS = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -178,7 +178,7 @@ def file(results: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def opened(reading: Reading, file: Path, name: str, **options: Any) -> Page:
-    page = reading(file, f"#conflictscore/samples/{name}", **options)
+    page = reading(file, f"#conflictscore/-/{name}", **options)
     expect(page.locator("#example .sources, #example .trouble").first).to_be_visible()
     return page
 

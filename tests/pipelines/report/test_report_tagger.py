@@ -11,11 +11,11 @@ from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.reliability import reliability
-from pipelines.report.curves import SIDE, curve, reliability_diagram
 from pipelines.report.explorer import render
+from pipelines.report.plots import curve, reliability_diagram
 from pipelines.report.table import records
 from pipelines.report.tagger import (
-    Scored,
+    Predictions,
     confusion_table,
     labels_table,
     reliability_table,
@@ -23,6 +23,9 @@ from pipelines.report.tagger import (
     training_view,
     view,
 )
+
+SIDE = 240
+"""Width and height of a plotted square."""
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -32,7 +35,7 @@ def pair(label: Label, source: str = "one") -> LabelledPair:
 
 
 SUPPORT, REFUTE, IRRELEVANT = LABELS
-SCORED = Scored(
+SCORED = Predictions(
     [
         pair(SUPPORT),
         pair(SUPPORT),
@@ -48,7 +51,7 @@ def test_labels_and_confidences_are_those_of_the_largest_probability() -> None:
     assert SCORED.given == [SUPPORT, REFUTE, REFUTE, SUPPORT, IRRELEVANT]
     assert SCORED.confidences == [0.9, 0.7, 0.8, 0.4, 1.0]
     assert SCORED.correct == [True, False, True, False, True]
-    assert Scored([pair(REFUTE)], [(0.4, 0.4, 0.2)]).given == [SUPPORT]  # first of equals
+    assert Predictions([pair(REFUTE)], [(0.4, 0.4, 0.2)]).given == [SUPPORT]  # first of equals
 
 
 def test_scores_are_by_source_and_over_all() -> None:
@@ -67,7 +70,7 @@ def test_scores_are_by_source_and_over_all() -> None:
 
 
 def test_a_single_source_has_one_row() -> None:
-    table = scores_table(Scored(SCORED.pairs[:2], SCORED.probabilities[:2]), "model", "data")
+    table = scores_table(Predictions(SCORED.pairs[:2], SCORED.probabilities[:2]), "model", "data")
     assert [row[0] for row in table.rows] == ["all"]
 
 
