@@ -20,18 +20,8 @@ from pipelines.conflicts.tables.type_scores import (
 )
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.metrics.estimate import Estimate
+from pipelines.report import glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    model_name,
-    models_used,
-    sizes,
-    with_figures,
-)
 from pipelines.report.plots import confusion
 from pipelines.report.table import MISSING, Cell, Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import Chip
@@ -99,7 +89,7 @@ def view(
         ),
         runs={run: run for run in results},
         noun=("query", "queries"),
-        models=models_used(
+        models=glance.models_used(
             configs.values(), {"model": "types and answers", "judge": "judge", "tagger": "tagger"}
         ),
         facts=tuple((run, _data(entry, results[run])) for run, entry in entries.items()),
@@ -107,47 +97,48 @@ def view(
     )
 
 
-def query_view(result: QueryResult, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+def query_view(result: QueryResult, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
     """The page of one query."""
     return ExperimentView(NAME, "The query", examples=(_example("", result),), models=tuple(models))
 
 
 def finding(
     results: Results, made: Sequence[Table], configs: Mapping[str, Mapping[str, Any]]
-) -> Finding:
+) -> glance.Finding:
     """What the page's first screen says: types beside the most frequent one, and answers."""
     tables = named(made, "conflicts_")
     several = len(results) > 1
     types = _figures(tables.get("types"), "classifier", "accuracy", several)
     told = [each for each in types if each[0] not in BASELINES]
     behaving = _figures(tables.get("answers"), "strategy", "behaviour", several)
-    found = [
-        f"{what}: {with_figures([(name, each) for _, name, each in own], limit=_SHOWN_FIRST)}."
-        for what, own in (
-            ("Type of conflict named rightly", told),
-            ("Answers that deal with the conflict as its type asks", behaving),
-        )
-        if own
-    ]
+    said = {
+        "Type of conflict named rightly": told,
+        "Answers that deal with the conflict as its type asks": behaving,
+    }
+    found = []
+    for what, own in said.items():
+        named_figures = [(name, each) for _, name, each in own]
+        if own:
+            found.append(f"{what}: {glance.with_figures(named_figures, limit=_SHOWN_FIRST)}.")
     trivial = [(name, each) for method, name, each in types if method in BASELINES]
     every = [each for own in results.values() for each in own]
     gone = sum(each.status == "failed" for each in every)
     unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
-    return Finding(
+    return glance.Finding(
         question="Can a model name the type of conflict between sources, and answer accordingly?",
-        data=sizes(
+        data=glance.sizes(
             ((len(own), configs[name]["data"]["name"]) for name, own in results.items()),
             "query",
             "queries",
         ),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
         found=" ".join(found) or MISSING,
-        beside=f"Without reading the sources: {with_figures(trivial)}." if trivial else "",
-        failed=failed(
-            (gone, f"{{}} of {count(len(every), 'query', 'queries')} failed"),
+        beside=f"Without reading the sources: {glance.with_figures(trivial)}." if trivial else "",
+        failed=glance.failed(
+            (gone, f"{{}} of {glance.count(len(every), 'query', 'queries')} failed"),
             (unread, "types, answers and verdicts that could not be read or made: {}"),
         ),
-        examples=fewest(each for _, _, each in (*told, *behaving)),
+        examples=glance.fewest(each for _, _, each in (*told, *behaving)),
         figures=tuple(
             (f"{what}: {name}", each)
             for what, own in (("type", told), ("answer", behaving))
@@ -176,7 +167,7 @@ def _made_by(config: Mapping[str, Any]) -> str:
     if config["model"] != tagger:
         steps.append(f"types and answers by {config['model']['name']}")
     if tagger is not None:
-        steps.append(f"sources read by {model_name(tagger)}")
+        steps.append(f"sources read by {glance.model_name(tagger)}")
     if "judge" in config:
         steps.append(f"answers judged by {config['judge']['name']}")
     return "; ".join(steps)
@@ -213,7 +204,7 @@ def _example(run: str, result: QueryResult) -> Example:
         title=asked.query,
         status=result.status,
         blocks=partial(content, result),
-        about=(*origin, count(len(asked.sources), "source")),
+        about=(*origin, glance.count(len(asked.sources), "source")),
         chips=tuple(chips),
         facets={
             "Gold type": [kind],

@@ -12,17 +12,9 @@ from pipelines.conflictscore.scores import contradicting, determined, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
+from pipelines.report import glance
 from pipelines.report.blocks import Matrix, Row, Sources
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address
-from pipelines.report.glance import (
-    Finding,
-    count,
-    failed,
-    fewest,
-    judge_models,
-    judges,
-    with_figures,
-)
 from pipelines.report.plots import dots, shares
 from pipelines.report.table import MISSING, Table, shown
 from pipelines.report.texts import Aside, Block, Chip, Heading, Inline, Note, Text, Trouble
@@ -81,7 +73,7 @@ def view(
         ),
         runs={"": data},
         noun=("response", "responses"),
-        models=judge_models(config),
+        models=glance.judge_models(config),
         facts=(
             ("data", f"{data} ({len(results):,} responses)"),
             ("bad records skipped", f"{len(skipped):,}"),
@@ -94,21 +86,21 @@ def view(
 
 def finding(
     results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
-) -> Finding:
+) -> glance.Finding:
     """What the page's first screen says: mean CS-C by variant; the configuration is the run's."""
     means = [(name, tables.mean_score(own, "cs_c")) for name, own in _by_variant(results)]
     several = len(means) > 1
-    figures = with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
+    figures = glance.with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
     unscored = sum(result.status != "scored" for result in results)
-    of = count(len(results), "response")
-    return Finding(
+    of = glance.count(len(results), "response")
+    return glance.Finding(
         question="Do the responses admit that their documents disagree?",
-        data=f"{of} to {count(len({result.group for result in results}), 'question')}, "
+        data=f"{of} to {glance.count(len({result.group for result in results}), 'question')}, "
         f"{config['data']['name']}",
         models=_made_by(config),
         found="Claims of a response that some documents support and others contradict, on average: "
         f"{figures or MISSING}. Lower is better.",
-        failed=failed(
+        failed=glance.failed(
             (len(skipped), "bad records skipped: {}"),
             (unscored, f"{{}} of {of} could not be scored"),
             (
@@ -117,7 +109,7 @@ def finding(
             ),
             (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
-        examples=fewest(mean for _, mean in means),
+        examples=glance.fewest(mean for _, mean in means),
         figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
     )
 
@@ -137,7 +129,7 @@ def _made_by(config: Mapping[str, Any]) -> str:
     steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
     if splitter:
         steps.append(f"claims, where the data bring none, split by {splitter['name']}")
-    return "; ".join([*steps, f"claims judged by {judges(config)}"])
+    return "; ".join([*steps, f"claims judged by {glance.judges(config)}"])
 
 
 def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -252,7 +244,7 @@ def _example(run: str, result: Result) -> Example:
     chips: list[Inline] = [Chip(result.status, "invalid", "!")]
     if result.status == "scored":
         more = len(states) - SQUARES
-        said = f"{conflicts:,} of {count(len(states), 'claim')} in conflict"
+        said = f"{conflicts:,} of {glance.count(len(states), 'claim')} in conflict"
         chips = [_STATES[state] for state in states[:SQUARES]]
         chips.append(Aside(f"+{more:,}; {said}" if more > 0 else said))
     if unreadable:

@@ -17,19 +17,8 @@ from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
-from pipelines.report import explorer
+from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, single
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    judge_models,
-    judges,
-    percent,
-    with_figures,
-)
 from pipelines.report.plots import curve, dots, shares
 from pipelines.report.table import MISSING, Table, with_names_joined
 from pipelines.report.views import FAILED, failures_part, links, listed, values, words
@@ -72,18 +61,18 @@ def view(
         ),
         runs={name: name for name in results},
         noun=(noun, f"{noun}s"),
-        models=judge_models(*configs.values()),
+        models=glance.judge_models(*configs.values()),
         facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
         **listed(results, _example),
     )
 
 
-def answer_view(answer: Answer, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+def answer_view(answer: Answer, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
     """The page of one answer."""
     return single(NAME, answer.query, answer_blocks(answer), models)
 
 
-def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) -> Finding:
+def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) -> glance.Finding:
     """What the page's first screen says: right stances of ConRAG, the simpler methods and Oracle.
 
     Of data sets with questions, which have no stances, what answers say of what is to be said.
@@ -101,23 +90,24 @@ def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) 
         found.setdefault(what, []).append((where.strip(), value))
         if best := _best_simpler(own, measure):
             simpler.append((f"{best[0]}{where}", best[1]))
-            beside.append(f"Best simpler method{where}: {with_figures([best])}.")
+            beside.append(f"Best simpler method{where}: {glance.with_figures([best])}.")
         # Of questions there is no telling what every passage really says.
         if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
             oracle = measure(own, figures.ORACLE)
             if oracle is not None:
-                beside.append(f"Knowing what every passage says{where}: {percent(oracle)}.")
+                beside.append(f"Knowing what every passage says{where}: {glance.percent(oracle)}.")
     unread = sum(Relation.INVALID in each.tags.values() for each in every)
-    return Finding(
+    return glance.Finding(
         question="Where passages disagree, is a claim rightly taken for supported or refuted?",
         data="; ".join(
-            f"{count(len(own), _kind(own))}, {configs[name]['data']['name']}"
+            f"{glance.count(len(own), _kind(own))}, {configs[name]['data']['name']}"
             for name, own in results.items()
         ),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=" ".join(f"{what}: {with_figures(own)}." for what, own in found.items()) or MISSING,
+        found=" ".join(f"{what}: {glance.with_figures(own)}." for what, own in found.items())
+        or MISSING,
         beside=" ".join(beside[:_DATA_COMPARED]),
-        failed=failed(
+        failed=glance.failed(
             (sum(each.status == "failed" for each in every), "claims that failed: {}"),
             (unread, "claims with a passage label that could not be read: {}"),
             (
@@ -126,7 +116,7 @@ def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) 
             ),
             (sum(len(each.truncations) for each in every), "passages read only in part: {}"),
         ),
-        examples=fewest(ours.values()),
+        examples=glance.fewest(ours.values()),
         figures=tuple(ours.items()),
         baselines=tuple(simpler),
     )
@@ -153,7 +143,7 @@ def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Es
 
 def _made_by(config: Mapping[str, Any]) -> str:
     written = f"; answers written by {config['writer']['name']}" if "writer" in config else ""
-    return f"passages labelled by {judges(config)}{written}"
+    return f"passages labelled by {glance.judges(config)}{written}"
 
 
 def _kind(own: Sequence[ClaimResult]) -> str:
@@ -165,7 +155,7 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
     half = "" if config["half"] == "all" else f", {config['half']} half"
     searched = config["retrieval"]
     among = "its own passages" if searched["among"] == "own" else "all passages"
-    data = f"{config['data']['name']} ({count(len(own), _kind(own))}{half})"
+    data = f"{config['data']['name']} ({glance.count(len(own), _kind(own))}{half})"
     return f"{data}, {searched['method']} in {among}"
 
 
@@ -185,7 +175,7 @@ def _example(run: str, result: ClaimResult) -> Example:
         title=result.claim,
         status=result.status,
         blocks=partial(claim_blocks, result),
-        about=(count(len(result.passages), "passage"),),
+        about=(glance.count(len(result.passages), "passage"),),
         chips=tuple(mark.on(name) for name, mark in judged.items()) if answered else (FAILED,),
         facets={
             "Stance": values(judged),

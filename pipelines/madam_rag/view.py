@@ -12,20 +12,8 @@ from pipelines.madam_rag.opened import NOT_RIGHT, VERDICTS, content, verdict
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import Part, Results, parts, scored, shown_methods
 from pipelines.metrics.estimate import Estimate
-from pipelines.report import explorer
+from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, address
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    joined,
-    model_name,
-    models_used,
-    sizes,
-    with_figures,
-)
 from pipelines.report.plots import curve
 from pipelines.report.table import MISSING, Cell, Table, called, estimate_of, grouped, own_rows
 from pipelines.report.views import (
@@ -77,7 +65,7 @@ def view(
         ),
         runs={run: _title(run, own) for run, own in results.items()},
         noun=("question", "questions"),
-        models=models_used(
+        models=glance.models_used(
             configs.values(), {"model": "agents and baselines", "tagger": "reliability"}
         ),
         facts=tuple(
@@ -88,13 +76,15 @@ def view(
     )
 
 
-def question_view(result: QuestionResult, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+def question_view(
+    result: QuestionResult, models: Sequence[glance.ModelUsed] = ()
+) -> ExperimentView:
     """The page of one question that was debated."""
     example = _example([*result.outcomes], "", result)
     return ExperimentView(NAME, "The debate", examples=(example,), models=tuple(models))
 
 
-def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Finding:
+def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glance.Finding:
     """What the page's first screen says: exact match of MADAM-RAG beside simpler methods.
 
     Runs that vary something are left to their section where there is one of all methods.
@@ -113,20 +103,20 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> Findi
     outcomes = [one for each in asked for one in each.outcomes.values()]
     lost = sum(one.concluded.problem is not None for one in outcomes)
     figures_of = ours if len(ours) > 1 else [("", each) for _, each in ours]
-    return Finding(
+    return glance.Finding(
         question="Do agents that debate their documents find every right answer and no wrong one?",
-        data=sizes(
+        data=glance.sizes(
             ((len(own), configs[name]["data"]["name"]) for name, own in results.items()), "question"
         ),
-        models=joined(_made_by(config) for config in configs.values()),
+        models=glance.joined(_made_by(config) for config in configs.values()),
         found=f"Questions that MADAM-RAG answers with every right answer and no wrong one: "
-        f"{with_figures(figures_of) or MISSING}.",
-        beside=f"{with_figures(simpler)}." if simpler else "",
-        failed=failed(
+        f"{glance.with_figures(figures_of) or MISSING}.",
+        beside=f"{glance.with_figures(simpler)}." if simpler else "",
+        failed=glance.failed(
             (gone, "questions that failed: {}"),
             (lost, f"replies of all methods that could not be read: {{}} of {len(outcomes):,}"),
         ),
-        examples=fewest(each for _, each in ours),
+        examples=glance.fewest(each for _, each in ours),
         figures=tuple((MADAM if len(ours) == 1 else name, each) for name, each in ours),
         baselines=tuple(simpler),
     )
@@ -147,7 +137,7 @@ def _example(methods: Sequence[str], run: str, result: QuestionResult) -> Exampl
         title=asked.question,
         status=result.status,
         blocks=partial(content, result),
-        about=(count(len(asked.documents), "document"),),
+        about=(glance.count(len(asked.documents), "document"),),
         chips=tuple(worth.on(method) for method, worth in judged.items()) or (FAILED,),
         facets={
             "Verdict": told,
@@ -218,7 +208,7 @@ def _made_by(config: Mapping[str, Any]) -> str:
     written = f"all answers written by {config['model']['name']}"
     if "tagger" not in config:
         return written
-    return f"{written}; reliability of documents judged by {model_name(config['tagger'])}"
+    return f"{written}; reliability of documents judged by {glance.model_name(config['tagger'])}"
 
 
 def round_plots(table: Table | None) -> Iterator[Markup]:

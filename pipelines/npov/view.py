@@ -22,20 +22,9 @@ from pipelines.npov.result import (
     WordScore,
 )
 from pipelines.npov.settings import SalienceSettings
-from pipelines.report import explorer
+from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, Grid, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet
-from pipelines.report.glance import (
-    Figures,
-    Finding,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    models_used,
-    with_figures,
-)
 from pipelines.report.heatmap import heatmap, picture, sides
 from pipelines.report.plots import dots
 from pipelines.report.table import (
@@ -111,7 +100,7 @@ def view(
         ),
         runs={run: run for run in results},
         noun=("response", "responses"),
-        models=models_used(
+        models=glance.models_used(
             ({config["detector"]: config["model"]} for config in configs.values()),
             {"salience": "gradients", "classifier": "classifier"},
         ),
@@ -178,7 +167,7 @@ def marked(settings: SalienceSettings) -> bool:
 
 def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
-) -> Finding:
+) -> glance.Finding:
     """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
     ours = [row for row in rows if row["detector"] != ROUGE]
@@ -187,26 +176,26 @@ def finding(
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
     shown = [area for kind in KINDS for _, area in _areas(ours, kind, several)]
-    of = count(len(every), "result")
-    return Finding(
+    of = glance.count(len(every), "result")
+    return glance.Finding(
         question="Can errors in a neutral response be found: content added, arguments left out?",
-        data=f"{count(len({each.id for each in every}), 'response')}, "
-        f"{joined(str(config['data']['name']) for config in configs)}",
-        models=joined(
+        data=f"{glance.count(len({each.id for each in every}), 'response')}, "
+        f"{glance.joined(str(config['data']['name']) for config in configs)}",
+        models=glance.joined(
             f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
             f"{config['model']['name']}"
             for config in configs
         ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
         beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
-        failed=failed((lost, f"{{}} of {of} could not be scored")),
-        examples=fewest(shown),
+        failed=glance.failed((lost, f"{{}} of {of} could not be scored")),
+        examples=glance.fewest(shown),
         figures=_drawn(ours, several),
         baselines=_drawn(shared, False),
     )
 
 
-def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> Figures:
+def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> glance.Figures:
     """The first areas of both kinds of error."""
     return tuple(
         (f"{_SAID[kind]}: {name}", area)
@@ -218,7 +207,7 @@ def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> Figures:
 def _both(rows: Sequence[Mapping[str, Cell]], several: bool) -> str:
     """The areas of both kinds of error, one sentence each; a dash where there are none."""
     said = [
-        f"{name}: {with_figures(areas, figure)}."
+        f"{name}: {glance.with_figures(areas, glance.figure)}."
         for kind, name in (("hallucination", "Content added"), ("coverage", "Arguments left out"))
         if (areas := _areas(rows, kind, several))
     ]

@@ -1,5 +1,6 @@
 """What Conflict Detection puts on the page: figures, confidences, every claim with its labels."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -12,19 +13,9 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.tables import OVERALL, right_of, shared
 from pipelines.conflictscore.matrix import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
+from pipelines.report import glance
 from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
-from pipelines.report.glance import (
-    Finding,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    judge_models,
-    judges,
-    with_figures,
-)
 from pipelines.report.plots import reliability_diagram
 from pipelines.report.table import MISSING, Table, estimate_of, own_rows, two_places
 from pipelines.report.table import Cell as TableCell
@@ -82,9 +73,9 @@ def view(
         ),
         runs={"": data},
         noun=("claim", "claims"),
-        models=judge_models(*configs),
+        models=glance.judge_models(*configs),
         facts=(
-            ("data", f"{data} ({count(len(every), 'example')})"),
+            ("data", f"{data} ({glance.count(len(every), 'example')})"),
             ("labellers", "; ".join(results)),
         ),
         **listed({"": [*judged.values()]}, partial(_example, surest)),
@@ -96,7 +87,7 @@ def finding(
     made: Sequence[Table],
     data: str,
     configs: Sequence[Mapping[str, Any]],
-) -> Finding:
+) -> glance.Finding:
     """What the page's first screen says: F1 of every labeller beside finding a conflict everywhere.
 
     Arguments are those of `view`.
@@ -107,33 +98,32 @@ def finding(
         str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == source
     }
     called = _short(list(results))
-    sizes = {name: len(own) for name, own in results.items()}
-    same = len({*sizes.values()}) == 1
-    found = [
-        (called[name] if same else f"{called[name]} ({count(sizes[name], 'claim')})", scores[name])
-        for name in results
-        if name in scores
-    ]
+    same = len({len(own) for own in results.values()}) == 1
+    figures = {called[name]: scores[name] for name in results if name in scores}
+    found = []
+    for name, own in results.items():
+        sizes = "" if same else f" ({glance.count(len(own), 'claim')})"
+        if name in scores:
+            found.append((f"{called[name]}{sizes}", scores[name]))
     always = scores.get(ALWAYS)
     every = [result for own in results.values() for result in own]
-    unread = sum(result.status == "invalid" for result in every)
-    lost = sum(result.status == "failed" for result in every)
-    cut = sum(len(result.truncations) for result in every)
-    scored = with_figures(found, figure) or MISSING
+    statuses = Counter(result.status for result in every)
+    claims = glance.count(len({result.id for result in every}), "claim")
+    scored = glance.with_figures(found, glance.figure) or MISSING
     whole = f"F1 of finding the claims whose documents conflict (1 is best): {scored}."
-    return Finding(
+    return glance.Finding(
         question="Can a model tell whether documents conflict over a claim?",
-        data=f"{count(len({result.id for result in every}), 'claim')} with their documents, {data}",
-        models=f"documents labelled by {joined(map(judges, configs))}",
+        data=f"{claims} with their documents, {data}",
+        models=f"documents labelled by {glance.joined(map(glance.judges, configs))}",
         found=" ".join([whole, *_together(results, called)]),
         beside=f"Always saying 'conflict': F1 {two_places(always.value)}." if always else "",
-        failed=failed(
-            (lost, "claims that could not be judged: {}"),
-            (unread, "claims with a label that could not be read: {}"),
-            (cut, "documents read only in part: {}"),
+        failed=glance.failed(
+            (statuses["failed"], "claims that could not be judged: {}"),
+            (statuses["invalid"], "claims with a label that could not be read: {}"),
+            (sum(len(each.truncations) for each in every), "documents read only in part: {}"),
         ),
-        examples=fewest(estimate for _, estimate in found),
-        figures=tuple((called[name], scores[name]) for name in results if name in scores),
+        examples=glance.fewest(figures.values()),
+        figures=tuple(figures.items()),
         baselines=(("always 'conflict'", always),) if always else (),
     )
 
@@ -165,7 +155,7 @@ def _together(
         undecided = f" ({len(own) - known:,} undecided)" if known < len(own) else ""
         verb = "" if parts else "is right "
         parts.append(f"{called[name]} {verb}on {right:,}{undecided}")
-    claims = count(len(next(iter(together.values()))), "claim")
+    claims = glance.count(len(next(iter(together.values()))), "claim")
     judged = "both" if len(together) == 2 else "all"
     return [f"On the {claims} that {judged} judged, {', '.join(parts)}."]
 
@@ -224,7 +214,7 @@ def _example(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
         title=example.claim,
         status=next((each for each in ("failed", "invalid") if each in statuses), "labelled"),
         blocks=partial(content, judged),
-        about=(example.source, count(len(example.documents), "document")),
+        about=(example.source, glance.count(len(example.documents), "document")),
         chips=(
             Chip(known, "outline"),
             *(_OUTCOMES[each].on(name) for name, each in came.items()),

@@ -44,7 +44,6 @@ from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report import blocks, texts
 from pipelines.report.blocks import Fact
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.text import CHARACTERS_SHOWN
 from pipelines.report.texts import Cite, Timeline
 from pipelines.report.timeline import LABEL, NARROW, WIDE, axis
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
@@ -376,13 +375,6 @@ def test_a_citation_of_no_source_is_no_link() -> None:
     first, second, *_ = every(content(ANSWERED), texts.Sentence)
     assert first.after == (Cite(2), Cite(3))
     assert second.after == (Cite(1), texts.Chip("[9]", "invalid", said="no such source"))
-
-
-def test_long_texts_say_how_much_more_there_is() -> None:
-    long = "a" * (CHARACTERS_SHOWN + 1500)
-    asked = MILK.model_copy(update={"sources": (Source(text=long),)})
-    (shown,) = every(content(SURE.model_copy(update={"asked": asked})), blocks.Source)
-    assert shown.text == "a" * CHARACTERS_SHOWN + "… (1,500 more characters are not shown)"
 
 
 @pytest.mark.parametrize(

@@ -26,9 +26,8 @@ from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.madam_rag.view import question_view, view
 from pipelines.report import blocks
-from pipelines.report.blocks import Fold, Source
+from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, render, write
-from pipelines.report.text import CHARACTERS_SHOWN
 from pipelines.report.texts import Aside, Chip, Items, Line
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, Mark
 
@@ -258,14 +257,6 @@ def test_consolidated_documents_are_told_by_their_numbers() -> None:
     assert lines[0] == ["recalled and retrieved", "from recalled passage 1, document 1"]
     assert lines[1] == ["retrieved", "from document 3"]
     assert texts([*every(passed, Items)])[:2] == ["✓ 1902", "confidence 0.75"]
-
-
-def test_a_long_document_says_how_much_more_there_is() -> None:
-    long = given("d1", "a" * (CHARACTERS_SHOWN + 1500), "correct")
-    asked = GAS.model_copy(update={"documents": (long,)})
-    alone = SURE.model_copy(update={"asked": asked, "outcomes": {}})
-    (shown,) = every(content(alone), Source)
-    assert shown.text == "a" * CHARACTERS_SHOWN + "… (1,500 more characters are not shown)"
 
 
 def test_the_page_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
 from pipelines.report.template import embedded
-from pipelines.report.text import cut
+from pipelines.report.text import CHARACTERS_SHOWN, cut
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -302,6 +302,10 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Chip("a")) == {"kind": "chip", "text": "a"}
     assert encoded((Span(1, 2), 0.123456)) == [{"kind": "span", "start": 1, "end": 2}, 0.1235]
     assert cut("abcd", 3) == "abc… (1 more characters are not shown)"
+    long, shown = "a" * (CHARACTERS_SHOWN + 1500), "a" * CHARACTERS_SHOWN
+    (source,) = encoded(Sources((Source(1, "Long", long),)))["sources"]
+    assert source["text"] == f"{shown}… (1,500 more characters are not shown)"
+    assert encoded(Unread("no JSON", long))["raw"] == source["text"]
 
 
 # In a browser.

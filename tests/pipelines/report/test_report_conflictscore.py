@@ -18,7 +18,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.blocks import Matrix
+from pipelines.report.blocks import Matrix, encoded
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
 from pipelines.report.text import CHARACTERS_SHOWN
@@ -114,7 +114,9 @@ def test_a_long_document_is_cut_and_says_so(results: list[Result]) -> None:
     )
     matrix = matrix_of(result)
     (source,), (cell,) = matrix.sources, matrix.rows[0].cells
-    assert source.text == f"{'x' * CHARACTERS_SHOWN}… (22 more characters are not shown)"
+    assert (
+        encoded(source)["text"] == f"{'x' * CHARACTERS_SHOWN}… (22 more characters are not shown)"
+    )
     assert cell is not None
     assert (cell.found, cell.quote, cell.span) == (True, tail, None)
 
