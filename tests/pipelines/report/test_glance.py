@@ -165,9 +165,8 @@ def test_few_examples_are_said_once_below_the_summary() -> None:
 
 
 def test_hostile_text_stays_text() -> None:
-    texts = dict.fromkeys(
-        ("question", "data", "models", "found", "beside", "failed"), f"\x1b{HOSTILE}"
-    )
+    names = ("question", "data", "models", "found", "beside", "failed")
+    texts: dict[str, Any] = dict.fromkeys(names, f"\x1b{HOSTILE}")
     page = page_of(**{HOSTILE: found(**texts)})
     read = Read(page)
     assert read.text.count("alert(1)") == 8
