@@ -51,14 +51,10 @@ def view(
     skipped: Sequence[Skipped] = (),
     chosen: ChosenThreshold | None = None,
 ) -> ExperimentView:
-    """Overview, failures and responses of a run.
+    """Overview, failures and responses of a run, whose entry is that of `run.json`.
 
-    Args:
-        results: One per response, in the order to list them.
-        made: The tables of these results, from `tables.all_tables`.
-        entry: Of the run, in `run.json`.
-        skipped: Lines of the data that were no records.
-        chosen: Of a cascade, the threshold with the curve that it was chosen from.
+    Results are one per response, in the order to list them; `made` is of `tables.all_tables`. Lines
+    of the data that were no records are `skipped`; a cascade has a `chosen` threshold.
     """
     config = entry["config"]
     data = config["data"]["name"]

@@ -33,13 +33,10 @@ class Comparison:
 def compare(
     first: Mapping[Example, float], second: Mapping[Example, float], test: Test
 ) -> Comparison:
-    """Compare two methods, example by example.
+    """Compare two methods by their values in [0, 1] on the examples that both have.
 
-    Args:
-        first: Example -> value in [0, 1]. Signs are flipped in this order, so it decides, like a
-            seed, how random flips come out.
-        second: Likewise, in any order; examples that only one side has are left out.
-        test: McNemar's is of values that are 0 or 1, the other one of any values.
+    Signs are flipped in the order of `first`, so it decides, like a seed, how random flips come
+    out. McNemar's test is of values that are 0 or 1, the other one of any values.
     """
     shared = [name for name in first if name in second]
     if test == "McNemar":

@@ -227,12 +227,8 @@ def write(
 ) -> None:
     """Writes the page in one step, usually as RUN/report.html.
 
-    Args:
-        path: Where.
-        title: Heading of the page.
-        views: What the experiments put on it, in order.
-        provenance: The content of run.json, folded at the end of the page.
-        facts: (label, value) pairs about all experiments.
+    It has a section per view, in order, above them (label, value) pairs about all experiments, and
+    the content of run.json folded at its end.
 
     Raises:
         InputError: The file cannot be written.

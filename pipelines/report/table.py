@@ -134,13 +134,10 @@ class Table:
 
 
 def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
-    """Figures of a paper, for the columns that they belong to.
+    """Rows of a paper's figures, for the columns that they belong to.
 
-    Args:
-        keys: Keys of columns, one for each figure of a row, with spaces between them; `KEY_low`
-            and `KEY_high` after `KEY` are the interval of its figure.
-        rows: The figures.
-        same: Key -> what every row has.
+    The keys of columns, one for each figure of a row, have spaces between them; `KEY_low` and
+    `KEY_high` after `KEY` are the interval of its figure. What every row has is given by key.
     """
     return tuple({**same, **_with_intervals(keys.split(), row)} for row in rows)
 
@@ -287,12 +284,9 @@ def write(table: Table, folder: Path) -> list[Path]:
     Raises:
         InputError: The folder cannot be written.
     """
+    texts = {"md": markdown(table), "csv": csv_text(table), "json": json_text(table)}
     written = []
-    for ending, text in (
-        ("md", markdown(table)),
-        ("csv", csv_text(table)),
-        ("json", json_text(table)),
-    ):
+    for ending, text in texts.items():
         path = folder / f"{table.name}.{ending}"
         replace_text(path, text)
         written.append(path)

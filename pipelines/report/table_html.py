@@ -14,11 +14,8 @@ _SHORT = 28
 def html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = None) -> Markup:
     """The table as an HTML `<table>` with real headers; everything in it is escaped.
 
-    Args:
-        table: What to show.
-        limit: Rows shown at most. Where there are more, a line says how many and that the CSV has
-            them all.
-        links: First cell of a row -> id of the element on the page that it leads to.
+    Where there are more than `limit` rows, a line says how many and that the CSV has them all.
+    Links lead from the first cell of a row to an id on the page.
     """
     numbers = [numeric(table, place) for place in range(len(table.columns))]
     bodies = (("", table.rows[:limit]), ("quoted", table.quoted[:limit]))

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, TypeVar
 from markupsafe import Markup
 
 from pipelines.report.explorer import Example, Part, address, in_turn
-from pipelines.report.glance import Figures
 from pipelines.report.plots import dots
 from pipelines.report.table import (
     Table,
@@ -92,14 +91,10 @@ def failures_part(
     joined: tuple[str, str] | None = None,
     title: str = "Failures and truncations",
 ) -> Part:
-    """The last part: what failed, or a sentence that nothing did.
+    """The last part: the table of what failed, or a sentence that nothing did (`none`).
 
-    Args:
-        table: Of failures.
-        none: The sentence, after "None: ".
-        links: First cell of a row -> address of an example.
-        joined: Keys of the columns that `links` has as one.
-        title: Heading.
+    Links lead from the first cell of a row to an example; `joined` are the keys of the columns of
+    which they make one.
     """
     if table is None or not table.rows:
         return Part(title, intro=f"None: {none}.")
@@ -110,18 +105,13 @@ def failures_part(
 def dot_plots(
     table: Table | None, group: str, label: str, figures: Mapping[str, str]
 ) -> tuple[Markup, ...]:
-    """A plot of dots per value of a column and per figure; none without a table.
+    """A plot of dots per value of the column `group` and per figure; none without a table.
 
-    Args:
-        table: Has these columns.
-        group: Key of the column with a plot for each value: "run".
-        label: Key of the column that names the rows of a plot.
-        figures: Key of a column of estimates in [0, 1] -> title of its plots, with `{}` for the
-            value of the group.
+    Rows of a plot are named by the column `label`. Figures are columns of estimates in [0, 1], each
+    with the title of its plots, which has `{}` for the value of the group.
     """
-    drawn: list[tuple[str, Figures]] = [
-        (title.format(name), [(str(row[label]), estimate_of(row[key])) for row in own])
+    return tuple(
+        dots([(str(row[label]), estimate_of(row[key])) for row in own], title.format(name))
         for (name,), own in (grouped(own_rows(table), group) if table else ())
         for key, title in figures.items()
-    ]
-    return tuple(dots(rows, title) for title, rows in drawn)
+    )

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Read
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import Reading, every, unpacked
+from pages import Reading, every, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
 from pipelines.conflicts.answer import Answer, Sentence
@@ -206,11 +205,8 @@ YEARS = st.lists(st.none() | st.floats(1000, 2101), max_size=20)
 def test_a_day_lies_where_it_is_in_its_year() -> None:
     drawn = axis([2024.5, None, 2020.0, 2022.0], width=34 + 32)
     # From the beginning of 2020 to that of 2025 there are 34 units: 6.8 a year, after 16.
-    assert [(dot.number, round(dot.x, 3)) for dot in drawn.dots] == [
-        (3, 16.0),
-        (4, 29.6),
-        (1, 46.6),
-    ]
+    placed = [(dot.number, round(dot.x, 3)) for dot in drawn.dots]
+    assert placed == [(3, 16.0), (4, 29.6), (1, 46.6)]
     # 13.6 and 17 units are less than a label takes, 30.6 are enough: the third stands on the floor.
     assert [dot.lane for dot in drawn.dots] == [0, 1, 0]
     assert (drawn.lanes, drawn.undated) == (2, (2,))
@@ -301,31 +297,15 @@ def test_a_prediction_is_marked_by_the_gold_type(
     assert guess(prediction, gold) == expected
 
 
-@pytest.mark.parametrize(
-    ("url", "expected"),
-    [
-        ("https://a.example/b?c=d#e", True),
-        ("HTTP://a.example", True),
-        (None, False),
-        ("", False),
-        ("a.example", False),
-        ("//a.example", False),
-        ("javascript:alert(1)", False),
-        (" javascript:alert(1)", False),
-        ("java\nscript:alert(1)", False),
-        ("data:text/html,<script>", False),
-        ("ftp://a.example", False),
-        ("https:a.example", False),
-        ("https://", False),
-        ("https:///a", False),
-        ("https://a.example/\u2028b", False),
-        ("https://a.example/\u202eb", False),
-        ("https://a.example/ b", False),
-        ("https://a.example\x00", False),
-    ],
-)
-def test_only_web_addresses_are_links(url: str | None, expected: bool) -> None:
-    assert live(url) is expected
+def test_only_web_addresses_are_links() -> None:
+    dead = (
+        None, "", "a.example", "//a.example", "javascript:alert(1)", " javascript:alert(1)",
+        "java\nscript:alert(1)", "data:text/html,<script>", "ftp://a.example", "https:a.example",
+        "https://", "https:///a", "https://a.example/\u2028b", "https://a.example/\u202eb",
+        "https://a.example/ b", "https://a.example\x00",
+    )  # fmt: skip
+    assert not any(map(live, dead))
+    assert all(map(live, ("https://a.example/b?c=d#e", "HTTP://a.example")))
 
 
 def test_a_date_is_as_exact_as_it_is_known() -> None:
@@ -336,16 +316,9 @@ def test_a_date_is_as_exact_as_it_is_known() -> None:
 
 def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
     shown = content(ANSWERED)
-    assert [each.about[0] for each in every(shown, blocks.Source)] == [
-        texts.Aside(text)
-        for text in (
-            "4 March 2012",
-            "July 2023",
-            "20 July 2023",
-            "no date that can be read: long ago",
-            "no date",
-        )
-    ]
+    dates = ("4 March 2012", "July 2023", "20 July 2023", "no date that can be read: long ago")
+    found = [each.about[0] for each in every(shown, blocks.Source)]
+    assert found == [texts.Aside(text) for text in (*dates, "no date")]
     (line,) = every(shown, Timeline)
     wide, narrow = line.axes
     assert (wide.width, narrow.width) == (WIDE, NARROW)
@@ -397,26 +370,12 @@ def test_the_page_says_by_which_type_an_answer_was_judged(
 # The page.
 
 
-def test_the_page_says_what_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 30)
-    many = [SURE.model_copy(update={"id": str(n)}) for n in range(34)]
-    page = rendered({"conflicts": many})
-    assert "The page holds 30 queries" in Read(page).text
-    assert "4 more stand in the conflicts files" in Read(page).text
-    assert len(unpacked(page)) == 30
-    assert "more stand in" not in Read(rendered(RESULTS)).text
-
-
 @pytest.mark.parametrize(
     "page",
     [lambda: rendered(RESULTS), lambda: render("The query", [query_view(ANSWERED)], {})],
 )
 def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
-    read = Read(made := page())
-    assert not any(tag == "img" for tag, _ in read.elements)
-    for _, attrs in read.elements:
-        assert not any(name == "style" or name.startswith("on") for name in attrs)
-        assert (attrs.get("href") or "#").startswith(("#", "data:,"))
+    safe(made := page())
     query = unpacked(made)[0]
     assert query["title"].endswith(RUNS)
     sources = query["blocks"][-1]["sources"]
@@ -427,13 +386,6 @@ def test_forged_markup_stays_text(page: Callable[[], str]) -> None:
     for text in (BROKEN.raw, f"13 parishes {RUNS}"):
         assert str(text) in stored
     assert "<script>document" not in made
-
-
-def test_control_characters_are_shown_as_signs() -> None:
-    odd = PARISHES.model_copy(update={"query": "a\x1b[31m\u202eb", "gold_answer": "c\x00d"})
-    (query,) = unpacked(rendered({"conflicts": [ANSWERED.model_copy(update={"asked": odd})]}))
-    assert not any(sign in str(query) for sign in ("\\x1b", "\\x00", "\\u202e"))
-    assert "a␛[31m" in query["title"]
 
 
 def test_figures_are_drawn_from_the_tables() -> None:
@@ -459,14 +411,8 @@ def test_the_heat_map_has_counts_and_shares_of_rows() -> None:
     row = table[table.index('<th scope="row">Outdated information') :].partition("</tr>")[0]
     cells = re.findall(r'<td class="([^"]+)">(\d+)', row)
     # 3 of 5 are 0.6 of eight shades; 1 of 5 is 0.2. The last column is "Abstained".
-    assert cells == [
-        ("shade-2", "1"),
-        ("shade-0", "0"),
-        ("shade-0", "0"),
-        ("shade-5 same", "3"),
-        ("shade-0", "0"),
-        ("shade-2", "1"),
-    ]
+    none = ("shade-0", "0")
+    assert cells == [("shade-2", "1"), none, none, ("shade-5 same", "3"), none, ("shade-2", "1")]
     assert "60%" in row
     assert "Unreadable" not in table.partition("</table>")[0]
 

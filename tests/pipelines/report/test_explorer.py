@@ -59,6 +59,7 @@ from pipelines.report.texts import (
     Trouble,
     Unread,
 )
+from pipelines.report.views import listed
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 DOCUMENT = f"𝔸 The bridge measures 412 metres. {HOSTILE} " + "It stands. " * 40
@@ -210,14 +211,7 @@ def test_the_first_screen_stands_above_experiments_and_links_to_them() -> None:
     read = Read(PAGE)
     order = [PAGE.index(each) for each in ("<h1>", "<nav", 'id="overview"', 'id="bridges"')]
     assert order == sorted(order)
-    for part in (
-        "Is it so?",
-        "3 questions",
-        "Half: 50 %",
-        "none",
-        "judge <7b>",
-        "weights not known",
-    ):
+    for part in ("Is it so?", "3 questions", "Half: 50 %", "none", "judge <7b>", "not known"):
         assert part in read.text
     assert '<h3><a href="#ferries">Ferries</a></h3>' in PAGE
     assert read.text.count(FEW_EXAMPLES) == 1
@@ -290,6 +284,16 @@ def test_addresses_are_plain_and_lead_back(run: str, name: str) -> None:
 def test_runs_over_one_file_name_it_once() -> None:
     runs = [(1_000, "a.jsonl"), (1, "b.jsonl"), (2, "a.jsonl")]
     assert sizes(runs, "query", "queries") == "1,000 + 2 queries, a.jsonl; 1 query, b.jsonl"
+
+
+def test_a_large_run_lists_a_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 5)
+    shown = listed({"r": "0123", "s": "456"}, lambda run, name: example(name, run))
+    page = render("T", [ExperimentView("a", "A", noun=("x", "bridges"), **shown)], {})
+    assert "The page holds 5 bridges, taken from all runs in turn. 2 more" in Read(page).text
+    assert "stand in the a files of the run" in Read(page).text
+    assert [each["id"] for each in unpacked(page)] == [*"01245"]
+    assert "more stand in" not in Read(PAGE).text
 
 
 def test_runs_take_turns_until_the_page_is_full() -> None:

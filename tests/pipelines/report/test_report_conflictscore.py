@@ -121,18 +121,6 @@ def test_a_long_document_is_cut_and_says_so(results: list[Result]) -> None:
     assert (cell.found, cell.quote, cell.span) == (True, tail, None)
 
 
-def test_a_large_run_lists_a_part_and_says_so(
-    results: list[Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 4)
-    page = rendered(results)
-    text = Read(page).text
-    assert "The page holds 4 responses" in text
-    assert "2 more stand in the conflictscore files" in text
-    assert len(unpacked(page)) == 4
-    assert "of 6; 1 invalid, 1 failed" in text
-
-
 def test_a_judge_that_gives_one_label_is_remarked_upon(results: list[Result]) -> None:
     assert 'class="remarks"' not in rendered(results)
     judgements = [
