@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pages import Reading, every, safe, unpacked
 from playwright.sync_api import Locator, Page, expect
 
+from pipelines.conflicts import opened
 from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.dates import Written
 from pipelines.conflicts.judges.verdicts import (
@@ -21,17 +22,6 @@ from pipelines.conflicts.judges.verdicts import (
     Inclusion,
     Judged,
     SentenceGrounding,
-)
-from pipelines.conflicts.opened import (
-    ABSTAINED,
-    ADHERES,
-    DIFFERS,
-    UNDECIDED,
-    content,
-    guess,
-    live,
-    said,
-    verdict,
 )
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
@@ -266,9 +256,9 @@ def test_labels_take_as_few_lanes_as_there_can_be_whatever_the_order(
     ("result", "strategy", "expected"),
     [
         (ANSWERED, "vanilla", UNREADABLE),
-        (ANSWERED, "pipeline", ADHERES),
-        (ANSWERED, "taxonomy-aware", DIFFERS),
-        (ANSWERED, "oracle", UNDECIDED),
+        (ANSWERED, "pipeline", opened.ADHERES),
+        (ANSWERED, "taxonomy-aware", opened.DIFFERS),
+        (ANSWERED, "oracle", opened.UNDECIDED),
         (SURE, "oracle", None),
         (UNTYPED, "vanilla", UNJUDGED),
         (FAILED, "vanilla", None),
@@ -277,7 +267,7 @@ def test_labels_take_as_few_lanes_as_there_can_be_whatever_the_order(
 def test_a_strategy_has_its_verdict(
     result: QueryResult, strategy: Strategy, expected: Mark | None
 ) -> None:
-    assert verdict(result, strategy) == expected
+    assert opened.verdict(result, strategy) == expected
 
 
 @pytest.mark.parametrize(
@@ -286,15 +276,15 @@ def test_a_strategy_has_its_verdict(
         (predicted(OLD), OLD, RIGHT),
         (predicted(NEW), OLD, WRONG),
         (predicted(NEW), None, UNJUDGED),
-        (predicted(None), OLD, ABSTAINED),
-        (predicted(None), None, ABSTAINED),
+        (predicted(None), OLD, opened.ABSTAINED),
+        (predicted(None), None, opened.ABSTAINED),
         (UNREAD, OLD, UNREADABLE),
     ],
 )
 def test_a_prediction_is_marked_by_the_gold_type(
     prediction: Prediction, gold: ConflictType | None, expected: Mark
 ) -> None:
-    assert guess(prediction, gold) == expected
+    assert opened.guess(prediction, gold) == expected
 
 
 def test_only_web_addresses_are_links() -> None:
@@ -304,18 +294,18 @@ def test_only_web_addresses_are_links() -> None:
         "https://", "https:///a", "https://a.example/\u2028b", "https://a.example/\u202eb",
         "https://a.example/ b", "https://a.example\x00",
     )  # fmt: skip
-    assert not any(map(live, dead))
-    assert all(map(live, ("https://a.example/b?c=d#e", "HTTP://a.example")))
+    assert not any(map(opened.live, dead))
+    assert all(map(opened.live, ("https://a.example/b?c=d#e", "HTTP://a.example")))
 
 
 def test_a_date_is_as_exact_as_it_is_known() -> None:
-    assert said(Written(2023, 7, 20)) == "20 July 2023"
-    assert said(Written(2023, 7)) == "July 2023"
-    assert said(Written(2023)) == "2023"
+    assert opened.said(Written(2023, 7, 20)) == "20 July 2023"
+    assert opened.said(Written(2023, 7)) == "July 2023"
+    assert opened.said(Written(2023)) == "2023"
 
 
 def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
-    shown = content(ANSWERED)
+    shown = opened.content(ANSWERED)
     dates = ("4 March 2012", "July 2023", "20 July 2023", "no date that can be read: long ago")
     found = [each.about[0] for each in every(shown, blocks.Source)]
     assert found == [texts.Aside(text) for text in (*dates, "no date")]
@@ -329,7 +319,7 @@ def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
 
 def verdicts(judged: Judged) -> list[str | None]:
     outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=judged)}
-    shown = content(ANSWERED.model_copy(update={"outcomes": outcomes}))
+    shown = opened.content(ANSWERED.model_copy(update={"outcomes": outcomes}))
     sentences = every(shown, texts.Sentence)
     return [each.verdict.text if each.verdict else None for each in sentences]
 
@@ -345,7 +335,7 @@ def test_sentences_stand_beside_their_verdicts() -> None:
 
 
 def test_a_citation_of_no_source_is_no_link() -> None:
-    first, second, *_ = every(content(ANSWERED), texts.Sentence)
+    first, second, *_ = every(opened.content(ANSWERED), texts.Sentence)
     assert first.after == (Cite(2), Cite(3))
     assert second.after == (Cite(1), texts.Chip("[9]", "invalid", said="no such source"))
 
@@ -363,8 +353,8 @@ def test_the_page_says_by_which_type_an_answer_was_judged(
     asked = PARISHES.model_copy(update={"conflict_type": gold})
     outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=JUDGED)}
     result = ANSWERED.model_copy(update={"asked": asked, "outcomes": outcomes})
-    assert verdict(result, "pipeline") == ADHERES
-    assert label in [fact.label for fact in every(content(result), Fact)]
+    assert opened.verdict(result, "pipeline") == opened.ADHERES
+    assert label in [fact.label for fact in every(opened.content(result), Fact)]
 
 
 # The page.
@@ -532,21 +522,6 @@ def test_what_could_not_be_read_is_shown_as_it_came(page: Page) -> None:
     expect(case.locator(".cards")).to_have_count(0)
 
 
-def test_a_citation_goes_to_its_source_each_time(page: Page) -> None:
-    case = parishes(page)
-    source = case.locator(".source").nth(1)
-    citation = case.locator(".sentences").get_by_role("link", name="Source 2").first
-    text = source.get_by_role("region")
-    expect(text).to_be_hidden()
-    citation.click()
-    expect(text).to_be_in_viewport()
-    expect(source.locator("summary")).to_be_focused()
-    page.keyboard.press("Enter")
-    expect(text).to_be_hidden()
-    citation.click()
-    expect(text).to_be_in_viewport()
-
-
 def test_a_dot_tells_of_its_source_and_goes_to_it(page: Page) -> None:
     case = parishes(page)
     pointed = case.locator(".pointed")
@@ -621,11 +596,6 @@ def test_a_single_query_is_open(reading: Reading, folder: Path) -> None:
     expect(page.locator(".cards").nth(1).locator(".card")).to_have_count(4)
     expect(page.locator(".scriptless")).to_have_count(0)
     page.locator(".sentences").get_by_role("link", name="Source 3").click()
-    expect(page.locator(".source").nth(2).get_by_role("region")).to_be_in_viewport()
-
-
-def test_a_page_opened_at_a_source_shows_it(reading: Reading, folder: Path) -> None:
-    page = reading(folder / "report.html", "#conflicts/conflicts/17?source=3")
     expect(page.locator(".source").nth(2).get_by_role("region")).to_be_in_viewport()
 
 

@@ -41,24 +41,8 @@ from pipelines.npov.areas import SALIENCE
 from pipelines.npov.result import ROUGE, ErrorScores, NpovResult
 from pipelines.npov.tables import all_tables as npov_tables
 from pipelines.npov.view import finding as faithful
+from pipelines.report import glance
 from pipelines.report.explorer import ExperimentView, render
-from pipelines.report.glance import (
-    FEW,
-    FEW_EXAMPLES,
-    Finding,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    model_name,
-    percent,
-    rests_on_few,
-    with_figures,
-)
-from pipelines.report.glance import (
-    judges as judging,
-)
 from pipelines.report.table import records
 
 HOSTILE = "</li></section><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -66,17 +50,17 @@ LLM = {"name": "small-llm", "digest": "1" * 64, "engine": "vllm"}
 TAGGER = {"name": "our-nli", "digest": "2" * 64, "engine": "cross-encoder bf16"}
 
 
-def found(examples: int = 100, **changed: Any) -> Finding:
+def found(examples: int = 100, **changed: Any) -> glance.Finding:
     given: dict[str, Any] = {
         "question": "Is it so?",
         "data": "100 claims, claims.jsonl",
         "models": "judged by our-nli",
         "found": "Half of them are.",
     }
-    return Finding(examples=examples, **(given | changed))
+    return glance.Finding(examples=examples, **(given | changed))
 
 
-def page_of(**findings: Finding) -> str:
+def page_of(**findings: glance.Finding) -> str:
     """A page of experiments by these titles."""
     views = [ExperimentView(title.lower(), title, each) for title, each in findings.items()]
     return render("T", views, {})
@@ -91,55 +75,58 @@ def plain(text: str) -> str:
 
 
 def test_shares_are_said_in_per_cent_with_their_interval() -> None:
-    assert plain(percent(Estimate(0.214, 0.119, 0.331, 28))) == "21 % [12 %, 33 %]"
-    assert plain(percent(Estimate(1.0, None, None, 1))) == "100 % (no interval)"
-    assert plain(percent(Estimate(0.0, 0.0, 0.0, 9))) == "0 % (all alike)"
-    assert percent(None) == "–"
+    assert plain(glance.percent(Estimate(0.214, 0.119, 0.331, 28))) == "21 % [12 %, 33 %]"
+    assert plain(glance.percent(Estimate(1.0, None, None, 1))) == "100 % (no interval)"
+    assert plain(glance.percent(Estimate(0.0, 0.0, 0.0, 9))) == "0 % (all alike)"
+    assert glance.percent(None) == "–"
 
 
 def test_other_values_keep_two_decimals() -> None:
-    assert plain(figure(Estimate(0.6421, 0.42, 0.831, 28))) == "0.64 [0.42, 0.83]"
+    assert plain(glance.figure(Estimate(0.6421, 0.42, 0.831, 28))) == "0.64 [0.42, 0.83]"
     # No line breaks within a figure.
-    assert percent(Estimate(0.5, 0.2, 0.8, 9)) == "50\u00a0% [20\u00a0%,\u00a080\u00a0%]"
+    assert glance.percent(Estimate(0.5, 0.2, 0.8, 9)) == "50\u00a0% [20\u00a0%,\u00a080\u00a0%]"
 
 
 def test_many_figures_are_cut_and_counted() -> None:
     half = Estimate(0.5, None, None, 1)
-    said = plain(with_figures([("a", half), ("b", None), ("c", half)], limit=2))
+    said = plain(glance.with_figures([("a", half), ("b", None), ("c", half)], limit=2))
     assert said == "a 50 % (no interval); b –; and 1 more below"
-    assert plain(with_figures([("", half)], figure)) == "0.50 (no interval)"
-    assert with_figures([]) == ""
+    assert plain(glance.with_figures([("", half)], glance.figure)) == "0.50 (no interval)"
+    assert glance.with_figures([]) == ""
 
 
 def test_counts_and_lists_read_as_english() -> None:
-    assert (count(1, "query", "queries"), count(2_000, "query", "queries")) == (
+    assert (glance.count(1, "query", "queries"), glance.count(2_000, "query", "queries")) == (
         "1 query",
         "2,000 queries",
     )
-    assert (joined([]), joined("a"), joined("aab"), joined("abc")) == (
+    assert (glance.joined([]), glance.joined("a"), glance.joined("aab"), glance.joined("abc")) == (
         "",
         "a",
         "a and b",
         "a, b and c",
     )
-    assert failed((0, "lost: {}"), (2, "{} of 9 failed"), (1_000, "cut: {}")) == (
+    assert glance.failed((0, "lost: {}"), (2, "{} of 9 failed"), (1_000, "cut: {}")) == (
         "2 of 9 failed; cut: 1,000"
     )
-    assert failed((0, "lost: {}")) == "none"
+    assert glance.failed((0, "lost: {}")) == "none"
 
 
 def test_models_are_named_with_their_part() -> None:
-    assert (model_name(LLM), model_name(TAGGER)) == ("small-llm", "our-nli (a tagger)")
-    assert judging({"model": LLM}) == "small-llm"
+    assert (glance.model_name(LLM), glance.model_name(TAGGER)) == (
+        "small-llm",
+        "our-nli (a tagger)",
+    )
+    assert glance.judges({"model": LLM}) == "small-llm"
     cascade = {"model": LLM, "tagger": TAGGER, "cascade": {}}
-    assert judging(cascade) == "our-nli (a tagger) where it is sure, else small-llm"
+    assert glance.judges(cascade) == "our-nli (a tagger) where it is sure, else small-llm"
 
 
 def test_few_examples_are_those_behind_the_weakest_figure() -> None:
-    assert fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
-    assert fewest([None]) == 0
-    assert rests_on_few([found(), found(examples=FEW - 1)])
-    assert not rests_on_few([found(), found(examples=FEW), found(examples=0)])
+    assert glance.fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
+    assert glance.fewest([None]) == 0
+    assert glance.rests_on_few([found(), found(examples=glance.FEW - 1)])
+    assert not glance.rests_on_few([found(), found(examples=glance.FEW), found(examples=0)])
 
 
 # The page.
@@ -152,13 +139,13 @@ def test_the_first_screen_says_what_each_experiment_found() -> None:
     for part in ("Is it so?", "100 claims, claims.jsonl", "Always: F1 0.67.", "2 of 9", "none"):
         assert part in read.text
     assert '<h3><a href="#two">Two</a></h3>' in page
-    assert FEW_EXAMPLES not in page
+    assert glance.FEW_EXAMPLES not in page
 
 
 def test_few_examples_are_said_once_below_the_summary() -> None:
     few = page_of(One=found(examples=8), Two=found(examples=9))
-    assert few.count(FEW_EXAMPLES) == 1
-    assert few.index(FEW_EXAMPLES) > few.rindex('class="finding"')
+    assert few.count(glance.FEW_EXAMPLES) == 1
+    assert few.index(glance.FEW_EXAMPLES) > few.rindex('class="finding"')
 
 
 def test_hostile_text_stays_text() -> None:
