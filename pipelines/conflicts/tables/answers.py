@@ -206,7 +206,7 @@ def differences(made: Sequence[Part]) -> Table:
         Pair(
             own,
             *(STRATEGIES[own.strategy], STRATEGIES[base.strategy]),
-            by={
+            measures={
                 "behaviour": own.less(base, adherence, "McNemar"),
                 "recall": own.less(base, answer_recall, "McNemar"),
                 "grounding": own.less(base, grounding, "sign flips"),

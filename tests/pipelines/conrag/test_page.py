@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels
-from pages import Reading, every, unpacked
+from pages import Reading, every
 from playwright.sync_api import expect
 
 from pipelines.conrag.answer import Answer
@@ -87,17 +87,6 @@ def test_points_have_the_numbers_of_the_evidence(answer: Answer) -> None:
         for edge in graph.edges
     ]
     assert drawn == [(one, other) for one, other, _ in answer.edges]
-
-
-def test_control_characters_are_shown_as_signs(answer: Answer) -> None:
-    first = answer.evidence[0]
-    odd = first.passage.model_copy(update={"title": "a\x1b[31m\u202eb", "text": "c\x00d"})
-    row = first.model_copy(update={"passage": odd, "rationale": "\x1b"})
-    changed = answer.model_copy(update={"evidence": (row, *answer.evidence[1:])})
-    (shown,) = unpacked(render("T", [answer_view(changed)], {}))
-    said = str(shown["blocks"])
-    assert not any(sign in said for sign in ("\\x1b", "\\x00", "\\u202e"))
-    assert said.count("a␛[31m") == 3  # in its cluster, in the graph, in the evidence
 
 
 def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
