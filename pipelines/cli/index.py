@@ -72,6 +72,6 @@ def build(
         print(f"{said}, to be found by words{f' and with {path.name}' if path else ''}")
         return
     with progress("passages", len(passages)) as bar:
-        index.build(passages, options.out, Embedder(path) if path else None, bar.add)
+        index.build(passages, options.out, Embedder(path) if path else None, bar.advance)
     how = f"words and {path.name}" if path else "words alone"
     STDERR.print(f"{escape(str(options.out))}: {said}, found by {escape(how)}", soft_wrap=True)
