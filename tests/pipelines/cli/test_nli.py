@@ -187,7 +187,7 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert rows["none"]["pairs"] == stored["risk"]["pairs"]
     assert stored["fitted_on"].startswith(f"held-out.jsonl: {300 - rows['none']['pairs']} pairs")
     page = (data / "shown/report.html").read_text("utf-8")
-    assert "circle.first" in page
+    assert ".curve .first" in page
     assert '<circle class="second"' in page
 
     # What is stored is what tags from now on; calibrating again gives the same.
