@@ -42,12 +42,7 @@ FEWEST = 30
 
 @dataclass(frozen=True)
 class Readings:
-    """Labelled pairs with what the model says of them, window by window.
-
-    Attributes:
-        pairs: With their labels, (n,).
-        readings: One for each pair.
-    """
+    """Labelled pairs, and what the model says of each, window by window; n of both."""
 
     pairs: tuple[LabelledPair, ...]
     readings: tuple[Reading, ...]
@@ -57,27 +52,25 @@ class Readings:
         """The true labels, (n,)."""
         return [pair.label for pair in self.pairs]
 
-    @property
-    def windowed(self) -> bool:
-        """Whether any premise was read in several windows."""
-        return any(len(reading.spans) > 1 for reading in self.readings)
-
     def part(self, salt: str, wanted: Literal["train", "test"]) -> "Readings":
         """About half of the pairs, chosen by a hash of salt and group, or premise."""
-        chosen = [
-            (pair, reading)
-            for pair, reading in zip(self.pairs, self.readings, strict=True)
+        places = [
+            place
+            for place, pair in enumerate(self.pairs)
             if half(salt + (pair.group or pair.premise)) == wanted
         ]
-        return Readings(tuple(pair for pair, _ in chosen), tuple(one for _, one in chosen))
+        return Readings(
+            tuple(self.pairs[place] for place in places),
+            tuple(self.readings[place] for place in places),
+        )
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """What came out.
+class Choice:
+    """The calibration chosen, with its risk curve.
 
     Attributes:
-        calibration: The chosen one, with its risk curve.
+        calibration: It.
         fitted: How many pairs it was fitted on.
         check: The pairs that nothing was fitted on.
         probabilities: Method -> (n, 3) of `check` under it, with the chosen aggregation: "none" is
@@ -97,7 +90,7 @@ def calibrate(
     methods: Sequence[Method] = METHODS[1:],
     aggregations: Sequence[Aggregation] = AGGREGATIONS,
     data: str = "",
-) -> Calibrated:
+) -> Choice:
     """Fit temperature and isotonic regression, choose, and count what the choice keeps.
 
     The choice is made within the part that is fitted on: by the likelihood of each of its halves
@@ -121,7 +114,8 @@ def calibrate(
     _refuse_small(fit, "to fit on")
     _refuse_small(check, "to check with")
     joinings = tuple(aggregations)
-    if len(joinings) > 1 and not fit.windowed:
+    windowed = any(len(reading.spans) > 1 for reading in fit.readings)
+    if len(joinings) > 1 and not windowed:
         joinings = ("maximum" if base.aggregation == "learned" else base.aggregation,)
     method, aggregation = _likeliest(fit, base, methods, joinings)
     candidates = {name: fitted(fit, base, name, aggregation) for name in METHODS}
@@ -138,7 +132,7 @@ def calibrate(
             "others",
         }
     )
-    return Calibrated(chosen, len(fit.pairs), check.pairs, results)
+    return Choice(chosen, len(fit.pairs), check.pairs, results)
 
 
 def fitted(

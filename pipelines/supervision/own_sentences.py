@@ -14,8 +14,6 @@ from nli.pairs import LabelledPair
 from nli.windows import sentences
 from pipelines.text.substitution import exchanged, falsified, pool
 
-SOURCE = "own-sentences"
-
 WORDS = (6, 35)
 """Fewest and most words of a sentence that becomes a claim."""
 
@@ -23,20 +21,14 @@ AROUND = 3
 """Most sentences of the passage on each side of it."""
 
 
-def pairs(documents: Sequence[str], rng: random.Random, *, each: int = 1) -> list[LabelledPair]:
-    """Three pairs for each sentence chosen: supported, contradicted, and not mentioned.
-
-    Args:
-        documents: Of training halves.
-        rng: Chooses sentences and what is exchanged.
-        each: Most sentences chosen from one document.
-    """
+def pairs(documents: Sequence[str], rng: random.Random) -> list[LabelledPair]:
+    """Three pairs for a sentence of each document: supported, contradicted, and not mentioned."""
     names = pool(documents)
     made = []
     for document in dict.fromkeys(documents):
         parts = [document[span.start : span.end] for span in sentences(document)]
         able = [n for n, part in enumerate(parts) if WORDS[0] <= len(part.split()) <= WORDS[1]]
-        for number in rng.sample(able, min(each, len(able))):
+        for number in rng.sample(able, min(1, len(able))):
             claim = parts[number]
             first = max(0, number - rng.randint(0, AROUND))
             before, after = parts[first:number], parts[number + 1 : number + 1 + AROUND]
@@ -46,24 +38,19 @@ def pairs(documents: Sequence[str], rng: random.Random, *, each: int = 1) -> lis
             if false is None or not rest:
                 continue
             text, mention, substitute = false
-            made.append(_pair(passage, claim, Label.SUPPORT))
-            made.append(
-                _pair(passage, text, Label.REFUTE)
-                if rng.random() < 0.5
-                else _pair(
-                    exchanged(passage, mention.text, substitute, as_written=True),
-                    claim,
-                    Label.REFUTE,
+            other = exchanged(passage, mention.text, substitute, as_written=True)
+            refuted = (passage, text) if rng.random() < 0.5 else (other, claim)
+            for premise, hypothesis, label in (
+                (passage, claim, Label.SUPPORT),
+                (*refuted, Label.REFUTE),
+                (rest, claim, Label.IRRELEVANT),
+            ):
+                made.append(
+                    LabelledPair(
+                        premise=" ".join(premise.split()),
+                        hypothesis=" ".join(hypothesis.split()),
+                        label=label,
+                        source="own-sentences",
+                    )
                 )
-            )
-            made.append(_pair(rest, claim, Label.IRRELEVANT))
     return made
-
-
-def _pair(passage: str, claim: str, label: Label) -> LabelledPair:
-    return LabelledPair(
-        premise=" ".join(passage.split()),
-        hypothesis=" ".join(claim.split()),
-        label=label,
-        source=SOURCE,
-    )

@@ -15,7 +15,7 @@ from pipelines.data.ragtruth import HallucinatedSpan, Response, Source
 from pipelines.data.released import half
 from pipelines.data.scifact import Abstract, Rationale, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.supervision import fever, ragtruth, recipes, scifact
+from pipelines.supervision import official, recipes
 
 Facts = tuple[str, str, Label]
 
@@ -49,7 +49,7 @@ def test_fever_evidence_sets_are_premises_and_random_sentences_are_irrelevant() 
         fever_claim(2, "REFUTES", [("Q", 1)]),
         fever_claim(3, "NOT ENOUGH INFO"),
     ]
-    made = facts(fever.pairs(claims, WIKI, Random(1)))
+    made = facts(official.fever_pairs(claims, WIKI, Random(1)))
     assert made[:3] == [
         ("P zero.", "Claim 1.", Label.SUPPORT),
         ("P two. Q one.", "Claim 1.", Label.SUPPORT),
@@ -61,15 +61,16 @@ def test_fever_evidence_sets_are_premises_and_random_sentences_are_irrelevant() 
     assert len(made) == 4
 
 
-def test_fever_evidence_that_is_not_in_the_dump_is_left_out_whole_and_counted() -> None:
+def test_fever_evidence_that_is_not_in_the_dump_is_left_out_whole() -> None:
     claims = [fever_claim(1, "SUPPORTS", [("P", 0), ("P", 1)], [("Z", 0)], [("P", 2)])]
-    assert facts(fever.pairs(claims, WIKI, Random(1))) == [("P two.", "Claim 1.", Label.SUPPORT)]
-    assert fever.missing(claims, WIKI) == 2
+    assert facts(official.fever_pairs(claims, WIKI, Random(1))) == [
+        ("P two.", "Claim 1.", Label.SUPPORT)
+    ]
 
 
 def test_no_random_sentence_is_dealt_twice() -> None:
     claims = [fever_claim(n, "NOT ENOUGH INFO") for n in range(3)]
-    made = fever.pairs(claims, WIKI, Random(1))
+    made = official.fever_pairs(claims, WIKI, Random(1))
     assert sorted(pair.premise for pair in made) == sorted(WIKI.sampled)
 
 
@@ -143,7 +144,7 @@ def test_scifact_rationales_decide_and_their_neighbours_do_not() -> None:
         "12": Abstract(doc_id=12, title="", abstract=("It does.", "Mice were kept.")),
         "13": Abstract(doc_id=13, title="", abstract=("Unlabelled.",)),
     }
-    assert facts(scifact.pairs([claim], corpus)) == [
+    assert facts(official.scifact_pairs([claim], corpus)) == [
         ("One. Two.", "A helps.", Label.REFUTE),
         ("Three.", "A helps.", Label.REFUTE),
         ("We ask.", "A helps.", Label.IRRELEVANT),
@@ -163,7 +164,7 @@ def test_scifact_files_that_do_not_belong_together(
     claim = ScientificClaim(id=7, claim="A.", evidence=evidence)
     corpus = {"11": Abstract(doc_id=11, title="", abstract=("One.",))}
     with pytest.raises(InputError, match=f"claim 7 {problem}"):
-        scifact.pairs([claim], corpus)
+        official.scifact_pairs([claim], corpus)
 
 
 # RAGTruth
@@ -191,7 +192,7 @@ SOURCES = {"s": Source(source_id="s", task_type="Summary", source_info=ARTICLE)}
 
 def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> None:
     text = "The bridge is old. Bicycles pay a toll of two pounds to cross it. It shines at night."
-    made = ragtruth.pairs(
+    made = official.ragtruth_pairs(
         [
             response(
                 text,
@@ -213,9 +214,11 @@ def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> No
 
 def test_the_annotators_quotation_helps_to_find_the_passage() -> None:
     text = "Nobody lost a life."
-    assert ragtruth.pairs([response(text, ("Nobody", "Subtle Conflict"))], SOURCES) == []
+    assert official.ragtruth_pairs([response(text, ("Nobody", "Subtle Conflict"))], SOURCES) == []
     quoted = "SUBTLE CONFLICT\nOriginal: Six workers died\nGenerated: Nobody lost a life"
-    (pair,) = ragtruth.pairs([response(text, ("Nobody", "Subtle Conflict"), meta=quoted)], SOURCES)
+    (pair,) = official.ragtruth_pairs(
+        [response(text, ("Nobody", "Subtle Conflict"), meta=quoted)], SOURCES
+    )
     assert "Six workers died." in pair.premise
 
 
@@ -229,22 +232,27 @@ def test_the_annotators_quotation_helps_to_find_the_passage() -> None:
     ],
 )
 def test_what_a_remark_quotes(remark: str, quoted: str) -> None:
-    assert ragtruth.original(remark) == quoted
+    assert official.original(remark) == quoted
 
 
 @pytest.mark.parametrize("fields", [{"due_to_null": True}, {"implicit_true": True}])
 def test_spans_that_contradict_nothing_are_left_out(fields: dict[str, bool]) -> None:
     text = "Bicycles pay a toll of two pounds to cross the bridge."
-    assert len(ragtruth.pairs([response(text, ("pay", "Evident Conflict"))], SOURCES)) == 1
-    assert ragtruth.pairs([response(text, ("pay", "Evident Conflict"), **fields)], SOURCES) == []
+    assert len(official.ragtruth_pairs([response(text, ("pay", "Evident Conflict"))], SOURCES)) == 1
+    assert (
+        official.ragtruth_pairs([response(text, ("pay", "Evident Conflict"), **fields)], SOURCES)
+        == []
+    )
 
 
 def test_faulty_responses_tables_and_unknown_sources_are_left_out() -> None:
     whole = response("Bicycles pay two pounds of toll.", ("pay", "Evident Conflict"))
     table = Source(source_id="s", task_type="Data2txt", source_info={"toll": "two pounds"})
-    assert ragtruth.pairs([whole], {"s": table}) == []
-    assert ragtruth.pairs([whole], {}) == []
-    assert ragtruth.pairs([whole.model_copy(update={"quality": "truncated"})], SOURCES) == []
+    assert official.ragtruth_pairs([whole], {"s": table}) == []
+    assert official.ragtruth_pairs([whole], {}) == []
+    assert (
+        official.ragtruth_pairs([whole.model_copy(update={"quality": "truncated"})], SOURCES) == []
+    )
 
 
 # Several releases together
@@ -253,7 +261,7 @@ def test_faulty_responses_tables_and_unknown_sources_are_left_out() -> None:
 def test_nothing_that_a_test_half_shows_is_trained_on(tmp_path: Path, released_data: Path) -> None:
     """A claim of FoolMeTwice's test half does not come in by another file either."""
     path = released_data / "fm2" / "dev.jsonl.gz"
-    recipe = recipes.HALVED["fool-me-twice"]
+    recipe = recipes.HALVES["fool-me-twice"]
     items = recipe.read(path)
     test = next(item for item in items if half(item.text) == "test")
     sentence = test.retrieved_evidence[0].text
