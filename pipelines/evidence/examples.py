@@ -78,13 +78,7 @@ class ContestedClaim(BaseModel):
 
 @dataclass(frozen=True)
 class Bench:
-    """The examples of a file.
-
-    Attributes:
-        name: The file's name.
-        digest: SHA-256 of its bytes.
-        examples: In the file's order.
-    """
+    """The examples of a file in its order, its name, and the SHA-256 of its bytes."""
 
     name: str
     digest: str
@@ -92,11 +86,7 @@ class Bench:
 
 
 def read(path: Path, *, limit: int | None = None) -> Bench:
-    """Read examples in the unified format: JSON Lines, gzipped or not.
-
-    Args:
-        path: The file.
-        limit: Take only the first examples.
+    """Read examples in the unified format: JSON Lines, gzipped or not; the first `limit`.
 
     Raises:
         InputError: The file cannot be read, holds nothing, or an entry is bad; one line says where.

@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
+
+from serving.replies import Fitted
 
 
 class Relation(StrEnum):
@@ -84,6 +87,13 @@ class Truncation(BaseModel):
     tokens: int
     kept: int
 
+    @classmethod
+    def of(cls, text: str, fitted: Fitted) -> tuple[Self, ...]:
+        """The truncation of a text that was made to fit; none where all of it did."""
+        if fitted.kept >= fitted.tokens:
+            return ()
+        return (cls(text=text, tokens=fitted.tokens, kept=fitted.kept),)
+
 
 @dataclass(frozen=True)
 class Labelled:
@@ -95,4 +105,4 @@ class Labelled:
     """
 
     judgements: tuple[Judgement, ...]
-    truncations: tuple[Truncation, ...]
+    truncations: tuple[Truncation, ...] = ()

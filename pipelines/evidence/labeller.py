@@ -37,9 +37,7 @@ class Labeller(Protocol):
 def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
     """An identity: the kind of labeller, and the SHA-256 of all that decides its answers.
 
-    Args:
-        kind: For people: "llm-choice", "nli".
-        parts: JSON-serialisable; the order of keys has no part in it.
+    The order of keys in `parts`, which are written as JSON, has no part in it.
     """
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"{kind} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
@@ -53,9 +51,7 @@ async def label_pairs(
     Documents that are wanted for the same claims go into one call. Calls are begun in the order
     of the documents, so that a language model still reads one document after the other.
 
-    Args:
-        labeller: Whom to ask.
-        wanted: Pairs, without repetition; documents have distinct ids.
+    Pairs come without repetition; documents have distinct ids.
 
     Returns:
         (claim, document id) -> judgement, and document id -> truncation where one was cut. Each

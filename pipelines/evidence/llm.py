@@ -87,21 +87,20 @@ class LlmLabeller:
         """
         if self.mode == "together":
             return await self._together(claims, documents)
-        judge = self._by_choice if self.mode == "choice" else self._by_json
+        ask = self._by_choice if self.mode == "choice" else self._by_json
         fitted = [self._fit(document, claims) for document in documents]
         columns = await asyncio.gather(
             *(
-                asyncio.gather(*(judge(claim, document, text) for claim in claims))
+                asyncio.gather(*(ask(claim, document, text) for claim in claims))
                 for document, text in zip(documents, fitted, strict=True)
             )
         )
-        rows = zip(*columns, strict=True)
         return Labelled(
-            judgements=tuple(judgement for row in rows for judgement in row),
+            judgements=tuple(judgement for row in zip(*columns, strict=True) for judgement in row),
             truncations=tuple(
-                Truncation(text=f"document {document.id}", tokens=text.tokens, kept=text.kept)
+                cut
                 for document, text in zip(documents, fitted, strict=True)
-                if text.kept < text.tokens
+                for cut in Truncation.of(f"document {document.id}", text)
             ),
         )
 
@@ -129,34 +128,31 @@ class LlmLabeller:
     async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
         messages = self.messages([text.text], claim)
         choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
-        return Judgement(
-            claim=claim,
-            document=document.id,
-            relation=Relation(choice.label),
+        return self._judgement(
+            claim,
+            document,
+            Relation(choice.label),
             probabilities={Relation(label): p for label, p in choice.probabilities.items()},
             label_mass=choice.mass,
-            read_tokens=text.kept if text.kept < text.tokens else None,
-            source="llm-choice",
+            read_tokens=_read(text),
         )
 
     async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
         messages = self.messages([text.text], claim)
-        reply = await self.client.structured(
-            messages, RelationReply, Sampling(max_tokens=REPLY_TOKENS), affinity=text.text
-        )
+        sampling = Sampling(max_tokens=REPLY_TOKENS)
+        reply = await self.client.structured(messages, RelationReply, sampling, affinity=text.text)
         value = reply.value
         if value is None:
-            return _invalid(claim, document, reply, "llm-json")
+            return self._unreadable(claim, document, reply)
         snippet = value.snippet.strip() or None
-        return Judgement(
-            claim=claim,
-            document=document.id,
-            relation=Relation(value.answer),
+        return self._judgement(
+            claim,
+            document,
+            Relation(value.answer),
             snippet=snippet,
             snippet_found=contains(text.text, snippet) if snippet else None,
             reasoning=value.reasoning,
-            read_tokens=text.kept if text.kept < text.tokens else None,
-            source="llm-json",
+            read_tokens=_read(text),
         )
 
     async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
@@ -172,28 +168,33 @@ class LlmLabeller:
             "TogetherReply", **dict.fromkeys(names, (Answer, ...))
         )
 
-        async def judge(claim: str) -> list[Judgement]:
-            reply = await self.client.structured(
-                self.messages(texts, claim),
-                schema,
-                Sampling(max_tokens=self.reply_tokens(len(documents))),
-                affinity=texts[0],
-            )
+        sampling = Sampling(max_tokens=self.reply_tokens(len(documents)))
+
+        async def ask(claim: str) -> list[Judgement]:
+            messages = self.messages(texts, claim)
+            reply = await self.client.structured(messages, schema, sampling, affinity=texts[0])
             if reply.value is None:
-                return [_invalid(claim, document, reply, "llm-together") for document in documents]
+                return [self._unreadable(claim, document, reply) for document in documents]
             answers = reply.value.model_dump()
             return [
-                Judgement(
-                    claim=claim,
-                    document=document.id,
-                    relation=Relation(answers[name]),
-                    source="llm-together",
-                )
+                self._judgement(claim, document, Relation(answers[name]))
                 for document, name in zip(documents, names, strict=True)
             ]
 
-        rows = await asyncio.gather(*(judge(claim) for claim in claims))
-        return Labelled(tuple(judgement for row in rows for judgement in row), ())
+        rows = await asyncio.gather(*(ask(claim) for claim in claims))
+        return Labelled(tuple(judgement for row in rows for judgement in row))
+
+    def _judgement(
+        self, claim: str, document: Document, relation: Relation, **about: Any
+    ) -> Judgement:
+        source = f"llm-{self.mode}"
+        return Judgement(
+            claim=claim, document=document.id, relation=relation, source=source, **about
+        )
+
+    def _unreadable(self, claim: str, document: Document, reply: Structured[Any]) -> Judgement:
+        why = {"reasoning": reply.problem, "raw": reply.raw}
+        return self._judgement(claim, document, Relation.INVALID, **why)
 
 
 def llm_labeller(
@@ -215,12 +216,6 @@ def contains(text: str, snippet: str) -> bool:
     return " ".join(snippet.split()).casefold() in " ".join(text.split()).casefold()
 
 
-def _invalid(claim: str, document: Document, reply: Structured[Any], source: str) -> Judgement:
-    return Judgement(
-        claim=claim,
-        document=document.id,
-        relation=Relation.INVALID,
-        reasoning=reply.problem,
-        raw=reply.raw,
-        source=source,
-    )
+def _read(text: Fitted) -> int | None:
+    """Tokens that were read of a text of which the rest was cut."""
+    return text.kept if text.kept < text.tokens else None

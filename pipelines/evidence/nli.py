@@ -36,7 +36,6 @@ RELATION_OF = {
 PAIRS_AT_ONCE = 1024
 """Most pairs that are taken into one batch, unless a single call brings more."""
 
-
 READING_RULES = 1
 """Version of what `nli` does apart from the model: how texts are split into windows, how windows'
 probabilities are joined, how the deciding sentence is found. Raised when one of them changes, so
@@ -44,7 +43,7 @@ that no judgement of the old rules is taken for one of the new."""
 
 
 class Tagging(Protocol):
-    """What of `nli.tagger.Tagger` a labeller needs."""
+    """What a labeller needs of `nli.tagger.Tagger`."""
 
     def tag(
         self,
@@ -79,11 +78,7 @@ class TaggerFolder:
 
     @property
     def identity(self) -> str:
-        """Digest, number format, reading rules and the library that computes.
-
-        The digest covers `calibration.json`, which says how windows are made and their
-        probabilities joined and calibrated.
-        """
+        """Digest (it covers `calibration.json`), number format, reading rules and library."""
         return identity_of(
             "nli",
             {
@@ -113,12 +108,7 @@ class TaggerFolder:
 def tagger_folder(
     path: Path, *, name: str | None = None, precision: "Precision" = "auto"
 ) -> TaggerFolder:
-    """Look at a tagger's folder without loading it.
-
-    Args:
-        path: The folder.
-        name: What to call it; the folder's own name unless given.
-        precision: "auto" is what suits the machine; see `pipelines.precision`.
+    """Look at a tagger's folder without loading it; it is called by its own name unless named.
 
     Raises:
         InputError: It is no folder of a tagger, or its calibration is damaged.
@@ -180,12 +170,7 @@ class _Call:
 
 
 class NliLabeller:
-    """A cross-encoder as judge.
-
-    Args:
-        identity: See `labeller.Labeller`.
-        load: Gives the tagger; called at the first pair, in a worker thread.
-    """
+    """A cross-encoder as judge; `load` gives it, called at the first pair in a worker thread."""
 
     def __init__(self, identity: str, load: Callable[[], Tagging]) -> None:
         self.identity = identity
@@ -205,23 +190,20 @@ class NliLabeller:
             InputError: The tagger cannot be loaded.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
-        tags = await self._tags([Pair(document.as_read(), claim) for claim, document in wanted])
-        return Labelled(
-            tuple(
-                _judgement(claim, document, tag)
-                for (claim, document), tag in zip(wanted, tags, strict=True)
-            ),
-            (),
-        )
-
-    async def _tags(self, pairs: list[Pair]) -> "list[Tag]":
-        if not pairs:
-            return []
+        if not wanted:
+            return Labelled(())
+        pairs = [Pair(document.as_read(), claim) for claim, document in wanted]
         call = _Call(pairs, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._at_work is None or self._at_work.done():
             self._at_work = asyncio.create_task(self._work())
-        return await call.answer
+        tags = await call.answer
+        return Labelled(
+            tuple(
+                _judgement(claim, document, tag)
+                for (claim, document), tag in zip(wanted, tags, strict=True)
+            )
+        )
 
     async def _work(self) -> None:
         """Tag what waits, all of it at once, until nothing does."""
@@ -255,12 +237,10 @@ class NliLabeller:
             if len(batch) > 1:  # only the call with the bad pair may fail
                 for call in batch:
                     await self._answer([call])
-            elif not batch[0].answer.done():
-                batch[0].answer.set_exception(error)
+            else:
+                _fail(batch, error)
         except Exception as error:  # handed to those who wait
-            for call in batch:
-                if not call.answer.done():
-                    call.answer.set_exception(error)
+            _fail(batch, error)
         else:
             for call in batch:
                 own = [next(tags) for _ in call.pairs]
@@ -292,6 +272,12 @@ class NliLabeller:
             raise
         self.pairs_tagged += len(pairs)
         return tags
+
+
+def _fail(batch: Sequence[_Call], error: Exception) -> None:
+    for call in batch:
+        if not call.answer.done():
+            call.answer.set_exception(error)
 
 
 def nli_labeller(folder: TaggerFolder) -> NliLabeller:

@@ -50,14 +50,11 @@ def conformal_threshold(curve: RiskCurve, alpha: float) -> float:
     """The smallest threshold of the curve that keeps the expected loss at most alpha.
 
     A curve with fewer points than there are confidences only makes the threshold larger, which
-    keeps the promise.
+    keeps the promise. Where none does it is infinity: nothing is kept; `why_nothing` says why.
 
     Args:
         curve: Counted on pairs that the tagger was not trained or calibrated on.
         alpha: Largest share, in (0, 1), of all pairs that may be kept with a wrong label.
-
-    Returns:
-        A threshold, or infinity where none does: nothing is kept then; `why_nothing` says why.
 
     Raises:
         InputError: alpha is no share.
