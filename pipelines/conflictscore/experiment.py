@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.estimate import announced
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare, result
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
@@ -69,39 +70,32 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
-    asked = f"--labeller {settings.labeller}"
-    asked += (
-        " on responses that bring their claims along"
+    claims = (
+        "on responses that bring their claims along"
         if settings.splits
-        else (f" --claims {settings.claims}")
+        else f"--claims {settings.claims}"
     )
     needs = judge_needs(
         options,
         settings,
         asks=settings.needs_model(claims_given=brought),
-        unasked=f"{asked}, which asks no language model",
+        unasked=f"--labeller {settings.labeller} {claims}, which asks no language model",
     )
 
     def scorer_of(models: RunModels) -> Scorer:
-        return prepare(
-            settings,
-            models.client,
-            models.prompts,
-            tagger=models.tagger,
-            store=models.store,
-            fresh=models.fresh,
-        )
+        prompt = decomposition_prompt(settings.claims, models.prompts)
+        return Scorer(settings, models.judge(settings), models.client, prompt)
 
     def work(models: RunModels, number: int) -> Work[Example, Result]:
         again = models.repeated(number)
-        scorer, entry = scorer_of(again), entry_name(number)
+        scorer, name = scorer_of(again), _repeat_name(number)
         return Work(
-            entry,
+            f"{EXPERIMENT.name}.{name}".rstrip("."),
             config(dataset, scorer),
             partial(conflict_score, scorer=scorer),
             judge=scorer.judge,
             client=again.client,
-            begun=partial(_keep_skipped, models.folder, entry, dataset.skipped),
+            begun=partial(_keep_skipped, models.folder, name, dataset.skipped),
         )
 
     def estimate(models: RunModels) -> str:
@@ -144,13 +138,8 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
     return about
 
 
-def entry_name(repeat: int = 0) -> str:
-    """Name of a run in `run.json`, and of its results: repeats have their own."""
-    return f"{EXPERIMENT.name}.{_repeat_name(repeat)}".rstrip(".")
-
-
-def _repeat_name(repeat: int) -> str:
-    return f"repeat-{repeat}" if repeat else ""
+def _repeat_name(number: int) -> str:
+    return f"repeat-{number}" if number else ""
 
 
 def skipped(folder: RunFolder) -> list[Skipped]:
@@ -159,7 +148,7 @@ def skipped(folder: RunFolder) -> list[Skipped]:
     Raises:
         InputError: The list of them is damaged.
     """
-    path = _skipped_path(folder, entry_name())
+    path = _skipped_path(folder, _repeat_name(0))
     try:
         lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
         return [Skipped(**json.loads(line)) for line in lines]
@@ -169,13 +158,13 @@ def skipped(folder: RunFolder) -> list[Skipped]:
         ) from error
 
 
-def _keep_skipped(folder: RunFolder, entry: str, bad: Sequence[Skipped]) -> None:
+def _keep_skipped(folder: RunFolder, repeat: str, bad: Sequence[Skipped]) -> None:
     lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in bad)
-    replace_text(_skipped_path(folder, entry), "".join(lines))
+    replace_text(_skipped_path(folder, repeat), "".join(lines))
 
 
-def _skipped_path(folder: RunFolder, entry: str) -> Path:
-    return folder.path / f"{entry}.skipped.jsonl"
+def _skipped_path(folder: RunFolder, repeat: str) -> Path:
+    return folder.path / ".".join(filter(None, (EXPERIMENT.name, repeat, "skipped.jsonl")))
 
 
 def _told(bad: Sequence[Skipped]) -> list[str]:

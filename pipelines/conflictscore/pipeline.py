@@ -31,11 +31,8 @@ from serving.client import Client
 class Scorer:
     """The metric made ready: who is asked, and with which prompts.
 
-    Attributes:
-        settings: The metric's variant.
-        judge: Judges claims by documents.
-        client: The language model that splits responses; None where none is asked.
-        decomposition: The prompt for it; None where no model is asked for claims.
+    `client` splits responses, by the prompt `decomposition`; without one, no model is asked for
+    claims.
     """
 
     settings: Settings
@@ -58,19 +55,10 @@ def prepare(
     store: JudgementStore | None = None,
     fresh: bool = False,
 ) -> Scorer:
-    """Make the metric ready; the library's entrance.
-
-    Args:
-        settings: The metric's variant.
-        client: The language model; may be missing where the settings ask none.
-        overrides: Folder with prompts of the user's own.
-        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
-        store: Where judgements are kept and looked up; None keeps none.
-        fresh: Whether the language model's judgements are neither looked up nor kept.
+    """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`.
 
     Raises:
-        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
-            cannot be used, or has no calibration points for a cascade.
+        InputError: As there.
     """
     judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
@@ -109,7 +97,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         cs_c=conflict_score_count(rows),
         cs_r=conflict_score_ratio(rows, unevidenced=settings.unevidenced),
         undetermined_claims=len(rows) - readable,
-        truncations=(*([parts.truncation] if parts.truncation else []), *labelled.truncations),
+        truncations=(*parts.truncations, *labelled.truncations),
     )
 
 
@@ -136,14 +124,5 @@ def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[
 
 def result(example: Example, **outcome: object) -> Result:
     """The result of an example: what it was, and what came of it."""
-    return Result.model_validate(
-        {
-            "id": example.id,
-            "group": example.group,
-            "variant": example.variant,
-            "question": example.question,
-            "response": example.response,
-            "documents": example.documents,
-            **outcome,
-        }
-    )
+    given = {name: value for name, value in example if name != "claims"}
+    return Result.model_validate(given | outcome)

@@ -1,13 +1,13 @@
 """The tables of a ConflictScore run."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from pipelines.conflictscore.labelling import cascade, labellers
+from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import determined
@@ -59,13 +59,13 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     """CS-C and CS-R per variant and over all responses, with the paper's figures below.
 
     CS-C and CS-R are means over scored responses with t intervals clustered by record. The share of
-    conflicting claims pools all determined claims, with a Wilson interval.
-
-    Args:
-        results: One per response.
-        model: Name of the judging model, shown in each row.
-        data: Name of the data set, shown in each row.
+    conflicting claims pools all determined claims, with a Wilson interval. Each row names the
+    judging model and the data.
     """
+
+    def pooled(count: Callable[[Result], int]) -> Callable[[Group], int]:
+        return lambda own: sum(map(count, own.results))
+
     made = Table.of(
         _groups(results),
         name="scores",
@@ -84,7 +84,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
                 lambda own: conflicting_share(own.results),
             ),
             Column("responses", "Responses", lambda own: len(own.results)),
-            Column("claims", "Claims", lambda own: sum(len(each.claims) for each in own.results)),
+            Column("claims", "Claims", pooled(lambda each: len(each.claims))),
             Column(
                 "invalid_judgements",
                 "Invalid judgements",
@@ -93,14 +93,18 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             Column(
                 "undetermined_claims",
                 "Undetermined claims",
-                lambda own: sum(each.undetermined_claims for each in own.results),
+                pooled(lambda each: each.undetermined_claims),
             ),
-            Column("invalid_responses", "Invalid responses", lambda own: _count(own, "invalid")),
-            Column("failed_responses", "Failed responses", lambda own: _count(own, "failed")),
             Column(
-                "truncated_texts",
-                "Truncated texts",
-                lambda own: sum(len(each.truncations) for each in own.results),
+                "invalid_responses",
+                "Invalid responses",
+                pooled(lambda each: each.status == "invalid"),
+            ),
+            Column(
+                "failed_responses", "Failed responses", pooled(lambda each: each.status == "failed")
+            ),
+            Column(
+                "truncated_texts", "Truncated texts", pooled(lambda each: len(each.truncations))
             ),
         ],
         quoted=TABLE_3,
@@ -124,12 +128,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
 
 def labels(results: Sequence[Result]) -> Table:
     """How often each label was given, per variant and over all responses."""
-
-    def count(label: Relation) -> Column[Group]:
-        return Column(
-            label.lower(), label.capitalize(), lambda own: label_counts(own.results)[label]
-        )
-
     return Table.of(
         _groups(results),
         name="labels",
@@ -137,7 +135,7 @@ def labels(results: Sequence[Result]) -> Table:
         caption="Judgements of (claim, document) pairs by label.",
         columns=[
             VARIANT,
-            *map(count, Relation),
+            *label_columns(lambda own: label_counts(own.results)),
             Column("judgements", "Judgements", lambda own: label_counts(own.results).total()),
             Column("label_mass", "Probability on labels", lambda own: mean_label_mass(own.results)),
         ],
@@ -304,10 +302,6 @@ def _about_intervals(table: Table, equal: str) -> list[str]:
     if any(cell.low is None for cell in cells):
         said.append("A value without brackets rests on a single record and has no interval.")
     return said
-
-
-def _count(own: Group, status: str) -> int:
-    return sum(result.status == status for result in own.results)
 
 
 def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
