@@ -13,8 +13,8 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.claims import Made, claim_prompt, claims_by_model
-from pipelines.conflictscore.detection.posed import Asked
+from pipelines.conflictscore.detection.claims import ModelClaims, claim_prompt, claims_by_model
+from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import write
@@ -105,18 +105,18 @@ def build(options: BenchOptions) -> None:
     """
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
-    posed = bench.pose(options.releases.files())
-    claims: dict[Asked, str] = {}
+    questions = bench.read(options.releases.files())
+    claims: dict[QuestionAnswer, str] = {}
     if options.claims_by == "llm":
-        asked = bench.asked(posed, options.half, options.seed, options.questions)
+        asked = bench.asked(questions, options.half, options.seed, options.questions)
         made = asyncio.run(_claims(asked, options))
         claims = made.claims
         STDERR.print(f"{len(claims):,} claims by the model, {made.refused:,} by rules")
     examples = bench.build(
-        posed,
+        questions,
         part=options.half,
         seed=options.seed,
-        questions=options.questions,
+        most=options.questions,
         claims=claims,
     )
     write(options.out, examples)
@@ -124,7 +124,7 @@ def build(options: BenchOptions) -> None:
     STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
 
 
-async def _claims(asked: list[Asked], options: LlmOptions) -> Made:
+async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> ModelClaims:
     prompt = claim_prompt(options.prompts)
     with STDERR.status("") as status:
         async with models_for(options, Needs(role="judge"), status.update) as models:

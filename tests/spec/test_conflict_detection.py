@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflictscore.detection.metrics import (
-    Decided,
     Outcomes,
+    Verdict,
     accuracy,
     accuracy_without_conflict,
     f1_score,
@@ -19,16 +19,16 @@ from pipelines.conflictscore.detection.metrics import (
 from pipelines.metrics.estimate import Estimate
 
 decisions = st.lists(
-    st.builds(Decided, truth=st.booleans(), found=st.booleans(), group=st.integers(0, 20)),
+    st.builds(Verdict, truth=st.booleans(), found=st.booleans(), group=st.integers(0, 20)),
     min_size=1,
     max_size=60,
 )
 
 
-def many(tp: int, fp: int, fn: int, tn: int) -> list[Decided]:
+def many(tp: int, fp: int, fn: int, tn: int) -> list[Verdict]:
     kinds = [(True, True, tp), (False, True, fp), (True, False, fn), (False, False, tn)]
     return [
-        Decided(truth, found, f"{truth}{found}{n}")
+        Verdict(truth, found, f"{truth}{found}{n}")
         for truth, found, count in kinds
         for n in range(count)
     ]
@@ -41,12 +41,12 @@ def value(estimate: Estimate | None) -> float:
 
 def test_figures_worked_by_hand() -> None:
     # 6 conflicts found, 2 missed, 3 invented, 9 rightly not found.
-    decided = many(tp=6, fp=3, fn=2, tn=9)
-    counts = outcomes(decided)
+    verdicts = many(tp=6, fp=3, fn=2, tn=9)
+    counts = outcomes(verdicts)
     assert counts == Outcomes(tp=6, fp=3, fn=2, tn=9)
     assert value(precision(counts)) == pytest.approx(6 / 9)
     assert value(recall(counts)) == pytest.approx(6 / 8)
-    assert value(f1_score(decided)) == pytest.approx(12 / 17)
+    assert value(f1_score(verdicts)) == pytest.approx(12 / 17)
     assert value(accuracy(counts)) == pytest.approx(15 / 20)
     assert value(accuracy_without_conflict(counts)) == pytest.approx(9 / 12)
 
@@ -54,11 +54,11 @@ def test_figures_worked_by_hand() -> None:
 def test_the_papers_contraqa_row() -> None:
     # Table 2 gives ContraQA 0.9971, 0.8208, 0.9004, 0.9035, 0.9973; Table 1 has 424 conflicts and
     # 374 others. 348 found and one invented give all five.
-    decided = many(tp=348, fp=1, fn=76, tn=373)
-    counts = outcomes(decided)
+    verdicts = many(tp=348, fp=1, fn=76, tn=373)
+    counts = outcomes(verdicts)
     assert value(precision(counts)) == pytest.approx(0.9971, abs=5e-5)
     assert value(recall(counts)) == pytest.approx(0.8208, abs=5e-5)
-    assert value(f1_score(decided)) == pytest.approx(0.9004, abs=5e-5)
+    assert value(f1_score(verdicts)) == pytest.approx(0.9004, abs=5e-5)
     assert value(accuracy(counts)) == pytest.approx(0.9035, abs=5e-5)
     assert value(accuracy_without_conflict(counts)) == pytest.approx(0.9973, abs=5e-5)
 
@@ -72,9 +72,9 @@ def test_what_cannot_be_known_is_none() -> None:
 
 
 @given(decisions)
-def test_f1_is_the_harmonic_mean_within_its_interval(decided: list[Decided]) -> None:
-    counts = outcomes(decided)
-    score = f1_score(decided, resamples=50)
+def test_f1_is_the_harmonic_mean_within_its_interval(verdicts: list[Verdict]) -> None:
+    counts = outcomes(verdicts)
+    score = f1_score(verdicts, resamples=50)
     if score is None:
         assert counts.tp + counts.fp + counts.fn == 0
         return
@@ -86,21 +86,21 @@ def test_f1_is_the_harmonic_mean_within_its_interval(decided: list[Decided]) -> 
     if score.low is not None and score.high is not None:
         assert 0 <= score.low <= score.value <= score.high <= 1
     else:
-        assert len({each.group for each in decided}) == 1
+        assert len({each.group for each in verdicts}) == 1
 
 
 @given(decisions, st.randoms(use_true_random=False))
-def test_the_order_of_examples_has_no_part(decided: list[Decided], random: object) -> None:
-    mixed = list(decided)
+def test_the_order_of_examples_has_no_part(verdicts: list[Verdict], random: object) -> None:
+    mixed = list(verdicts)
     random.shuffle(mixed)  # type: ignore[attr-defined]
-    assert f1_score(mixed, resamples=50) == f1_score(decided, resamples=50)
+    assert f1_score(mixed, resamples=50) == f1_score(verdicts, resamples=50)
 
 
 def test_equal_seeds_give_equal_intervals_and_groups_widen_them() -> None:
     alone = many(tp=40, fp=20, fn=20, tn=40)
     assert f1_score(alone, seed=1) == f1_score(alone, seed=1)
     assert f1_score(alone, seed=1) != f1_score(alone, seed=2)
-    pooled = [Decided(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
+    pooled = [Verdict(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
     narrow, wide = f1_score(alone), f1_score(pooled)
     assert narrow is not None
     assert wide is not None

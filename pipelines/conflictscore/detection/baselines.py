@@ -15,12 +15,7 @@ LEXICAL = "lexical overlap"
 
 @dataclass(frozen=True)
 class Thresholds:
-    """Where shared words are enough.
-
-    Attributes:
-        low: Least content-word recall, in [0, 1], of a document on the topic.
-        high: Least recall of a document that supports the claim; at least `low`.
-    """
+    """Least content-word recall, in [0, 1], of a document on the topic, and of one in support."""
 
     low: float
     high: float
@@ -59,14 +54,10 @@ def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tupl
 
 
 def choose_thresholds(examples: Sequence[ContestedClaim], *, steps: int = 20) -> Thresholds:
-    """The thresholds with the best F1 of conflict, averaged over sources, by grid search.
+    """The thresholds with the best F1 of conflict, averaged over sources.
 
-    Of equal ones the lowest `low`, then the lowest `high`, is taken. To be called on training
-    halves only.
-
-    Args:
-        examples: At least one with a conflict.
-        steps: The grid has steps of 1 / steps.
+    They are searched on a grid of 1 / steps. Of equal ones the lowest `low`, then the lowest
+    `high`, is taken. To be called on training halves only.
 
     Raises:
         ValueError: No example has a conflict, so that every F1 is 0.

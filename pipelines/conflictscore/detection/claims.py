@@ -13,7 +13,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from pipelines import prompts
-from pipelines.conflictscore.detection.posed import Asked
+from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import NO, YES
 from serving.calls import Sampling
@@ -29,15 +29,13 @@ class Claim(BaseModel):
 
 
 @dataclass(frozen=True)
-class Made:
-    """Claims made by a model.
+class ModelClaims:
+    """Claims made by a model, by question and answer.
 
-    Attributes:
-        claims: (question, answer) -> claim, for those that it made.
-        refused: How many replies were unreadable or left the answer out; rules make these.
+    `refused` counts the replies that were unreadable or left the answer out; rules make these.
     """
 
-    claims: dict[Asked, str]
+    claims: dict[QuestionAnswer, str]
     refused: int
 
 
@@ -50,13 +48,10 @@ def claim_prompt(overrides: Path | None = None) -> Prompt:
     return prompts.load("conflictscore/claim", {"question", "answer"}, overrides)
 
 
-async def claims_by_model(asked: Sequence[Asked], client: Client, prompt: Prompt) -> Made:
-    """Have a model put each question and answer as one statement.
-
-    Args:
-        asked: Questions and answers.
-        client: The model.
-        prompt: From `claim_prompt`.
+async def claims_by_model(
+    asked: Sequence[QuestionAnswer], client: Client, prompt: Prompt
+) -> ModelClaims:
+    """Have a model put each question and answer as one statement, by `claim_prompt`.
 
     Raises:
         RequestError: A question does not fit the context.
@@ -77,4 +72,4 @@ async def claims_by_model(asked: Sequence[Asked], client: Client, prompt: Prompt
 
     replies = await asyncio.gather(*(one(*each) for each in asked))
     claims = {each: claim for each, claim in zip(asked, replies, strict=True) if claim}
-    return Made(claims, len(asked) - len(claims))
+    return ModelClaims(claims, len(asked) - len(claims))

@@ -17,13 +17,8 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Stated:
-    """The labels of documents that a labeller gave a probability, where the truth is known.
-
-    Attributes:
-        confidences: The probability of each label given, in [0, 1].
-        correct: Whether it is the true one.
-    """
+class Confidences:
+    """Of single documents: the probability of the label given, in [0, 1]; is it the true one?"""
 
     confidences: Sequence[float]
     correct: Sequence[bool]
@@ -33,8 +28,8 @@ class Stated:
         return reliability(self.confidences, self.correct)
 
 
-def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Stated]:
-    """Labeller -> what it stated; labellers without any probability are left out.
+def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Confidences]:
+    """Labeller -> its confidences; labellers without any probability are left out.
 
     The harder variants of examples show the same documents again and are not counted.
     """
@@ -48,7 +43,7 @@ def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Stated
             if judgement.probabilities and judgement.relation in judgement.probabilities
         ]
         if rows:
-            found[name] = Stated([share for share, _ in rows], [right for _, right in rows])
+            found[name] = Confidences([share for share, _ in rows], [right for _, right in rows])
     return found
 
 

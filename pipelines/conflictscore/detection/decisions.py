@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.detection.baselines import ALWAYS, LEXICAL, by_overlap
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.detection.metrics import Decided
+from pipelines.conflictscore.detection.metrics import Verdict
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
 
@@ -17,11 +17,10 @@ class Decision:
     """One example decided by one detector.
 
     Attributes:
-        example: The example.
         conflict: Whether the detector sees a conflict; None where that could not be determined.
         relations: The label of each document; empty where there is none.
         failed: Whether nothing could be labelled.
-        truncations: Documents that were read in part.
+        truncations: Number of documents that were read in part.
     """
 
     example: ContestedClaim
@@ -39,19 +38,12 @@ class Mistake(BaseModel):
     """A document that a labeller took for something else than it is (ConflictScore, Figure 3).
 
     Attributes:
-        labeller, source, example, document: Where.
-        claim: The claim.
-        question: What was asked, where there was a question.
         evidence: The document, whole.
-        title: Its title.
         truth: What it says of the claim.
         predicted: What the labeller took it for; INVALID where the label could not be read.
         confidence: Probability of the predicted label, in [0, 1]; None where there is none.
-        probabilities: Label -> probability.
-        snippet: The passage that decided, by the labeller.
-        reasoning: The labeller's justification.
-        outcome: What came of the example: "conflict found", "conflict missed", "conflict invented",
-            "no conflict found" or "undetermined".
+        snippet, reasoning: The labeller's.
+        outcome: What came of the example; see `outcome`.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -74,11 +66,7 @@ class Mistake(BaseModel):
 
 
 def detectors(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, list[Decision]]:
-    """The decisions of all labellers, and of the baselines on the same examples.
-
-    Args:
-        results: Labeller -> its results.
-    """
+    """The decisions of all labellers, and of the baselines on the same examples."""
     found: dict[str, list[Decision]] = {
         name: [
             Decision(
@@ -102,10 +90,10 @@ def detectors(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, lis
     return found
 
 
-def decided(decisions: Sequence[Decision]) -> list[Decided]:
+def verdicts(decisions: Sequence[Decision]) -> list[Verdict]:
     """The decisions that could be determined, for metrics."""
     return [
-        Decided(each.example.conflict, each.conflict, each.example.group)
+        Verdict(each.example.conflict, each.conflict, each.example.group)
         for each in decisions
         if each.conflict is not None
     ]
@@ -133,8 +121,8 @@ def mistakes(results: Mapping[str, Sequence[DetectionResult]]) -> list[Mistake]:
         for result in own
         for mistake in _mistakes(name, result)
     ]
-    return sorted(found, key=lambda each: -1.0 if each.confidence is None else each.confidence,
-                  reverse=True)  # fmt: skip
+    found.sort(key=lambda each: -1.0 if each.confidence is None else each.confidence, reverse=True)
+    return found
 
 
 def outcome(example: ContestedClaim, conflict: bool | None) -> str:

@@ -23,9 +23,10 @@ from pipelines.conflictscore.detection.baselines import (
     content_word_recall,
     overlap_relation,
 )
-from pipelines.conflictscore.detection.bench import HARD, build, pose
+from pipelines.conflictscore.detection.bench import HARD, build
+from pipelines.conflictscore.detection.bench import read as read_questions
 from pipelines.conflictscore.detection.confidences import confidence_table, stated
-from pipelines.conflictscore.detection.decisions import decided, detectors, mistakes
+from pipelines.conflictscore.detection.decisions import detectors, mistakes, verdicts
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
 from pipelines.conflictscore.detection.view import content, view
@@ -274,7 +275,7 @@ def test_thresholds_are_those_of_the_training_halves(released_data: Path) -> Non
         "conflictqa": [released_data / "conflictqa/strategyqa_gpt4.jsonl.gz"],
         "climate-fever": [released_data / "climate_fever/climate-fever.jsonl.gz"],
     }
-    training = [each for each in build(pose(files), part="train") if each.source != HARD]
+    training = [each for each in build(read_questions(files), part="train") if each.source != HARD]
     assert choose_thresholds(training) == CHOSEN
 
 
@@ -384,7 +385,7 @@ async def test_the_surest_mistakes_come_first(results: dict[str, list[DetectionR
         "undetermined",
     ]
     assert (found[0].truth, found[0].predicted, found[0].snippet) == (C, I, "sure")
-    assert len(decided(detectors(results)["letters"])) == 5
+    assert len(verdicts(detectors(results)["letters"])) == 5
 
 
 async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
