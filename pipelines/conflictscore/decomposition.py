@@ -31,14 +31,10 @@ class Claims(BaseModel):
 
 @dataclass(frozen=True)
 class Decomposition:
-    """The claims of one response.
+    """The claims of one response, in its order, without repetitions.
 
-    Attributes:
-        claims: In the response's order, without repetitions; empty where the reply is unreadable.
-        capped: Whether the list ended because it was as long as it may be.
-        truncations: One where the model saw only the beginning of the response.
-        problem: Why there is no claim, in one line.
-        raw: The unreadable reply.
+    `capped` says that the list ended because it was as long as it may be. Where there is no claim,
+    `problem` says why in one line, and `raw` is the unreadable reply.
     """
 
     claims: tuple[str, ...]

@@ -17,14 +17,10 @@ CLAIM_TOKENS_GUESS = 60
 class Cost:
     """What a run will ask of the models, as far as that can be known beforehand.
 
-    Attributes:
-        decomposition_calls: Requests that split responses.
-        evidence_calls: Requests that judge; at most so many in a cascade. Where responses are
-            split by a model, the number of claims is known only then; one per sentence is assumed.
-        tagged_pairs: Pairs of a claim and a document for the NLI tagger.
-        prompt_tokens: To be read, prefixes that the server has cached included.
-        distinct_tokens: Of these, what is left when every shared prefix is read once.
-        written_tokens: To be written, at most.
+    Where responses are split by a model, the number of claims is known only then; one per sentence
+    is assumed. In a cascade there are at most so many `evidence_calls`, and there are at most so
+    many `written_tokens`. Of the `prompt_tokens`, which include prefixes that the server has
+    cached, `distinct_tokens` are left when every shared prefix is read once.
     """
 
     decomposition_calls: int = 0

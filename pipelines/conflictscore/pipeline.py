@@ -67,10 +67,7 @@ def prepare(
 async def conflict_score(example: Example, scorer: Scorer) -> Result:
     """Score one response against its documents (ConflictScore, section 3).
 
-    Args:
-        example: The response and its documents. Claims that it brings along are judged in place of
-            a decomposition.
-        scorer: From `prepare`.
+    Claims that the example brings along are judged in place of a decomposition.
 
     Raises:
         PairError: A claim does not fit the tagger.

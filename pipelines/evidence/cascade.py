@@ -17,11 +17,9 @@ from pipelines.evidence.labeller import Labeller, PairError, identity_of, label_
 class CascadeLabeller:
     """Two judges, the second of whom is asked only what the first is unsure of or cannot read.
 
-    Attributes:
-        nli: The quick one. Its judgements have probabilities.
-        llm: The slow one. It may not read documents together, since it sees some pairs only.
-        threshold: A quick label is kept where its probability is at least this; infinity asks the
-            slow judge for everything.
+    The label of the first (`nli`) is kept where its probability is at least the threshold; infinity
+    asks the second (`llm`) for everything. That one may not read documents together, since it sees
+    some pairs only.
     """
 
     nli: Labeller

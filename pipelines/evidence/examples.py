@@ -29,9 +29,7 @@ class ContestedClaim(BaseModel):
     Attributes:
         id: Unique within the file.
         source: Data set it comes from; tables have a row for each.
-        claim: The claim.
-        question: What was asked, where there was a question; examples that share one are not
-            independent.
+        question: What was asked, if anything; examples that share one are not independent.
         answer: The answer that the claim states.
         documents: At least one, with distinct ids.
         relations: What each document says of the claim, where that is known: SUPPORTS, CONTRADICTS

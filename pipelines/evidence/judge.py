@@ -31,10 +31,8 @@ class Judge:
     """A labeller made ready, behind the store of judgements if there is one.
 
     Attributes:
-        labeller: Whom to ask.
-        llm: The language model as judge; None where it judges nothing.
-        tagger: The NLI tagger; None where it judges nothing.
-        nli: The labeller that asks it.
+        llm, tagger: The models; None where one judges nothing.
+        nli: The labeller that asks the tagger.
         threshold: Of a cascade.
         lookups: The labellers that ask the store first; they count what it knew.
     """
@@ -96,7 +94,7 @@ def judge_of(
     """Make a judge ready: read its prompt, choose the threshold of a cascade.
 
     Args:
-        settings: Who judges.
+        settings: Who judges, and how.
         client: The language model; may be missing where the settings ask none.
         overrides: Folder with prompts of the user's own.
         tagger: For the labellers `nli` and `cascade`; the shipped one unless given.

@@ -49,9 +49,8 @@ async def label_pairs(
     """Ask a labeller for some pairs only, in calls as large as they can be.
 
     Documents that are wanted for the same claims go into one call. Calls are begun in the order
-    of the documents, so that a language model still reads one document after the other.
-
-    Pairs come without repetition; documents have distinct ids.
+    of the documents, so that a language model still reads one document after the other. Pairs come
+    without repetition; documents have distinct ids.
 
     Returns:
         (claim, document id) -> judgement, and document id -> truncation where one was cut. Each

@@ -44,13 +44,9 @@ class RelationReply(BaseModel):
 
 @dataclass(frozen=True)
 class LlmLabeller:
-    """A language model as judge.
+    """A language model as judge, asked by the prompt that goes with the mode; see `llm_labeller`.
 
-    Attributes:
-        client: The judge.
-        mode: How it is asked.
-        prompt: The template that goes with the mode; see `llm_labeller`.
-        cut: Whether a document too long for the context may be cut; the cut is recorded.
+    With `cut` a document too long for the context may be cut; the cut is recorded.
     """
 
     client: Client

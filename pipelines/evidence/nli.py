@@ -62,7 +62,6 @@ class TaggerFolder:
 
     Attributes:
         name: For people: the folder's name, or what it is registered as.
-        path: The folder.
         digest: Of its files; `nli.folder.folder_digest`.
         precision: Number format of the computation; see `pipelines.precision`.
         curve: Calibration points for a cascade; None where none stand beside the weights.

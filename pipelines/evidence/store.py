@@ -62,11 +62,10 @@ class Kept(BaseModel):
 
 
 class JudgementStore:
-    """Judgements by key.
+    """Judgements by key, in a database file that is made where it does not exist.
 
-    Args:
-        path: The database file; made with its folder where it does not exist. A file that SQLite
-            cannot read is set aside as `NAME.damaged-TIME` with a message on standard error.
+    A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
+    error.
 
     Raises:
         InputError: The folder or file cannot be written.

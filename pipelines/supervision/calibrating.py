@@ -67,11 +67,9 @@ class Readings:
 
 @dataclass(frozen=True)
 class Choice:
-    """The calibration chosen, with its risk curve.
+    """The calibration chosen, with its risk curve, and how many pairs it was fitted on.
 
     Attributes:
-        calibration: It.
-        fitted: How many pairs it was fitted on.
         check: The pairs that nothing was fitted on.
         probabilities: Method -> (n, 3) of `check` under it, with the chosen aggregation: "none" is
             before.
@@ -96,14 +94,10 @@ def calibrate(
     The choice is made within the part that is fitted on: by the likelihood of each of its halves
     under what was fitted on the other. So the check part has no say in it.
 
-    Args:
-        read: Pairs that the tagger was not trained on.
-        base: How premises are cut into windows. Where no premise has several and the choice of
-            aggregation is free, its own is kept, or `maximum` if that is `learned`.
-        methods: To choose from.
-        aggregations: To choose from; `learned` is passed over where it cannot be fitted, unless it
-            is the only one.
-        data: What the pairs are, in words.
+    The tagger was not trained on these pairs, which `data` names. `base` says how premises are cut
+    into windows. Where no premise has several and the choice of aggregation is free, that of `base`
+    is kept, or `maximum` if that is `learned`. `learned` is passed over where it cannot be fitted,
+    unless it is the only one.
 
     Raises:
         InputError: A part is too small, lacks a label, or cannot be halved for the choice.

@@ -28,7 +28,6 @@ class Release:
     """How pairs are made of a release that is cut into halves by text.
 
     Attributes:
-        read: The release's items from its file.
         key: The text by which an item is put into its half.
         shows: Every other text that an item shows: claims, documents, sentences.
         documents: Those of an item that are whole texts, for pairs made of documents alone.

@@ -45,13 +45,10 @@ TABLE_1: Final = quote(
 
 @dataclass(frozen=True)
 class Source:
-    """How a source is read.
+    """How a source is read: its records from released files, and of each a question, if any.
 
-    Attributes:
-        records: Released files -> its records.
-        question: A record -> a question with its documents; None where it makes none.
-        files: What the files are, for messages.
-        built: Whether examples are constructed, or taken as they are.
+    `files` says in messages what the files are. Examples are constructed, or, unless `built`, taken
+    as they are.
     """
 
     records: Callable[..., Sequence[Any]]
@@ -109,13 +106,9 @@ def build(
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
     without whose irrelevant documents are the question's own noise, that is on its topic.
 
-    Args:
-        questions: From `read`.
-        part: "train", "test" or "all"; random documents come from the half of their question.
-        seed: Decides random documents, order of documents, and which questions are drawn.
-        most: Take at most so many questions of each source, drawn at random; random documents
-            still come from all of its half.
-        claims: Claims made by a model; rules make those that are missing.
+    The seed decides random documents, their order, and which questions are drawn where there are
+    more than `most` in the part of a source. Random documents come from all of the half of their
+    question. Rules make the claims that a model did not (`claims`).
 
     Raises:
         InputError: A source is too small, or its half is empty.

@@ -14,13 +14,11 @@ class DetectionResult(BaseModel):
     """What a labeller made of one example: one line of `conflict-detection.LABELLER.jsonl`.
 
     Attributes:
-        id: The example's.
-        example: The example, so that tables and page can be made from results alone.
+        example: Kept, so that tables and page can be made from results alone.
         status: "labelled"; "invalid" (a judgement could not be read, so it is not known whether
             there is a conflict); "failed" (no judgement could be made; tried again on resuming).
         judgements: One per document, in order.
         conflict: Whether the labeller sees a conflict; None unless "labelled".
-        truncations: What the labeller did not read.
         error: One line for "failed".
     """
 
@@ -46,9 +44,7 @@ async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult
     There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. An
     unreadable label leaves the example undetermined, as it does a claim in ConflictScore.
 
-    Args:
-        example: Claim and documents; what is known of them is not shown to the labeller.
-        labeller: Judges the claim by each document.
+    What is known of the documents is not shown to the labeller.
 
     Raises:
         InputError: Claim and documents cannot be labelled.

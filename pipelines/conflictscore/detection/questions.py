@@ -38,10 +38,8 @@ class Question:
 
     Attributes:
         key: The text that decides its half.
-        passages: All documents of the question.
-        asked: Question and answer; the claim is made from them.
-        claim: The claim, where the release has it.
-        question: The question, where the claim is not made from it.
+        asked: Question and answer, where the claim is made from them.
+        claim: The claim, where the release has it; `question` is then what was asked.
         name: Its own id or its number in the release, from 1, so that ids of examples stay when a
             part is left out.
     """
@@ -82,15 +80,9 @@ def constructed(
     the seed, the question and the pool alone. Documents are shuffled, so that their order tells
     nothing.
 
-    Args:
-        source: Name of the source, also in ids.
-        questions: Those to make examples of.
-        pool: Those to draw random documents from: all of the release, however few are made
-            examples of.
-        seed: Decides random documents and order.
-        claims: (question, answer) -> claim; rules make those that are missing.
-        own_irrelevant: Take the question's own irrelevant documents in place of random ones, and
-            leave the example without conflict out where there are none.
+    The pool is all of the release, however few questions are made examples of. Rules make the
+    claims that `claims` lacks. With `own_irrelevant`, the question's own irrelevant documents take
+    the place of random ones; where there are none, the example without conflict is left out.
 
     Raises:
         InputError: There are too few questions to draw random documents from.
