@@ -12,7 +12,7 @@ from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import determined
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -63,8 +63,8 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
     judging model and the data.
     """
 
-    def pooled(count: Callable[[Result], int]) -> Callable[[Group], int]:
-        return lambda own: sum(map(count, own.results))
+    def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
+        return Column(key, title, lambda own: sum(map(count, own.results)))
 
     made = Table.of(
         _groups(results),
@@ -83,29 +83,13 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
                 "Conflicting claims",
                 lambda own: conflicting_share(own.results),
             ),
-            Column("responses", "Responses", lambda own: len(own.results)),
-            Column("claims", "Claims", pooled(lambda each: len(each.claims))),
-            Column(
-                "invalid_judgements",
-                "Invalid judgements",
-                lambda own: label_counts(own.results)[Relation.INVALID],
-            ),
-            Column(
-                "undetermined_claims",
-                "Undetermined claims",
-                pooled(lambda each: each.undetermined_claims),
-            ),
-            Column(
-                "invalid_responses",
-                "Invalid responses",
-                pooled(lambda each: each.status == "invalid"),
-            ),
-            Column(
-                "failed_responses", "Failed responses", pooled(lambda each: each.status == "failed")
-            ),
-            Column(
-                "truncated_texts", "Truncated texts", pooled(lambda each: len(each.truncations))
-            ),
+            total("responses", "Responses", lambda _: 1),
+            total("claims", "Claims", lambda each: len(each.claims)),
+            total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
+            total("undetermined_claims", "Undetermined claims", lambda e: e.undetermined_claims),
+            total("invalid_responses", "Invalid responses", lambda e: e.status == "invalid"),
+            total("failed_responses", "Failed responses", lambda e: e.status == "failed"),
+            total("truncated_texts", "Truncated texts", lambda each: len(each.truncations)),
         ],
         quoted=TABLE_3,
         notes=(
@@ -304,6 +288,10 @@ def _about_intervals(table: Table, equal: str) -> list[str]:
     return said
 
 
+def _unread(result: Result) -> list[Judgement]:
+    return [each for each in result.judgements if each.relation is Relation.INVALID]
+
+
 def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
     def fault(what: str, where: str, reason: str) -> Failure[tuple[str | None, str]]:
         return Failure((result.id, where), what, reason)
@@ -314,11 +302,10 @@ def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
             reason = f"{reason}; the reply: {result.raw}"
         yield fault(f"{result.status} response", "", one_line(reason, _EXCERPT))
     numbers = {claim: number for number, claim in enumerate(result.claims, 1)}
-    for judgement in result.judgements:
-        if judgement.relation is Relation.INVALID:
-            where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
-            reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
-            yield fault("invalid judgement", where, reply)
+    for judgement in _unread(result):
+        where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
+        reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+        yield fault("invalid judgement", where, reply)
     if result.claims_capped:
         kept = len(result.claims)
         reason = (

@@ -38,8 +38,8 @@ def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Confid
         rows = [
             (judgement.probabilities[judgement.relation], judgement.relation is truth)
             for result in own
-            if result.example.source != HARD and result.example.relations and result.judgements
-            for truth, judgement in zip(result.example.relations, result.judgements, strict=True)
+            if result.example.source != HARD
+            for _, truth, judgement in result.documents()
             if judgement.probabilities and judgement.relation in judgement.probabilities
         ]
         if rows:

@@ -1,10 +1,12 @@
 """Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.scores import determined
+from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.evidence.labeller import Labeller
@@ -36,6 +38,12 @@ class DetectionResult(BaseModel):
     def relations(self) -> tuple[Relation, ...]:
         """The labels given, in the order of the documents; empty where it failed."""
         return tuple(judgement.relation for judgement in self.judgements)
+
+    def documents(self) -> Iterator[tuple[Document, Relation, Judgement]]:
+        """The documents that were judged, each with its true relation; none where it is unknown."""
+        known = self.example.relations
+        if known is not None and self.judgements:
+            yield from zip(self.example.documents, known, self.judgements, strict=True)
 
 
 async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult:

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
@@ -11,8 +12,7 @@ from pipelines.metrics.proportion import proportion
 RESAMPLES = 2_000
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """Whether an example has a conflict, and whether one was found.
 
     Examples of one group (a question) are not independent.

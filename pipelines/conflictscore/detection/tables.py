@@ -11,11 +11,9 @@ from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
-    Decision,
     Detectors,
     Mistake,
     detectors,
-    labelled_documents,
     mistakes,
     verdicts,
 )
@@ -23,6 +21,7 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.labelling import label_columns
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.accuracy import accuracy
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
@@ -60,17 +59,21 @@ class Slice:
 
     source: str
     detector: str
-    decisions: Sequence[Decision]
+    results: Sequence[DetectionResult]
 
     @cached_property
     def outcomes(self) -> metrics.Outcomes:
         """Decisions that could be determined."""
-        return metrics.outcomes(verdicts(self.decisions))
+        return metrics.outcomes(verdicts(self.results))
 
     @cached_property
     def labels(self) -> list[tuple[Relation, Relation]]:
-        """(true relation, given label) of single documents."""
-        return labelled_documents(self.decisions)
+        """(true relation, given label) of each document whose true relation is known."""
+        return [
+            (truth, judgement.relation)
+            for result in self.results
+            for _, truth, judgement in result.documents()
+        ]
 
     @cached_property
     def readable(self) -> tuple[list[Relation], list[Relation]]:
@@ -100,8 +103,13 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
 def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
-    def pooled(count: Callable[[Decision], int]) -> Callable[[Slice], int]:
-        return lambda own: sum(map(count, own.decisions))
+    def figure(
+        key: str, title: str, measure: Callable[[metrics.Outcomes], Estimate | None]
+    ) -> Measure[Slice]:
+        return Measure(key, title, lambda own: measure(own.outcomes))
+
+    def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
+        return Column(key, title, lambda own: sum(map(count, own.results)))
 
     return Table.of(
         _slices(every),
@@ -110,27 +118,19 @@ def detection(every: Detectors, data: str) -> Table:
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
         columns=[
             *(*_OF, HERE),
-            Measure("precision", "Precision", lambda own: metrics.precision(own.outcomes)),
-            Measure("recall", "Recall", lambda own: metrics.recall(own.outcomes)),
-            Measure("f1", "F1", lambda own: metrics.f1_score(verdicts(own.decisions))),
-            Measure("accuracy", "Accuracy", lambda own: metrics.accuracy(own.outcomes)),
-            Measure(
-                "accuracy_conflict", "Accuracy, conflict", lambda own: metrics.recall(own.outcomes)
+            figure("precision", "Precision", metrics.precision),
+            figure("recall", "Recall", metrics.recall),
+            Measure("f1", "F1", lambda own: metrics.f1_score(verdicts(own.results))),
+            figure("accuracy", "Accuracy", metrics.accuracy),
+            figure("accuracy_conflict", "Accuracy, conflict", metrics.recall),
+            figure(
+                "accuracy_no_conflict", "Accuracy, no conflict", metrics.accuracy_without_conflict
             ),
-            Measure(
-                "accuracy_no_conflict",
-                "Accuracy, no conflict",
-                lambda own: metrics.accuracy_without_conflict(own.outcomes),
-            ),
-            Column("examples", "Examples", lambda own: len(own.decisions)),
-            Column("conflicts", "Conflicts", pooled(lambda one: one.example.conflict)),
-            Column(
-                "undetermined",
-                "Undetermined",
-                pooled(lambda one: one.conflict is None and not one.failed),
-            ),
-            Column("failed", "Failed", pooled(lambda one: one.failed)),
-            Column("truncated", "Truncated texts", pooled(lambda one: one.truncations)),
+            total("examples", "Examples", lambda _: 1),
+            total("conflicts", "Conflicts", lambda each: each.example.conflict),
+            total("undetermined", "Undetermined", lambda each: each.status == "invalid"),
+            total("failed", "Failed", lambda each: each.status == "failed"),
+            total("truncated", "Truncated texts", lambda each: len(each.truncations)),
         ],
         quoted=TABLE_2,
         notes=(
@@ -151,8 +151,8 @@ def detection(every: Detectors, data: str) -> Table:
     )
 
 
-def shared(every: Detectors) -> dict[str, list[Decision]]:
-    """Each labeller's decisions on the examples that all of them judged, in one order.
+def shared(every: Detectors) -> dict[str, list[DetectionResult]]:
+    """Each labeller's results on the examples that all of them judged, in one order.
 
     Without baselines; empty where there are no two labellers, or no such examples.
     """
@@ -164,8 +164,8 @@ def shared(every: Detectors) -> dict[str, list[Decision]]:
     return {name: [own[each] for each in common] for name, own in labellers.items() if common}
 
 
-def _by_id(every: Detectors) -> dict[str, dict[str, Decision]]:
-    """Labeller -> example -> its decision; without baselines."""
+def _by_id(every: Detectors) -> dict[str, dict[str, DetectionResult]]:
+    """Labeller -> example -> its result; without baselines."""
     return {
         name: {each.example.id: each for each in own}
         for name, own in every.items()
@@ -177,7 +177,7 @@ def judges(every: Detectors) -> Table:
     """What each labeller decided of the examples that all of them judged."""
     together = shared(every)
 
-    def said(place: int, name: str) -> Column[tuple[Decision, ...]]:
+    def said(place: int, name: str) -> Column[tuple[DetectionResult, ...]]:
         return Column(f"by {name}", name, lambda row: _said(row[place]))
 
     rows = list(zip(*together.values(), strict=True))
@@ -200,10 +200,10 @@ def judges(every: Detectors) -> Table:
     )
 
 
-def right_of(own: Sequence[Decision]) -> tuple[int, int]:
+def right_of(own: Sequence[DetectionResult]) -> tuple[int, int]:
     """How many decisions are right, and how many there are; undetermined ones are neither."""
-    counts = metrics.outcomes(verdicts(own))
-    return counts.tp + counts.tn, counts.tp + counts.tn + counts.fp + counts.fn
+    known = verdicts(own)
+    return sum(each.truth == each.found for each in known), len(known)
 
 
 def documents(every: Detectors) -> Table:
@@ -309,17 +309,16 @@ def sources(every: Detectors) -> list[str]:
 
 
 def _slices(every: Detectors) -> list[Slice]:
-    """What each detector decided of each source; detectors without any decision are left out."""
+    """What each detector decided of each source; detectors without any result are left out."""
 
-    def of(decision: Decision, source: str) -> bool:
-        own = decision.example.source
+    def is_of(own: str, source: str) -> bool:
         return own != HARD if source == OVERALL else own == source
 
     return [
         Slice(source, name, picked)
         for source in sources(every)
         for name, own in every.items()
-        if (picked := [each for each in own if of(each, source)])
+        if (picked := [each for each in own if is_of(each.example.source, source)])
     ]
 
 
@@ -333,19 +332,17 @@ def _unequal(every: Detectors) -> tuple[str, ...]:
     )
 
 
-def _said(decision: Decision) -> str:
-    if decision.failed:
-        return "failed"
-    if decision.conflict is None:
-        return "unreadable"
-    return _yes_or_no(decision.conflict)
+def _said(result: DetectionResult) -> str:
+    if result.conflict is None:
+        return "failed" if result.status == "failed" else "unreadable"
+    return _yes_or_no(result.conflict)
 
 
 def _yes_or_no(conflict: bool) -> str:
     return "yes" if conflict else "no"
 
 
-def _right(name: str, own: Sequence[Decision]) -> str:
+def _right(name: str, own: Sequence[DetectionResult]) -> str:
     right, known = right_of(own)
     accuracy_of = shown(metrics.accuracy(metrics.outcomes(verdicts(own))))
     undecided = len(own) - known
