@@ -13,7 +13,7 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.claims import ModelClaims, claim_prompt, claims_by_model
+from pipelines.conflictscore.detection.claims import claim_prompt, claims_by_model
 from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -109,9 +109,9 @@ def build(options: BenchOptions) -> None:
     claims: dict[QuestionAnswer, str] = {}
     if options.claims_by == "llm":
         asked = bench.asked(questions, options.half, options.seed, options.questions)
-        made = asyncio.run(_claims(asked, options))
-        claims = made.claims
-        STDERR.print(f"{len(claims):,} claims by the model, {made.refused:,} by rules")
+        claims = asyncio.run(_claims(asked, options))
+        by_rules = len(asked) - len(claims)
+        STDERR.print(f"{len(claims):,} claims by the model, {by_rules:,} by rules")
     examples = bench.build(
         questions,
         part=options.half,
@@ -124,7 +124,7 @@ def build(options: BenchOptions) -> None:
     STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
 
 
-async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> ModelClaims:
+async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[QuestionAnswer, str]:
     prompt = claim_prompt(options.prompts)
     with STDERR.status("") as status:
         async with models_for(options, Needs(role="judge"), status.update) as models:

@@ -88,14 +88,14 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
 
     def work(models: RunModels, number: int) -> Work[Example, Result]:
         again = models.repeated(number)
-        scorer, name = scorer_of(again), _repeat_name(number)
+        scorer, entry = scorer_of(again), f"{EXPERIMENT.name}.{_repeat_name(number)}".rstrip(".")
         return Work(
-            f"{EXPERIMENT.name}.{name}".rstrip("."),
+            entry,
             config(dataset, scorer),
             partial(conflict_score, scorer=scorer),
             judge=scorer.judge,
             client=again.client,
-            begun=partial(_keep_skipped, models.folder, name, dataset.skipped),
+            begun=partial(_keep_skipped, models.folder, entry, dataset.skipped),
         )
 
     def estimate(models: RunModels) -> str:
@@ -109,14 +109,19 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
             runs = [kept[_repeat_name(number)] for number in range(options.repeat)]
             write(drift_table(runs), models.folder.tables)
 
-    steady = [TAGGER_IS_STEADY] if options.repeat > 1 and settings.by_tagger else []
+    remarks = [TAGGER_IS_STEADY] if options.repeat > 1 and settings.by_tagger else []
+    if bad := dataset.skipped:
+        remarks.append(
+            f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the "
+            f"first is on line {bad[0].line}: {bad[0].error}"
+        )
     return Plan(
         dataset.examples,
         needs,
         lambda models: [work(models, number) for number in range(options.repeat)],
         estimate=estimate,
         afterwards=afterwards,
-        remarks=(*steady, *_told(dataset.skipped)),
+        remarks=remarks,
     )
 
 
@@ -148,7 +153,7 @@ def skipped(folder: RunFolder) -> list[Skipped]:
     Raises:
         InputError: The list of them is damaged.
     """
-    path = _skipped_path(folder, _repeat_name(0))
+    path = folder.path / f"{EXPERIMENT.name}.skipped.jsonl"
     try:
         lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
         return [Skipped(**json.loads(line)) for line in lines]
@@ -158,26 +163,9 @@ def skipped(folder: RunFolder) -> list[Skipped]:
         ) from error
 
 
-def _keep_skipped(folder: RunFolder, repeat: str, bad: Sequence[Skipped]) -> None:
+def _keep_skipped(folder: RunFolder, entry: str, bad: Sequence[Skipped]) -> None:
     lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in bad)
-    replace_text(_skipped_path(folder, repeat), "".join(lines))
-
-
-def _skipped_path(folder: RunFolder, repeat: str) -> Path:
-    return folder.path / ".".join(filter(None, (EXPERIMENT.name, repeat, "skipped.jsonl")))
-
-
-def _told(bad: Sequence[Skipped]) -> list[str]:
-    if not bad:
-        return []
-    return [
-        f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the first "
-        f"is on line {bad[0].line}: {bad[0].error}"
-    ]
-
-
-def _failed(example: Example, reason: str) -> Result:
-    return result(example, status="failed", error=reason)
+    replace_text(folder.path / f"{entry}.skipped.jsonl", "".join(lines))
 
 
 def _publication(runs: Runs[Result]) -> Publication:
@@ -199,6 +187,6 @@ EXPERIMENT = Experiment(
     options=ScoreOptions,
     result=Result,
     plan=plan,
-    failed=_failed,
+    failed=lambda example, reason: result(example, status="failed", error=reason),
     publish=_publication,
 )

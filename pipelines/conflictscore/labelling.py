@@ -45,7 +45,7 @@ def labellers(results: Sequence[Result]) -> Table:
         by_source.setdefault(judgement.source, []).append(judgement)
 
     def mean_probability(judged: Sequence[Judgement]) -> float | None:
-        found = [each.probabilities[each.relation] for each in judged if each.probabilities]
+        found = [each.confidence for each in judged if each.confidence is not None]
         return fmean(found) if found else None
 
     return Table.of(

@@ -75,8 +75,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
     """
-    settings = scorer.settings
-    parts = await claims_of(example, scorer.client, scorer.decomposition, settings)
+    parts = await claims_of(example, scorer)
     if not parts.claims:
         return result(example, status="invalid", error=parts.problem, raw=parts.raw)
 
@@ -92,21 +91,20 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         claims_capped=parts.capped,
         judgements=labelled.judgements,
         cs_c=conflict_score_count(rows),
-        cs_r=conflict_score_ratio(rows, unevidenced=settings.unevidenced),
+        cs_r=conflict_score_ratio(rows, unevidenced=scorer.settings.unevidenced),
         undetermined_claims=len(rows) - readable,
         truncations=(*parts.truncations, *labelled.truncations),
     )
 
 
-async def claims_of(
-    example: Example, client: Client | None, decomposition: Prompt | None, settings: Settings
-) -> Decomposition:
+async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     """The claims to judge: those that the example brings, else the response's own."""
+    settings, prompt = scorer.settings, scorer.decomposition
     if example.claims is not None:
         return Decomposition(distinct(example.claims))
-    if decomposition is not None:
+    if prompt is not None:
         return await decompose(
-            example.response, client, decomposition, k=settings.k, cut=settings.cut
+            example.response, scorer.client, prompt, k=settings.k, cut=settings.cut
         )
     if settings.claims == "sentences":
         return Decomposition(sentence_claims(example.response))

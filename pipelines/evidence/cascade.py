@@ -46,7 +46,7 @@ class CascadeLabeller:
             quick = {
                 (judgement.claim, judgement.document): judgement
                 for judgement in await self._tagged(claims, documents)
-                if label_probability(judgement) >= self.threshold
+                if (judgement.confidence or 0.0) >= self.threshold
             }
         unsure = [pair for pair in wanted if (pair[0], pair[1].id) not in quick]
         slow, cut = await label_pairs(self.llm, unsure)
@@ -71,10 +71,3 @@ class CascadeLabeller:
                 return ()
         single = await asyncio.gather(*(self._tagged([claim], documents) for claim in claims))
         return tuple(judgement for judged in single for judgement in judged)
-
-
-def label_probability(judgement: Judgement) -> float:
-    """u, the probability in [0, 1] of the label given; 0 where the labeller gives none."""
-    if judgement.probabilities is None:
-        return 0.0
-    return judgement.probabilities.get(judgement.relation, 0.0)

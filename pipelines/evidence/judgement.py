@@ -67,6 +67,11 @@ class Judgement(BaseModel):
     read_tokens: int | None = None
     source: str
 
+    @property
+    def confidence(self) -> float | None:
+        """Probability of the label given, in [0, 1]; None where the labeller gives none."""
+        return (self.probabilities or {}).get(self.relation)
+
 
 class Truncation(BaseModel):
     """A text ("document ID" or "response") of which the model saw `kept` of its tokens only."""

@@ -102,10 +102,7 @@ class LlmLabeller:
 
     def messages(self, documents: Sequence[str], claim: str) -> list[dict[str, str]]:
         """The prompt of one call: several documents in `together`, else exactly one."""
-        if self.mode == "together":
-            return self.prompt.messages(documents=list(documents), claim=claim)
-        (document,) = documents
-        return self.prompt.messages(document=document, claim=claim)
+        return self.prompt.messages(documents=list(documents), document=documents[0], claim=claim)
 
     def reply_tokens(self, documents: int) -> int:
         """Most tokens that the reply to one call may have."""

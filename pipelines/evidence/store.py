@@ -174,18 +174,16 @@ class StoredLabeller:
 
         Pairs of equal text (a document given twice, a claim repeated) are judged once.
         """
+        wanted = [(claim, document) for document in documents for claim in claims]
         keys = {
             (claim, document.id): judgement_key(claim, document.as_read(), self.identity)
-            for document in documents
-            for claim in claims
+            for claim, document in wanted
         }
         known = {key: kept for key in set(keys.values()) if (kept := self._store.get(key))}
         missing: dict[str, Wanted] = {}
-        for document in documents:
-            for claim in claims:
-                key = keys[claim, document.id]
-                if key not in known:
-                    missing.setdefault(key, (claim, document))
+        for claim, document in wanted:
+            if (key := keys[claim, document.id]) not in known:
+                missing.setdefault(key, (claim, document))
         kept = known | await self._ask(missing)
         self.asked += len(missing)
         self.found += len(known)

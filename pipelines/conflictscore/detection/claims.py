@@ -6,7 +6,6 @@ seen (the answer is missing, the reply is unreadable) the rules make in its plac
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -28,17 +27,6 @@ class Claim(BaseModel):
     claim: Annotated[str, Field(min_length=1, max_length=600)]
 
 
-@dataclass(frozen=True)
-class ModelClaims:
-    """Claims made by a model, by question and answer.
-
-    `refused` counts the replies that were unreadable or left the answer out; rules make these.
-    """
-
-    claims: dict[QuestionAnswer, str]
-    refused: int
-
-
 def claim_prompt(overrides: Path | None = None) -> Prompt:
     """The prompt, the user's own where there is one.
 
@@ -50,8 +38,10 @@ def claim_prompt(overrides: Path | None = None) -> Prompt:
 
 async def claims_by_model(
     asked: Sequence[QuestionAnswer], client: Client, prompt: Prompt
-) -> ModelClaims:
+) -> dict[QuestionAnswer, str]:
     """Have a model put each question and answer as one statement, by `claim_prompt`.
+
+    Where the reply is unreadable or leaves the answer out there is none; rules make these.
 
     Raises:
         RequestError: A question does not fit the context.
@@ -71,5 +61,4 @@ async def claims_by_model(
         return claim if said in YES | NO or said in claim.lower() else None
 
     replies = await asyncio.gather(*(one(*each) for each in asked))
-    claims = {each: claim for each, claim in zip(asked, replies, strict=True) if claim}
-    return ModelClaims(claims, len(asked) - len(claims))
+    return {each: claim for each, claim in zip(asked, replies, strict=True) if claim}

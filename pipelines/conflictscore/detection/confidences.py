@@ -36,11 +36,11 @@ def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Confid
     found = {}
     for name, own in results.items():
         rows = [
-            (judgement.probabilities[judgement.relation], judgement.relation is truth)
+            (judgement.confidence, judgement.relation is truth)
             for result in own
             if result.example.source != HARD
             for _, truth, judgement in result.documents()
-            if judgement.probabilities and judgement.relation in judgement.probabilities
+            if judgement.confidence is not None
         ]
         if rows:
             found[name] = Confidences([share for share, _ in rows], [right for _, right in rows])

@@ -99,7 +99,7 @@ def mistakes(results: Detectors) -> list[Mistake]:
             title=document.title,
             truth=truth,
             predicted=judgement.relation,
-            confidence=(judgement.probabilities or {}).get(judgement.relation),
+            confidence=judgement.confidence,
             probabilities=judgement.probabilities,
             snippet=judgement.snippet,
             reasoning=judgement.reasoning,

@@ -109,10 +109,6 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
     return told
 
 
-def _failed(example: ContestedClaim, reason: str) -> DetectionResult:
-    return DetectionResult(id=example.id, example=example, status="failed", error=reason)
-
-
 def _publication(runs: Runs[DetectionResult]) -> Publication:
     from pipelines.conflictscore.detection.decisions import mistakes
     from pipelines.conflictscore.detection.tables import all_tables
@@ -139,7 +135,9 @@ EXPERIMENT = Experiment(
     options=DetectionOptions,
     result=DetectionResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda example, reason: DetectionResult(
+        id=example.id, example=example, status="failed", error=reason
+    ),
     publish=_publication,
     common=("data",),
 )
