@@ -23,6 +23,7 @@ from pipelines.evidence.examples import SAMPLES, ContestedClaim, read, write
 from pipelines.evidence.judgement import Relation, conflicting
 
 Questions = dict[str, list[Question]]
+Examples = list[ContestedClaim]
 
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
 
@@ -39,11 +40,11 @@ def questions(released_data: Path) -> Questions:
 
 
 @pytest.fixture(scope="module")
-def test_half(questions: Questions) -> list[ContestedClaim]:
+def test_half(questions: Questions) -> Examples:
     return bench.build(questions, part="test")
 
 
-def of(examples: list[ContestedClaim], source: str) -> list[ContestedClaim]:
+def of(examples: Examples, source: str) -> Examples:
     return [example for example in examples if example.source == source]
 
 
@@ -61,16 +62,12 @@ def test_counts_of_both_halves(questions: Questions) -> None:
     }
 
 
-def test_relations_say_what_conflict_says(test_half: list[ContestedClaim]) -> None:
+def test_relations_say_what_conflict_says_and_names_are_unique(test_half: Examples) -> None:
+    assert len({example.id for example in test_half}) == len(test_half)
     for example in test_half:
         assert example.relations is not None
         assert conflicting(example.relations) == example.conflict
         assert len({document.text for document in example.documents}) == len(example.documents)
-
-
-def test_ids_are_unique_and_documents_named_in_order(test_half: list[ContestedClaim]) -> None:
-    assert len({example.id for example in test_half}) == len(test_half)
-    for example in test_half:
         ids = [document.id for document in example.documents]
         assert ids == [f"d{number}" for number in range(1, len(ids) + 1)]
 
@@ -93,7 +90,7 @@ def test_halves_do_not_mix(questions: Questions) -> None:
 
 @pytest.mark.parametrize("source", ["ramdocs", "conflictqa"])
 def test_random_documents_are_of_two_other_questions(
-    source: str, questions: Questions, test_half: list[ContestedClaim]
+    source: str, questions: Questions, test_half: Examples
 ) -> None:
     own: dict[str, set[str]] = {}  # one question of ConflictQA stands there twice
     for each in questions[source]:
@@ -118,7 +115,7 @@ def test_random_documents_are_of_two_other_questions(
 
 
 def test_hard_examples_have_noise_of_their_own_question(
-    questions: Questions, test_half: list[ContestedClaim]
+    questions: Questions, test_half: Examples
 ) -> None:
     own = {each.key: {passage.text for passage in each.passages} for each in questions["ramdocs"]}
     hard = of(test_half, bench.HARD)
@@ -129,14 +126,12 @@ def test_hard_examples_have_noise_of_their_own_question(
             assert I in (example.relations or ())
 
 
-def test_conflictqa_tells_nothing_by_the_number_of_documents(
-    test_half: list[ContestedClaim],
-) -> None:
+def test_conflictqa_tells_nothing_by_the_number_of_documents(test_half: Examples) -> None:
     assert {len(example.documents) for example in of(test_half, "conflictqa")} == {4}
     assert not any("Note:" in example.claim for example in test_half)
 
 
-def test_climate_fever_is_taken_as_it_is(test_half: list[ContestedClaim]) -> None:
+def test_climate_fever_is_taken_as_it_is(test_half: Examples) -> None:
     claims = of(test_half, "climate-fever")
     assert all(len(example.documents) == 5 for example in claims)
     assert sum(example.conflict for example in claims) == 77
@@ -149,7 +144,7 @@ def test_equal_seeds_build_equal_files(questions: Questions, tmp_path: Path) -> 
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
 
-def test_a_built_file_is_read_back(test_half: list[ContestedClaim], tmp_path: Path) -> None:
+def test_a_built_file_is_read_back(test_half: Examples, tmp_path: Path) -> None:
     write(tmp_path / "bench.jsonl", test_half)
     assert list(read(tmp_path / "bench.jsonl").examples) == test_half
 
@@ -162,13 +157,11 @@ def test_fewer_questions_are_drawn(questions: Questions) -> None:
 
 def test_claims_of_a_model_take_the_place_of_rules(questions: Questions) -> None:
     first = bench.asked(questions, "test", 0, None)[0]
-    made = bench.build(questions, part="test", claims={first: "A claim of its own."})
-    assert {each.claim for each in made if (each.question, each.answer) == first} == {
-        "A claim of its own."
-    }
+    made = bench.build(questions, part="test", claims={first: "Its own."})
+    assert {each.claim for each in made if (each.question, each.answer) == first} == {"Its own."}
 
 
-def test_counts_stand_beside_the_papers(test_half: list[ContestedClaim]) -> None:
+def test_counts_stand_beside_the_papers(test_half: Examples) -> None:
     table = bench.counts(test_half)
     assert ("ramdocs", "this build", 94, 122, 216, 964) in table.rows
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)
@@ -238,9 +231,8 @@ def test_ambigdocs_by_hand() -> None:
         {
             "question": "Where is it?",
             "documents": [
-                {"title": "A", "text": "a", "answer": "Ohio"},
-                {"title": "B", "text": "b", "answer": "Utah"},
-                {"title": "C", "text": "c", "answer": "ohio"},
+                {"title": text.upper(), "text": text, "answer": answer}
+                for text, answer in (("a", "Ohio"), ("b", "Utah"), ("c", "ohio"))
             ],
         }
     )
@@ -248,26 +240,17 @@ def test_ambigdocs_by_hand() -> None:
 
 
 def test_contraqa_by_hand() -> None:
-    asked = ContraQuestion(
-        "q", "When?", ("1932", "May 1932"), "It was 1932.", "T", ("It was 1936.",)
-    )
-    assert relations_of(sources.contraqa(asked)) == [("It was 1932.", S), ("It was 1936.", C)]
-    still = ContraQuestion("q", "When?", ("1932",), "It was 1932.", "T", ("In 1932, not May.",))
-    assert relations_of(sources.contraqa(still)) == [("It was 1932.", S)]
+    fakes, answers = ("It was 1936.", "In 1932, not May."), ("1932", "May 1932")
+    record = ContraQuestion("q", "When?", answers, "It was 1932.", "T", fakes)
+    assert relations_of(sources.contraqa(record)) == [("It was 1932.", S), ("It was 1936.", C)]
 
 
 def test_macnoise_by_hand() -> None:
     context = {"text": "title: B context: Ng built it.", "text_pert": "title: B context: Li did."}
     still = {"text": "title: D context: By Ng.", "text_pert": "title: D context: Not by Ng."}
     same = {"text": "title: E context: Toll.", "text_pert": "title: E context: Toll."}
-    question = NoisyQuestion.model_validate(
-        {
-            "question": "who",
-            "answers": ["Ng"],
-            "ctxs": [context, still, same],
-            "pert_lbls": [1, 1, 1],
-        }
-    )
+    contexts = {"ctxs": [context, still, same], "pert_lbls": [1, 1, 1]}
+    question = NoisyQuestion.model_validate({"question": "who", "answers": ["Ng"], **contexts})
     found = relations_of(sources.macnoise(question))
     assert found == [("Ng built it.", S), ("Li did.", C), ("By Ng.", S)]
 

@@ -52,12 +52,7 @@ LETTERS = {"s": S, "c": C, "i": I, "x": X}
 
 @dataclass
 class Letters:
-    """A labeller that reads the label off a document's first letter.
-
-    Attributes:
-        refuses: Claims that it cannot judge.
-        asked: Claims in the order asked.
-    """
+    """A labeller that reads the label off a document's first letter."""
 
     refuses: dict[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
@@ -73,9 +68,7 @@ class Letters:
                 claim=claim,
                 document=document.id,
                 relation=LETTERS[document.text[0]],
-                probabilities=None
-                if document.text[0] == "x"
-                else dict(zip((S, C, I), _shares(document), strict=True)),
+                probabilities=_shares(document),
                 snippet=document.text[2:] or None,
                 raw="gibberish" if document.text[0] == "x" else None,
                 source="letters",
@@ -90,11 +83,11 @@ class Letters:
         return Labelled(judgements, cut)
 
 
-def _shares(document: Document) -> tuple[float, float, float]:
-    sure = 0.9 if document.text.endswith("sure") else 0.6
-    shares = [(1 - sure) / 2] * 3
-    shares["sci".index(document.text[0])] = sure
-    return (shares[0], shares[1], shares[2])
+def _shares(document: Document) -> dict[Relation, float] | None:
+    label, sure = LETTERS[document.text[0]], 0.9 if document.text.endswith("sure") else 0.6
+    if label is X:
+        return None
+    return {each: sure if each is label else (1 - sure) / 2 for each in (S, C, I)}
 
 
 def example(
@@ -119,11 +112,6 @@ EXAMPLES = (
     example("unreadable", "s c x", "sci", conflict=True),
     example("unknown", "s-long c", None, conflict=True, source="other"),
 )
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return begun(tmp_path / "out")
 
 
 def begun(path: Path) -> RunFolder:
@@ -161,6 +149,11 @@ async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bo
     result = await detect(example("one", letters, conflict=True), Letters())
     assert (result.status, result.conflict) == (status, conflict)
     assert result.relations == tuple(LETTERS[word] for word in letters.split())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return begun(tmp_path / "out")
 
 
 async def test_results_are_kept_in_order_and_made_once(folder: RunFolder) -> None:
@@ -262,10 +255,8 @@ def test_shared_words_find_a_conflict_and_miss_none_without_topic() -> None:
         Document(id="b", text="The mill in Aldham is from 1850."),
         Document(id="c", text="Ferns grow in shade."),
     )
-    one = ContestedClaim(
-        id="1", source="s", claim="The mill in Aldham was built in 1902.", documents=documents,
-        conflict=True,
-    )  # fmt: skip
+    claim = "The mill in Aldham was built in 1902."
+    one = ContestedClaim(id="1", source="s", claim=claim, documents=documents, conflict=True)
     assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
 
 
@@ -287,8 +278,11 @@ def test_thresholds_need_a_conflict() -> None:
 # Tables
 
 
+Results = dict[str, list[DetectionResult]]
+
+
 @pytest.fixture
-async def results(folder: RunFolder) -> dict[str, list[DetectionResult]]:
+async def results(folder: RunFolder) -> Results:
     return {"letters": await run(folder, Letters())}
 
 
@@ -301,7 +295,7 @@ def row(table: object, **wanted: str) -> dict[str, object]:
     return dict(found)
 
 
-async def test_table_2_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_table_2_by_hand(results: Results) -> None:
     table = tables.detection(detectors(results), "bench.jsonl")
     made = row(table, source="made", detector="letters")
     # One found, one missed, one invented, one quiet; "unreadable" is in no figure.
@@ -337,21 +331,18 @@ async def test_the_hard_variant_is_not_pooled_twice() -> None:
     assert row(tables.detection(every, "b"), source="overall", detector="letters")["examples"] == 4
 
 
-async def test_documents_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_documents_by_hand(results: Results) -> None:
     every = detectors(results)
     made = row(tables.documents(every), source="made", detector="letters")
     # 12 documents with known relations, one label unreadable; two of eleven are wrong.
     assert (made["documents"], made["invalid"]) == (12, 1)
     assert made["accuracy"] == pytest.approx(9 / 11)
-    irrelevant = row(
-        tables.confusions(every), source="made", detector="letters", truth="IRRELEVANT"
-    )
-    assert [irrelevant[key] for key in ("supports", "contradicts", "irrelevant", "invalid")] == [
-        0, 1, 2, 1,
-    ]  # fmt: skip
+    taken = row(tables.confusions(every), source="made", detector="letters", truth="IRRELEVANT")
+    labels = ("supports", "contradicts", "irrelevant", "invalid")
+    assert [taken[key] for key in labels] == [0, 1, 2, 1]
 
 
-async def test_confidences_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_confidences_by_hand(results: Results) -> None:
     made = records(confidence_table(results))
     # Of eleven readable labels one is sure (0.9) and wrong; of ten at 0.6 nine are right.
     assert [(each["bin"], each["documents"]) for each in made] == [
@@ -372,17 +363,12 @@ async def test_without_probabilities_there_is_no_diagram() -> None:
     assert "No labeller gave probabilities" in body
 
 
-async def test_the_surest_mistakes_come_first(results: dict[str, list[DetectionResult]]) -> None:
+async def test_the_surest_mistakes_come_first(results: Results) -> None:
     found = mistakes(results)
-    assert [(each.example, each.confidence) for each in found] == [
-        ("missed", 0.9),
-        ("invented", 0.6),
-        ("unreadable", None),
-    ]
-    assert [each.outcome for each in found] == [
-        "conflict missed",
-        "conflict invented",
-        "undetermined",
+    assert [(each.example, each.confidence, each.outcome) for each in found] == [
+        ("missed", 0.9, "conflict missed"),
+        ("invented", 0.6, "conflict invented"),
+        ("unreadable", None, "undetermined"),
     ]
     assert (found[0].truth, found[0].predicted, found[0].snippet) == (C, I, "sure")
     assert len(verdicts(detectors(results)["letters"])) == 5
@@ -404,9 +390,7 @@ async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
     assert json.dumps(records(written))
 
 
-async def test_a_claim_opens_at_the_first_label_that_is_wrong(
-    results: dict[str, list[DetectionResult]],
-) -> None:
+async def test_a_claim_opens_at_the_first_label_that_is_wrong(results: Results) -> None:
     by_name = {each.id: {"letters": each} for each in results["letters"]}
     (missed,) = every(content(by_name["missed"]), Matrix)
     assert [row.text for row in missed.rows] == ["Ground truth", "letters"]
@@ -419,9 +403,7 @@ async def test_a_claim_opens_at_the_first_label_that_is_wrong(
     assert unknown.first == (0, 1)
 
 
-async def test_claims_are_found_by_what_came_of_them(
-    results: dict[str, list[DetectionResult]],
-) -> None:
+async def test_claims_are_found_by_what_came_of_them(results: Results) -> None:
     shown = {each["id"]: each for each in unpacked(rendered(results))}
     assert shown["missed"]["facets"]["Outcome"] == ["letters: conflict missed"]
     assert shown["missed"]["figures"] == {"surest mistake": 0.9}
@@ -430,7 +412,7 @@ async def test_claims_are_found_by_what_came_of_them(
     assert shown["unknown"]["facets"]["Source"] == ["other"]
 
 
-def rendered(results: dict[str, list[DetectionResult]]) -> str:
+def rendered(results: Results) -> str:
     config = {"model": {"name": "m", "digest": "1" * 64}}
     made = tables.all_tables(results, "b")
     return render("T", [view(results, made, "b", [config])], {})
