@@ -24,6 +24,10 @@ FILES = {
     "wice": "wice/claim_dev.jsonl.gz",
     "climate-fever": "climate_fever/climate-fever.jsonl.gz",
 }
+CONFLICTQA_TEXTS = {
+    *("question", "memory_answer", "parametric_memory", "parametric_memory_aligned_evidence"),
+    *("counter_answer", "counter_memory", "counter_memory_aligned_evidence"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -40,14 +44,11 @@ def shown_by_test_halves(data: Path) -> Iterable[str]:
             yield from (question.question, *(document.text for document in question.documents))
     for both in conflictqa.read(data / FILES["conflictqa"]):
         if half(both.question) == "test":
-            yield from (both.question, both.memory_answer, both.counter_answer)
-            yield from (both.parametric_memory, both.counter_memory)
-            yield both.parametric_memory_aligned_evidence
-            yield both.counter_memory_aligned_evidence
+            yield from both.model_dump(include=CONFLICTQA_TEXTS).values()
     for claim in fool_me_twice.read(data / FILES["fool-me-twice"]):
         if half(claim.text) == "test":
-            yield from (claim.text, *(s.text for s in claim.gold_evidence))
-            yield from (s.text for s in claim.retrieved_evidence)
+            yield claim.text
+            yield from (s.text for s in (*claim.gold_evidence, *claim.retrieved_evidence))
     for cited in wice.read(data / FILES["wice"]):
         if half(cited.claim) == "test":
             yield from (cited.claim, *cited.evidence)
@@ -64,10 +65,8 @@ def test_no_text_of_a_test_half_is_trained_on(
     seen = {normal(text) for pair in built for text in (pair.premise, pair.hypothesis)}
     assert not hidden & seen
     # Passages are made of sentences: none of the hidden ones stands inside one either.
-    passages = "\n".join(
-        normal(pair.premise) for pair in built if pair.source.endswith("-passages")
-    )
-    assert not [text for text in hidden if len(text.split()) > 8 and text in passages]
+    made = "\n".join(normal(p.premise) for p in built if p.source.endswith("-passages"))
+    assert not [text for text in hidden if len(text.split()) > 8 and text in made]
 
 
 def test_every_source_gives_pairs_and_the_labels_it_can(built: tuple[LabelledPair, ...]) -> None:
@@ -225,10 +224,8 @@ def test_own_sentences_are_not_taken_from_a_hidden_document(
     recipes.build({"ramdocs": path}, own_sentences=True)
     document = taken[0]
     measured = tmp_path / "dev.jsonl"
-    write_pairs(
-        measured,
-        [LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")],
-    )
+    pair = LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")
+    write_pairs(measured, [pair])
     taken.clear()
     recipes.build({"ramdocs": path}, own_sentences=True, keep_from=[measured])
     assert taken
