@@ -45,11 +45,7 @@ class Decomposition:
 
 
 def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
-    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`).
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
+    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`)."""
     match source:
         case "atomic":
             return prompts.load("conflictscore/decompose", {"response"}, overrides)

@@ -59,12 +59,7 @@ class ScoreOptions(RunOptions, ServerOptions):
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
-    """Read the responses and say who scores them.
-
-    Raises:
-        InputError: The file or an option cannot be used.
-        ServingError: There is no such model.
-    """
+    """Read the responses and say who scores them."""
     dataset = read(options.data, on_error=options.on_error, limit=options.limit)
     settings = judging(options.metric, options.on_overflow)
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
@@ -148,11 +143,7 @@ def _repeat_name(number: int) -> str:
 
 
 def skipped(folder: RunFolder) -> list[Skipped]:
-    """The lines of the input that were no records.
-
-    Raises:
-        InputError: The list of them is damaged.
-    """
+    """The lines of the input that were no records."""
     path = folder.path / f"{EXPERIMENT.name}.skipped.jsonl"
     try:
         lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []

@@ -10,13 +10,7 @@ from markupsafe import Markup
 from nli.risk import RiskPoint
 from pipelines.conflictscore.result import Result
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.risk import (
-    ChosenThreshold,
-    agreement,
-    empirical_risk,
-    risk_bound,
-    thinned,
-)
+from pipelines.evidence.risk import ChosenThreshold, agreement, empirical_risk, risk_bound, thinned
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
 from pipelines.report.curves import curve

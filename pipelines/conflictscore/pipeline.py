@@ -12,11 +12,7 @@ from pipelines.conflictscore.decomposition import (
     sentence_claims,
 )
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import (
-    conflict_score_count,
-    conflict_score_ratio,
-    determined,
-)
+from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio, determined
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.judge import Judge, judge_of
@@ -55,11 +51,7 @@ def prepare(
     store: JudgementStore | None = None,
     fresh: bool = False,
 ) -> Scorer:
-    """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`.
-
-    Raises:
-        InputError: As there.
-    """
+    """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`."""
     judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
 

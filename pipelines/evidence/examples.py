@@ -100,10 +100,6 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
 
 
 def write(path: Path, examples: Sequence[ContestedClaim]) -> None:
-    """Write examples in the unified format, in one step.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Write examples in the unified format, in one step."""
     lines = (example.model_dump_json(exclude_none=True) for example in examples)
     replace_text(path, "".join(f"{line}\n" for line in lines))

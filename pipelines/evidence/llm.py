@@ -75,12 +75,7 @@ class LlmLabeller:
         )
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        """Judge every claim against every document.
-
-        Raises:
-            RequestError: A document does not fit and may not be cut.
-            ServingError: No server can be had.
-        """
+        """Judge every claim against every document."""
         if self.mode == "together":
             return await self._together(claims, documents)
         ask = self._by_choice if self.mode == "choice" else self._by_json
@@ -193,11 +188,7 @@ class LlmLabeller:
 def llm_labeller(
     client: Client, mode: Mode, *, overrides: Path | None = None, cut: bool = False
 ) -> LlmLabeller:
-    """A labeller with the prompt of its mode.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
+    """A labeller with the prompt of its mode."""
     name = {"choice": "relation", "json": "relation_json", "together": "relation_together"}[mode]
     document = "documents" if mode == "together" else "document"
     prompt = prompts.load(f"evidence/{name}", {document, "claim"}, overrides)

@@ -130,11 +130,7 @@ def tagger_folder(
 
 
 def shipped_tagger() -> TaggerFolder:
-    """The tagger that comes with the package.
-
-    Raises:
-        InputError: It is not there: the package was installed without its data.
-    """
+    """The tagger that comes with the package."""
     from nli.tagger import shipped
 
     folder = shipped()
@@ -147,11 +143,7 @@ def shipped_tagger() -> TaggerFolder:
 
 
 def calibrated(tagger: TaggerFolder) -> RiskCurve:
-    """The calibration points of a tagger, without which there is no cascade.
-
-    Raises:
-        InputError: It has none.
-    """
+    """The calibration points of a tagger, without which there is no cascade."""
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "

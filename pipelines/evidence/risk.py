@@ -136,11 +136,7 @@ class ChosenThreshold:
 
 
 def choose_threshold(curve: RiskCurve, alpha: float, fitted_on: str = "") -> ChosenThreshold:
-    """The threshold for a risk, with what it comes from; see `conformal_threshold`.
-
-    Raises:
-        InputError: alpha is no share.
-    """
+    """The threshold for a risk, with what it comes from; see `conformal_threshold`."""
     threshold = conformal_threshold(curve, alpha)
     return ChosenThreshold(
         alpha,

@@ -136,9 +136,6 @@ def fitted(
 
     A premise of several windows has no logits of its own. When the temperature is fitted, the
     logarithms of its probabilities, joined by their maximum, stand for them.
-
-    Raises:
-        TaggerError: The learned aggregation cannot be fitted.
     """
     windows = {"window_tokens": base.window_tokens, "overlap": base.overlap}
     plain = Calibration(**windows)

@@ -39,11 +39,7 @@ class Built:
 
 
 def from_fever(folder: Path, part: Split, rng: random.Random) -> Built:
-    """Pairs of the FEVER release: train.jsonl and shared_task_dev.jsonl, with wiki-pages/.
-
-    Raises:
-        InputError: A file is missing or of another format, or the dump has none of the evidence.
-    """
+    """Pairs of the FEVER release: train.jsonl and shared_task_dev.jsonl, with wiki-pages/."""
     names = _files(part, "train.jsonl", "shared_task_dev.jsonl")
     claims = [claim for name in names for claim in fever.read(folder / name)]
     wanted = {page for claim in claims for pointers in claim.evidence for page, _ in pointers}
@@ -100,11 +96,7 @@ def _premise(pointers: Sequence[Pointer], wikipedia: Wikipedia) -> str | None:
 
 
 def from_scifact(folder: Path, part: Split, _: random.Random) -> Built:
-    """Pairs of the SciFact release: claims_train.jsonl and claims_dev.jsonl, with corpus.jsonl.
-
-    Raises:
-        InputError: A file is missing or of another format, or the files do not belong together.
-    """
+    """Pairs of the SciFact release: claims_train.jsonl and claims_dev.jsonl, with corpus.jsonl."""
     names = _files(part, "claims_train.jsonl", "claims_dev.jsonl")
     claims = [claim for name in names for claim in scifact.read(folder / name)]
     return Built(tuple(scifact_pairs(claims, scifact.read_corpus(folder / "corpus.jsonl"))))
@@ -118,9 +110,6 @@ def scifact_pairs(
     The sentences of one rationale become one premise, in the abstract's order. Every other sentence
     is a premise of its own: it has the claim's topic and does not decide it, which makes it harder
     than a sentence from elsewhere.
-
-    Raises:
-        InputError: A claim points to an abstract or a sentence that the corpus does not have.
     """
     made = []
     for claim in claims:
@@ -151,11 +140,7 @@ def scifact_pairs(
 
 
 def from_ragtruth(folder: Path, part: Split, _: random.Random) -> Built:
-    """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl.
-
-    Raises:
-        InputError: A file is missing or of another format, or no response has its source there.
-    """
+    """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl."""
     splits = _files(part, "train", "test")
     responses = [one for one in ragtruth.read(folder / "response.jsonl") if one.split in splits]
     sources = ragtruth.read_sources(folder / "source_info.jsonl")

@@ -75,11 +75,7 @@ SOURCES: dict[str, Source] = {
 
 
 def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
-    """Read the released files of some sources, by the names of `SOURCES`.
-
-    Raises:
-        InputError: There is no such source, a file is missing or of another format.
-    """
+    """Read the released files of some sources, by the names of `SOURCES`."""
     if not files:
         raise InputError("no source is named; name the released file of at least one, see --help")
     questions = {}

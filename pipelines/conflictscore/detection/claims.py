@@ -28,11 +28,7 @@ class Claim(BaseModel):
 
 
 def claim_prompt(overrides: Path | None = None) -> Prompt:
-    """The prompt, the user's own where there is one.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
+    """The prompt, the user's own where there is one."""
     return prompts.load("conflictscore/claim", {"question", "answer"}, overrides)
 
 

@@ -53,12 +53,7 @@ class DetectionOptions(RunOptions, ServerOptions):
 
 
 def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
-    """Read the examples; each is one claim with its documents.
-
-    Raises:
-        InputError: The file or an option cannot be used.
-        ServingError: There is no such model.
-    """
+    """Read the examples; each is one claim with its documents."""
     bench = read(options.data, limit=options.limit)
     settings = judging(options.judge, options.on_overflow)
     kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller

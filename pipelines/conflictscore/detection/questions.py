@@ -83,9 +83,6 @@ def constructed(
     The pool is all of the release, however few questions are made examples of. Rules make the
     claims that `claims` lacks. With `own_irrelevant`, the question's own irrelevant documents take
     the place of random ones; where there are none, the example without conflict is left out.
-
-    Raises:
-        InputError: There are too few questions to draw random documents from.
     """
     halves: dict[str, list[Question]] = {"train": [], "test": []}
     for question in pool:
@@ -114,11 +111,7 @@ def constructed(
 def _others(
     question: Question, questions: Sequence[Question], draw: random.Random, source: str
 ) -> tuple[Passage, ...]:
-    """`RANDOM_DOCUMENTS` documents, each of another question, taken to be irrelevant.
-
-    Raises:
-        InputError: There are too few other questions.
-    """
+    """`RANDOM_DOCUMENTS` documents, each of another question, taken to be irrelevant."""
     taken = {passage.text for passage in question.passages}
     chosen: list[Passage] = []
     used = {question.key.strip()}
