@@ -30,11 +30,8 @@ _MODEL = ("name", "digest", "engine", "context")
 class Judge:
     """A labeller made ready, behind the store of judgements if there is one.
 
-    Attributes:
-        llm, tagger: The models; None where one judges nothing.
-        nli: The labeller that asks the tagger.
-        threshold: Of a cascade.
-        lookups: The labellers that ask the store first; they count what it knew.
+    The model (`llm`) or the tagger, which `nli` asks, is None where it judges nothing. `lookups`
+    are the labellers that ask the store first; they count what it knew.
     """
 
     labeller: Labeller
@@ -93,14 +90,10 @@ def judge_of(
 ) -> Judge:
     """Make a judge ready: read its prompt, choose the threshold of a cascade.
 
-    Args:
-        settings: Who judges, and how.
-        client: The language model; may be missing where the settings ask none.
-        overrides: Folder with prompts of the user's own.
-        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
-        store: Where judgements are kept and looked up; None keeps none.
-        fresh: Whether judgements of the language model are neither looked up nor kept: those of a
-            repeat. The tagger's do not change.
+    The language model (`client`) may be missing where the settings ask none; the shipped tagger is
+    taken unless one is given. `overrides` is a folder with prompts of the user's own. Without a
+    store nothing is kept. With `fresh`, judgements of the language model are neither looked up nor
+    kept: those of a repeat. The tagger's do not change.
 
     Raises:
         InputError: The user's own prompt cannot be used; there is no model to ask; the tagger

@@ -92,12 +92,7 @@ class Truncation(BaseModel):
 
 @dataclass(frozen=True)
 class Labelled:
-    """What a labeller gives back.
-
-    Attributes:
-        judgements: One per (claim, document), ordered by claim, then document.
-        truncations: Documents that were read only in part.
-    """
+    """One judgement per (claim, document), ordered by claim, then document; and what was cut."""
 
     judgements: tuple[Judgement, ...]
     truncations: tuple[Truncation, ...] = ()

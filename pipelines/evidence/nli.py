@@ -60,12 +60,9 @@ class Tagging(Protocol):
 class TaggerFolder:
     """A tagger on the disk: known, and not loaded yet.
 
-    Attributes:
-        name: For people: the folder's name, or what it is registered as.
-        digest: Of its files; `nli.folder.folder_digest`.
-        precision: Number format of the computation; see `pipelines.precision`.
-        curve: Calibration points for a cascade; None where none stand beside the weights.
-        fitted_on: What the calibration pairs were.
+    The name is for people, the digest is that of `nli.folder.folder_digest`. The curve has the
+    calibration points for a cascade, fitted on what `fitted_on` says, where there are any beside
+    the weights.
     """
 
     name: str

@@ -84,14 +84,10 @@ def why_nothing(curve: RiskCurve, alpha: float) -> str:
 
 @dataclass(frozen=True)
 class ChosenThreshold:
-    """The threshold of a cascade, and what it was chosen from.
+    """The threshold of a cascade that keeps a risk (alpha), and what it was chosen from.
 
-    Attributes:
-        risk: alpha, as the user named it.
-        threshold: What keeps it; infinity asks the language model for everything.
-        curve: Of the tagger, in about `POINTS_KEPT` points.
-        fitted_on: What the calibration pairs were.
-        reason: Why nothing of the tagger is kept; None where something is.
+    Infinity asks the language model for everything; the reason says why. The tagger's curve has
+    about `POINTS_KEPT` points.
     """
 
     risk: float

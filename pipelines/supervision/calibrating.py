@@ -69,10 +69,7 @@ class Readings:
 class Choice:
     """The calibration chosen, with its risk curve, and how many pairs it was fitted on.
 
-    Attributes:
-        check: The pairs that nothing was fitted on.
-        probabilities: Method -> (n, 3) of `check` under it, with the chosen aggregation: "none" is
-            before.
+    Nothing was fitted on the n pairs of `check`, whose probabilities are (n, 3) under each method.
     """
 
     calibration: Calibration

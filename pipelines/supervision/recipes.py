@@ -27,11 +27,8 @@ from pipelines.supervision.reserved import ReservedTexts
 class Release:
     """How pairs are made of a release that is cut into halves by text.
 
-    Attributes:
-        key: The text by which an item is put into its half.
-        shows: Every other text that an item shows: claims, documents, sentences.
-        documents: Those of an item that are whole texts, for pairs made of documents alone.
-        pairs: The pairs of some items; the last argument holds what must not be shown.
+    The key of an item puts it into its half; `shows` gives every other text that it shows, and
+    `documents` those that are whole texts. No pair may show what `pairs` is given last.
     """
 
     read: Callable[[Path], Sequence[Any]]
@@ -111,22 +108,18 @@ def build(
     Each release is given a generator of its own, so that its pairs do not depend on which others
     are named beside it.
 
-    Args:
-        releases: Name in `SPLIT` or `HALVES` -> folder or file.
-        ready: Files of pairs that are taken as they are.
-        part: Of releases that are cut into halves: what is trained on, the eighth of that half that
-            is held out for development, the test half, or everything. Releases with a split of
-            their own have no development part here. What `KEPT_FROM` names is left out of all.
-        own_sentences: Whether pairs are made of the documents alone as well.
-        leave_out: Values of `LabelledPair.source` to leave out: a licence that forbids shipping.
-        only_given: Take no pairs but those of `ready`; the releases that are cut into halves are
-            read for what their test halves show.
-        keep_from: Files of pairs to measure with. Their premises are left out of all pairs, and
-            their hypotheses of all that are made of releases. Pairs of `ready` may share a
-            hypothesis with them: files of sentence pairs are cut by premise, and a third of
-            HealthVer's training pairs have a claim that its development pairs have, too.
-        seed: Decides what is sampled.
-        on_release: Told which one is being read.
+    Files of `ready` pairs are taken as they are; with `only_given` no others are, and releases are
+    read for what their test halves show. With `own_sentences` pairs are made of the documents alone
+    as well. Sources in `leave_out` are left out: a licence that forbids shipping.
+
+    A part of a release that is cut into halves is what is trained on, the eighth of that half that
+    is held out for development, the test half, or everything; a release with a split of its own has
+    no development part here. What `KEPT_FROM` names is left out of all pairs.
+
+    Of files of pairs to measure with (`keep_from`), premises are left out of all pairs, and
+    hypotheses of all that are made of releases. Pairs of `ready` may share a hypothesis with them:
+    files of sentence pairs are cut by premise, and a third of HealthVer's training pairs have a
+    claim that its development pairs have, too.
 
     Raises:
         InputError: A release cannot be read, a source to leave out is not there, or no pair is

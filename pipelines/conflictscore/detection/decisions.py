@@ -17,13 +17,7 @@ Detectors = Mapping[str, Sequence[DetectionResult]]
 class Mistake(BaseModel):
     """A document that a labeller took for something else than it is (ConflictScore, Figure 3).
 
-    Attributes:
-        evidence: The document, whole.
-        truth: What it says of the claim.
-        predicted: What the labeller took it for; INVALID where the label could not be read.
-        confidence: Probability of the predicted label, in [0, 1]; None where there is none.
-        snippet, reasoning: The labeller's.
-        outcome: What came of the example; see `outcome`.
+    `evidence` is the document, whole; INVALID is predicted where the label could not be read.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -36,12 +36,9 @@ class Passage:
 class Question:
     """A question with an answer, and all its documents.
 
-    Attributes:
-        key: The text that decides its half.
-        asked: Question and answer, where the claim is made from them.
-        claim: The claim, where the release has it; `question` is then what was asked.
-        name: Its own id or its number in the release, from 1, so that ids of examples stay when a
-            part is left out.
+    The key decides its half. Its claim is made from what is `asked`, or is the release's own; then
+    `question` is what was asked, if anything. Its name is an id, or its number in the release from
+    1, so that ids of examples stay when a part is left out.
     """
 
     key: str
