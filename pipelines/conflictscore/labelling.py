@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import fmean
-from typing import TypeVar
+from typing import Any
 
 from markupsafe import Markup
 
@@ -19,13 +19,11 @@ from pipelines.report.table import Column, Measure, Table
 ROWS_OF_CURVE = 25
 """Thresholds of a cascade that the table lists."""
 
-Item = TypeVar("Item")
 
-
-def label_columns(counts: Callable[[Item], Counter[Relation]]) -> list[Column[Item]]:
+def label_columns(counts: Callable[[Any], Counter[Relation]]) -> list[Column[Any]]:
     """A column for each label that a labeller may give, by how often it gave it."""
 
-    def column(label: Relation) -> Column[Item]:
+    def column(label: Relation) -> Column[Any]:
         return Column(label.lower(), label.capitalize(), lambda item: counts(item)[label])
 
     return [column(label) for label in Relation]

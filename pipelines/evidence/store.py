@@ -179,7 +179,7 @@ class StoredLabeller:
             (claim, document.id): judgement_key(claim, document.as_read(), self.identity)
             for claim, document in wanted
         }
-        known = {key: kept for key in set(keys.values()) if (kept := self._store.get(key))}
+        known = {key: one for key in set(keys.values()) if (one := self._store.get(key))}
         missing: dict[str, Wanted] = {}
         for claim, document in wanted:
             if (key := keys[claim, document.id]) not in known:

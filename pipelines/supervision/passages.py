@@ -112,7 +112,7 @@ def climate_fever(
             if each.evidence not in reserved
         ]
         silent = [text for text, label in shown if label is Label.IRRELEVANT]
-        found = []
+        found: list[tuple[list[str], Label]] = []
         for text, label in shown:
             if label is Label.IRRELEVANT:
                 continue

@@ -75,14 +75,14 @@ def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> li
 
 
 def evidence(question: KnowledgeConflict) -> list[tuple[str, bool]]:
-    """The documents of a question, each with whether it is for the memory answer."""
+    """The documents of a question that have a text, each with whether it is for its memory."""
     texts = (
         (question.parametric_memory, True),
         (question.parametric_memory_aligned_evidence, True),
         (question.counter_memory, False),
         (question.counter_memory_aligned_evidence, False),
     )
-    return [(" ".join(text.split()), side) for text, side in texts if text.strip()]
+    return [(text, side) for text, side in texts if text.strip()]
 
 
 def ramdocs(

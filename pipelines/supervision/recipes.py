@@ -39,7 +39,7 @@ class Release:
 
 
 def _evidence(item: conflictqa.KnowledgeConflict) -> list[str]:
-    return [document for document, _ in questions.evidence(item)]
+    return [" ".join(document.split()) for document, _ in questions.evidence(item)]
 
 
 HALVES: dict[str, Release] = {

@@ -16,6 +16,7 @@ from pipelines.data.contraqa import ContraQuestion
 from pipelines.data.macnoise import NoisyQuestion, passage
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.evidence.judgement import Relation
+from pipelines.supervision.questions import evidence
 
 SUPPORTS, CONTRADICTS, IRRELEVANT = (
     Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT,
@@ -117,13 +118,7 @@ def conflictqa(record: KnowledgeConflict) -> Question:
     and says outright what it argues for. Some model-written evidence argues for the other side or
     for none. The release's sides are kept as gold, so that no labeller is perfect here.
     """
-    sides = (
-        (record.parametric_memory, SUPPORTS),
-        (record.parametric_memory_aligned_evidence, SUPPORTS),
-        (record.counter_memory, CONTRADICTS),
-        (record.counter_memory_aligned_evidence, CONTRADICTS),
-    )
-    passages = _distinct(Passage(text, relation) for text, relation in sides if text.strip())
+    passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
     claim = without_note(record.memory_answer)
     return Question(record.question, passages, claim=claim, question=record.question)
 
