@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation
+from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation
 
 LETTERS = dict(zip("scix", Relation, strict=True))
 
@@ -30,10 +30,10 @@ class KnownLabels:
         self._probability = probability
         self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         wanted = [(claim, document) for claim in claims for document in documents]
         self.asked += [(claim, document.text) for claim, document in wanted]
-        return Labelled(tuple(self._judgement(*pair) for pair in wanted), ())
+        return Judgements(tuple(self._judgement(*pair) for pair in wanted), ())
 
     def _judgement(self, claim: str, document: Document) -> Judgement:
         relation = self._relation(document)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isinf
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled
+from pipelines.evidence.judgement import Judgement, Judgements
 from pipelines.evidence.labeller import Labeller, PairError, identity_of, label_pairs
 
 
@@ -38,7 +38,7 @@ class CascadeLabeller:
             },
         )
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document."""
         wanted = [(claim, document) for document in documents for claim in claims]
         quick = {}
@@ -55,7 +55,7 @@ class CascadeLabeller:
             for source, judged in (("cascade-nli", quick), ("cascade-llm", slow))
             for pair, judgement in judged.items()
         }
-        return Labelled(
+        return Judgements(
             tuple(by_pair[claim, document.id] for claim in claims for document in documents),
             tuple(cut[document.id] for document in documents if document.id in cut),
         )

@@ -91,7 +91,7 @@ class Truncation(BaseModel):
 
 
 @dataclass(frozen=True)
-class Labelled:
+class Judgements:
     """One judgement per (claim, document), ordered by claim, then document; and what was cut."""
 
     judgements: tuple[Judgement, ...]

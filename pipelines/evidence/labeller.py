@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Truncation
 
-Wanted = tuple[str, Document]
+ClaimAndDocument = tuple[str, Document]
 """A claim, and the document to judge it by."""
 
 
@@ -29,7 +29,7 @@ class Labeller(Protocol):
         """
         ...
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document."""
         ...
 
@@ -44,7 +44,7 @@ def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
 
 
 async def label_pairs(
-    labeller: Labeller, wanted: Sequence[Wanted]
+    labeller: Labeller, wanted: Sequence[ClaimAndDocument]
 ) -> tuple[dict[tuple[str, str], Judgement], dict[str, Truncation]]:
     """Ask a labeller for some pairs only, in calls as large as they can be.
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, create_model
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
@@ -74,7 +74,7 @@ class LlmLabeller:
             },
         )
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim against every document."""
         if self.mode == "together":
             return await self._together(claims, documents)
@@ -86,7 +86,7 @@ class LlmLabeller:
                 for document, text in zip(documents, fitted, strict=True)
             )
         )
-        return Labelled(
+        return Judgements(
             judgements=tuple(judgement for row in zip(*columns, strict=True) for judgement in row),
             truncations=tuple(
                 cut
@@ -143,7 +143,7 @@ class LlmLabeller:
             read_tokens=_read(text),
         )
 
-    async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """All documents in one call per claim.
 
         The paper names this its cheapest variant and warns that models merge or overlook what
@@ -170,7 +170,7 @@ class LlmLabeller:
             ]
 
         rows = await asyncio.gather(*(ask(claim) for claim in claims))
-        return Labelled(tuple(judgement for row in rows for judgement in row))
+        return Judgements(tuple(judgement for row in rows for judgement in row))
 
     def _judgement(
         self, claim: str, document: Document, relation: Relation, **about: Any

@@ -19,7 +19,7 @@ from nli.pairs import Pair
 from nli.risk import RiskCurve
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation
 from pipelines.evidence.labeller import PairError, identity_of
 from pipelines.precision import format_of
 
@@ -168,7 +168,7 @@ class NliLabeller:
         self._waiting: list[_Call] = []
         self._at_work: asyncio.Task[None] | None = None
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim by every document.
 
         Documents are read whole, in windows, so there is never a truncation.
@@ -179,14 +179,14 @@ class NliLabeller:
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:
-            return Labelled(())
+            return Judgements(())
         pairs = [Pair(document.as_read(), claim) for claim, document in wanted]
         call = _Call(pairs, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._at_work is None or self._at_work.done():
             self._at_work = asyncio.create_task(self._work())
         tags = await call.answer
-        return Labelled(
+        return Judgements(
             tuple(
                 _judgement(claim, document, tag)
                 for (claim, document), tag in zip(wanted, tags, strict=True)

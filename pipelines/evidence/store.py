@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
-from pipelines.evidence.labeller import Labeller, Wanted, label_pairs
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
+from pipelines.evidence.labeller import ClaimAndDocument, Labeller, label_pairs
 from pipelines.evidence.llm import LlmLabeller
 from serving.database import open_database
 from serving.home import default_home
@@ -52,7 +52,7 @@ def judgement_key(claim: str, text: str, identity: str) -> str:
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Kept(BaseModel):
+class StoredJudgement(BaseModel):
     """What is kept of a pair: its judgement, and how its document was cut for it."""
 
     model_config = ConfigDict(frozen=True)
@@ -82,7 +82,7 @@ class JudgementStore:
                 "CONTESTED_HOME to a folder that can be written, or name a file with --cache"
             ) from error
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> StoredJudgement | None:
         """What is kept under a key, or None.
 
         A row that cannot be read as a judgement counts as none and is taken out, so that the
@@ -98,7 +98,7 @@ class JudgementStore:
             if row is None:
                 return None
             try:
-                return Kept.model_validate_json(row[0])
+                return StoredJudgement.model_validate_json(row[0])
             except ValidationError:
                 with self._database:
                     self._database.execute(
@@ -111,7 +111,7 @@ class JudgementStore:
                 f"({str(error).splitlines()[0]}); move it away, it is made again"
             ) from error
 
-    def put(self, labeller: str, kept: Mapping[str, Kept]) -> None:
+    def put(self, labeller: str, kept: Mapping[str, StoredJudgement]) -> None:
         """Keep judgements under their keys for good, all or none. The first one of a key stays.
 
         The labeller's identity stands beside them, so that a user can see or drop what is its own.
@@ -169,7 +169,7 @@ class StoredLabeller:
         """The labeller's own: the store changes no judgement."""
         return self._labeller.identity
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document.
 
         Pairs of equal text (a document given twice, a claim repeated) are judged once.
@@ -180,7 +180,7 @@ class StoredLabeller:
             for claim, document in wanted
         }
         known = {key: one for key in set(keys.values()) if (one := self._store.get(key))}
-        missing: dict[str, Wanted] = {}
+        missing: dict[str, ClaimAndDocument] = {}
         for claim, document in wanted:
             if (key := keys[claim, document.id]) not in known:
                 missing.setdefault(key, (claim, document))
@@ -201,13 +201,15 @@ class StoredLabeller:
                 # Calls of different times may have left different room; the shortest counts.
                 least = min(cuts, key=lambda cut: cut.kept)
                 truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
-        return Labelled(judgements, tuple(truncations))
+        return Judgements(judgements, tuple(truncations))
 
-    async def _ask(self, missing: Mapping[str, Wanted]) -> dict[str, Kept]:
+    async def _ask(self, missing: Mapping[str, ClaimAndDocument]) -> dict[str, StoredJudgement]:
         """What the labeller says of pairs, by their keys; kept for the next time."""
         judged, cut = await label_pairs(self._labeller, list(missing.values()))
         fresh = {
-            key: Kept(judgement=judged[claim, document.id], truncation=cut.get(document.id))
+            key: StoredJudgement(
+                judgement=judged[claim, document.id], truncation=cut.get(document.id)
+            )
             for key, (claim, document) in missing.items()
         }
         # An unreadable reply is kept by the cache of completions, where the same model is never

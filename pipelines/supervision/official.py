@@ -31,14 +31,14 @@ _ORIGINAL = re.compile(r"original:(.*?)(?:\n|aigc:|generat\w+:|$)", re.IGNORECAS
 
 
 @dataclass(frozen=True)
-class Built:
+class TrainingPairs:
     """Training pairs, every one once, and what a person should know of them, in sentences."""
 
     pairs: tuple[LabelledPair, ...]
     notes: tuple[str, ...] = ()
 
 
-def from_fever(folder: Path, part: Split, rng: random.Random) -> Built:
+def from_fever(folder: Path, part: Split, rng: random.Random) -> TrainingPairs:
     """Pairs of the FEVER release: train.jsonl and shared_task_dev.jsonl, with wiki-pages/."""
     names = _files(part, "train.jsonl", "shared_task_dev.jsonl")
     claims = [claim for name in names for claim in fever.read(folder / name)]
@@ -62,7 +62,7 @@ def from_fever(folder: Path, part: Split, rng: random.Random) -> Built:
             f"FEVER's pages give {len(wikipedia.sampled):,} random sentences for {silent:,} claims "
             "without evidence; the others are left out."
         )
-    return Built(tuple(fever_pairs(claims, wikipedia, rng)), tuple(notes))
+    return TrainingPairs(tuple(fever_pairs(claims, wikipedia, rng)), tuple(notes))
 
 
 def fever_pairs(
@@ -95,11 +95,11 @@ def _premise(pointers: Sequence[Pointer], wikipedia: Wikipedia) -> str | None:
     return " ".join(texts) if len(texts) == len(pointers) else None
 
 
-def from_scifact(folder: Path, part: Split, _: random.Random) -> Built:
+def from_scifact(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
     """Pairs of the SciFact release: claims_train.jsonl and claims_dev.jsonl, with corpus.jsonl."""
     names = _files(part, "claims_train.jsonl", "claims_dev.jsonl")
     claims = [claim for name in names for claim in scifact.read(folder / name)]
-    return Built(tuple(scifact_pairs(claims, scifact.read_corpus(folder / "corpus.jsonl"))))
+    return TrainingPairs(tuple(scifact_pairs(claims, scifact.read_corpus(folder / "corpus.jsonl"))))
 
 
 def scifact_pairs(
@@ -139,7 +139,7 @@ def scifact_pairs(
     return list(dict.fromkeys(made))
 
 
-def from_ragtruth(folder: Path, part: Split, _: random.Random) -> Built:
+def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
     """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl."""
     splits = _files(part, "train", "test")
     responses = [one for one in ragtruth.read(folder / "response.jsonl") if one.split in splits]
@@ -151,7 +151,7 @@ def from_ragtruth(folder: Path, part: Split, _: random.Random) -> Built:
             "both from one release"
         )
     notes = [f"{lost:,} responses of RAGTruth have no source; left out."] if lost else []
-    return Built(tuple(ragtruth_pairs(responses, sources)), tuple(notes))
+    return TrainingPairs(tuple(ragtruth_pairs(responses, sources)), tuple(notes))
 
 
 def ragtruth_pairs(
@@ -232,7 +232,7 @@ def _files(part: Split, train: str, test: str) -> list[str]:
     return {"train": [train], "dev": [], "test": [test], "all": [train, test]}[part]
 
 
-SPLIT: dict[str, Callable[[Path, Split, random.Random], Built]] = {
+SPLIT: dict[str, Callable[[Path, Split, random.Random], TrainingPairs]] = {
     "fever": from_fever,
     "scifact": from_scifact,
     "ragtruth": from_ragtruth,

@@ -18,7 +18,7 @@ from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wi
 from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
 from pipelines.supervision import passages, questions
-from pipelines.supervision.official import SPLIT, Built
+from pipelines.supervision.official import SPLIT, TrainingPairs
 from pipelines.supervision.own_sentences import pairs as sentence_pairs
 from pipelines.supervision.reserved import ReservedTexts
 
@@ -102,7 +102,7 @@ def build(
     keep_from: Sequence[Path] = (),
     seed: int = 42,
     on_release: Callable[[str], None] = lambda _: None,
-) -> Built:
+) -> TrainingPairs:
     """Pairs of several releases together.
 
     Each release is given a generator of its own, so that its pairs do not depend on which others
@@ -176,7 +176,7 @@ def build(
     left = tuple(pair for pair in kept if pair.source not in leave_out)
     if not left:
         raise InputError("no pair is left; name more releases, or leave out fewer sources")
-    return Built(left, tuple(notes))
+    return TrainingPairs(left, tuple(notes))
 
 
 def counts(pairs: Iterable[LabelledPair]) -> dict[str, dict[Label, int]]:

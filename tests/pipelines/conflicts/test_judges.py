@@ -22,7 +22,7 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.judgement import Judgements, Relation
 from pipelines.evidence.labeller import PairError
 from serving.client import Client
 from serving.connect import Source as Serving
@@ -92,7 +92,7 @@ async def choosing(folder: Path, yes: float, no: float) -> AsyncIterator[Client]
 class Refusing(KnownLabels):
     """Cannot judge any claim."""
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         raise PairError(f"'{claims[0]}' is too long")
 
 

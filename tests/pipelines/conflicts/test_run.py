@@ -29,7 +29,7 @@ from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled
+from pipelines.evidence.judgement import Judgements
 from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -78,7 +78,7 @@ def constant(type_: ConflictType) -> TypeClassifier:
 class TooLong(KnownLabels):
     """A labeller that nothing fits."""
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         raise PairError("a claim is too long")
 
 

@@ -17,7 +17,7 @@ from pipelines.conflicts.structure import (
 )
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.judgement import Judgements, Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import nli_labeller, shipped_tagger
 from pipelines.text.question_form import question_form
@@ -211,7 +211,9 @@ async def test_one_source_has_nobody_to_stand_to() -> None:
 
 async def test_a_question_that_does_not_fit() -> None:
     class Small(KnownLabels):
-        async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        async def __call__(
+            self, claims: Sequence[str], documents: Sequence[Document]
+        ) -> Judgements:
             raise PairError("a claim is too long")
 
     with pytest.raises(PairError, match="too long"):

@@ -33,7 +33,7 @@ from pipelines.conflictscore.detection.view import content, view
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
@@ -58,7 +58,7 @@ class Letters:
     asked: list[str] = field(default_factory=list)
     identity: str = "letters"
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         (claim,) = claims
         self.asked.append(claim)
         if claim in self.refuses:
@@ -80,7 +80,7 @@ class Letters:
             for d in documents
             if d.text.endswith("long")
         )
-        return Labelled(judgements, cut)
+        return Judgements(judgements, cut)
 
 
 def _shares(document: Document) -> dict[Relation, float] | None:

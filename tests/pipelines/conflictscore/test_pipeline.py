@@ -121,7 +121,8 @@ async def test_together_mode_asks_once_per_claim(client: Client, scripted: Scrip
     )
     result = await score(client, given("A.", "B."), evidence="together")
     assert len(scripted.requests) == 2
-    assert (result.cs_c, result.cs_r) == (1.0, pytest.approx(2 / 3))
+    assert result.cs_c == 1.0
+    assert result.cs_r == pytest.approx(2 / 3)
 
 
 async def test_an_unreadable_judgement_leaves_its_claim_out(

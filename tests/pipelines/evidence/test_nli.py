@@ -16,7 +16,7 @@ from pipelines import precision
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence import nli
-from pipelines.evidence.judgement import RELATIONS, Labelled, Relation
+from pipelines.evidence.judgement import RELATIONS, Judgements, Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import PAIRS_AT_ONCE, NliLabeller, nli_labeller
 from serving import processor
@@ -29,7 +29,7 @@ TABLE = {
 }
 
 
-async def asked(labeller: NliLabeller, *claims: list[str]) -> list[Labelled | BaseException]:
+async def asked(labeller: NliLabeller, *claims: list[str]) -> list[Judgements | BaseException]:
     """Answers of calls at the same time, or what they raised."""
     calls = (labeller(each, [PLAQUE]) for each in claims)
     return await asyncio.gather(*calls, return_exceptions=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import label_pairs
 from pipelines.evidence.store import (
     JudgementStore,
@@ -32,9 +32,9 @@ class Scripted:
     invalid: tuple[str, ...] = ()
     calls: list[tuple[list[str], list[str]]] = field(default_factory=list)
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         self.calls.append((list(claims), [document.id for document in documents]))
-        return Labelled(
+        return Judgements(
             tuple(self.judge(claim, document) for claim in claims for document in documents),
             tuple(
                 Truncation(text=f"document {document.id}", tokens=len(document.text), kept=20)
