@@ -221,14 +221,13 @@ class NliLabeller:
     async def _answer(self, batch: list[_Call]) -> None:
         try:
             tags = iter(await self._tag_in_thread([pair for call in batch for pair in call.pairs]))
-        except PairError as error:
-            if len(batch) > 1:  # only the call with the bad pair may fail
-                for call in batch:
-                    await self._answer([call])
-            else:
-                _fail(batch, error)
         except Exception as error:  # handed to those who wait
-            _fail(batch, error)
+            if isinstance(error, PairError) and len(batch) > 1:
+                for call in batch:  # only the call with the bad pair may fail
+                    await self._answer([call])
+            for call in batch:
+                if not call.answer.done():
+                    call.answer.set_exception(error)
         else:
             for call in batch:
                 own = [next(tags) for _ in call.pairs]
@@ -260,12 +259,6 @@ class NliLabeller:
             raise
         self.pairs_tagged += len(pairs)
         return tags
-
-
-def _fail(batch: Sequence[_Call], error: Exception) -> None:
-    for call in batch:
-        if not call.answer.done():
-            call.answer.set_exception(error)
 
 
 def nli_labeller(folder: TaggerFolder) -> NliLabeller:

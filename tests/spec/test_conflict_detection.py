@@ -26,12 +26,9 @@ decisions = st.lists(
 
 
 def many(tp: int, fp: int, fn: int, tn: int) -> list[Verdict]:
-    kinds = [(True, True, tp), (False, True, fp), (True, False, fn), (False, False, tn)]
-    return [
-        Verdict(truth, found, f"{truth}{found}{n}")
-        for truth, found, count in kinds
-        for n in range(count)
-    ]
+    kinds = [(True, True)] * tp + [(False, True)] * fp + [(True, False)] * fn
+    kinds += [(False, False)] * tn
+    return [Verdict(*kind, n) for n, kind in enumerate(kinds)]
 
 
 def value(estimate: Estimate | None) -> float:

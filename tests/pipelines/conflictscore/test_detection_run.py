@@ -75,11 +75,8 @@ class Letters:
             )
             for document in documents
         )
-        cut = tuple(
-            Truncation(text=f"document {d.id}", tokens=9, kept=4)
-            for d in documents
-            if d.text.endswith("long")
-        )
+        long = (each.id for each in documents if each.text.endswith("long"))
+        cut = tuple(Truncation(text=f"document {name}", tokens=9, kept=4) for name in long)
         return Judgements(judgements, cut)
 
 
@@ -125,10 +122,7 @@ def work(labeller: Letters, name: str = "letters", data: object = "bench", by: s
 
 
 async def run(
-    folder: RunFolder,
-    labeller: Letters,
-    examples: Sequence[ContestedClaim] = EXAMPLES,
-    **how: Any,
+    folder: RunFolder, labeller: Letters, examples: Any = EXAMPLES, **how: Any
 ) -> list[DetectionResult]:
     return await resume(EXPERIMENT, examples, work(labeller), folder, made_with={}, **how)
 
@@ -207,11 +201,9 @@ asyncio.run(here.run(folder, Killing(), in_flight=1))
     resumed = asyncio.run(run(begun(tmp_path / "out"), labeller))
     assert labeller.asked == [each.claim for each in EXAMPLES[3:]]
     assert resumed == asyncio.run(run(begun(tmp_path / "undisturbed"), Letters()))
-    files = [
-        (tmp_path / name / "conflict-detection.letters.jsonl").read_bytes()
-        for name in ("out", "undisturbed")
-    ]
-    assert files[0] == files[1]
+    name = "conflict-detection.letters.jsonl"
+    one, other = (tmp_path / folder / name for folder in ("out", "undisturbed"))
+    assert one.read_bytes() == other.read_bytes()
 
 
 async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
@@ -247,15 +239,8 @@ def test_shared_words_by_hand() -> None:
     thresholds = Thresholds(0.5, 0.75)
     found = [overlap_relation(recall, thresholds) for recall in (0.75, 0.74, 0.5, 0.49)]
     assert found == [S, C, C, I]
-
-
-def test_shared_words_find_a_conflict_and_miss_none_without_topic() -> None:
-    documents = (
-        Document(id="a", text="The mill in Aldham was built in 1902."),
-        Document(id="b", text="The mill in Aldham is from 1850."),
-        Document(id="c", text="Ferns grow in shade."),
-    )
-    claim = "The mill in Aldham was built in 1902."
+    texts = (claim, "The mill in Aldham is from 1850.", "Ferns grow in shade.")
+    documents = tuple(Document(id=f"d{n}", text=text) for n, text in enumerate(texts))
     one = ContestedClaim(id="1", source="s", claim=claim, documents=documents, conflict=True)
     assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
 

@@ -160,26 +160,21 @@ async def test_nothing_asked_is_nothing_loaded() -> None:
     assert tagger.loads == 0
 
 
-def test_the_identity_is_made_of_what_decides() -> None:
-    tagger = ScriptedTagger()
-    same = folder_of(tagger).identity
-    assert folder_of(ScriptedTagger(lambda _: UNSURE)).identity == same
-    assert folder_of(tagger, digest="other").identity != same
-    assert nli_labeller(folder_of(tagger)).identity == same
-
-
-def test_the_identity_says_how_the_tagger_reads_and_computes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_identity_says_what_decides_and_how_the_tagger_reads_and_computes(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = folder_of(ScriptedTagger())
+    assert folder_of(ScriptedTagger(lambda _: UNSURE)).identity == folder.identity
+    assert nli_labeller(folder).identity == folder.identity
     seen = {folder.identity, replace(folder, precision="bf16").identity}
+    seen.add(folder_of(ScriptedTagger(), digest="other").identity)
     with monkeypatch.context() as patch:
         patch.setattr(nli, "READING_RULES", -1)
         seen.add(folder.identity)
     with monkeypatch.context() as patch:
         patch.setattr("importlib.metadata.version", lambda _: "0.0")
         seen.add(folder.identity)
-    assert len(seen) == 4
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize(

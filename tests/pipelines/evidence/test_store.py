@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -103,13 +104,9 @@ async def test_another_pipeline_finds_it_under_another_document_id(store: Judgem
 async def test_titles_claims_texts_and_labellers_are_told_apart(store: JudgementStore) -> None:
     await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
     titled = DOCUMENTS[0].model_copy(update={"title": "T"})
-    for claim, document, identity in (
-        ("A.", titled, "scripted 1"),
-        ("A. ", DOCUMENTS[0], "scripted 1"),
-        ("A.", DOCUMENTS[1], "scripted 1"),
-        ("A.", DOCUMENTS[0], "scripted 2"),
-    ):
-        asked = Scripted(identity)
+    others = ("A.", titled, 1), ("A. ", DOCUMENTS[0], 1), ("A.", DOCUMENTS[1], 1)
+    for claim, document, labeller in (*others, ("A.", DOCUMENTS[0], 2)):
+        asked = Scripted(f"scripted {labeller}")
         await stored(asked, store)([claim], [document])
         assert asked.pairs == 1
     # Where one part ends and the next begins is not lost.
@@ -175,9 +172,7 @@ async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
         for claims, documents in seen:
             labelled = await stored(asked, store)(claims, documents)
             assert labelled == await Scripted()(claims, documents)
-        distinct = {
-            (claim, d.id) for claims, documents in seen for d in documents for claim in claims
-        }
+        distinct = {pair for claims, own in seen for pair in product(claims, [d.id for d in own])}
         assert asked.pairs == len(distinct) == len(store)
 
 
