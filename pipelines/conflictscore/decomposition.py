@@ -62,11 +62,6 @@ async def decompose(
 
     The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
     cut.
-
-    Raises:
-        InputError: There is no model to ask.
-        RequestError: The response does not fit and may not be cut.
-        ServingError: No server can be had.
     """
     if client is None:
         raise InputError(

@@ -86,11 +86,7 @@ class TaggerFolder:
         )
 
     def load(self) -> Tagging:
-        """The tagger itself. Imports torch, which takes some seconds.
-
-        Raises:
-            TaggerError: The folder cannot be used, or is not what it was when it was looked at.
-        """
+        """The tagger itself. Imports torch, which takes some seconds."""
         from nli.tagger import Tagger
 
         tagger = Tagger.load(self.path, precision=self.precision)
@@ -172,10 +168,6 @@ class NliLabeller:
         """Judge every claim by every document.
 
         Documents are read whole, in windows, so there is never a truncation.
-
-        Raises:
-            PairError: A claim does not fit the tagger.
-            InputError: The tagger cannot be loaded.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
         if not wanted:

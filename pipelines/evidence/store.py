@@ -87,9 +87,6 @@ class JudgementStore:
 
         A row that cannot be read as a judgement counts as none and is taken out, so that the
         judgement made in its place is kept.
-
-        Raises:
-            InputError: The file cannot be read: it is another program's, or damaged.
         """
         try:
             row = self._database.execute(
@@ -115,9 +112,6 @@ class JudgementStore:
         """Keep judgements under their keys for good, all or none. The first one of a key stays.
 
         The labeller's identity stands beside them, so that a user can see or drop what is its own.
-
-        Raises:
-            InputError: The disk is full or the file can no longer be written.
         """
         rows = [
             (key, labeller, one.model_dump_json(exclude_none=True), time.time())

@@ -166,10 +166,7 @@ def probabilities(read: Readings, calibration: Calibration) -> Floats:
 
 
 def _likeliest(
-    fit: Readings,
-    base: Calibration,
-    methods: Sequence[Method],
-    aggregations: Sequence[Aggregation],
+    fit: Readings, base: Calibration, methods: Sequence[Method], aggregations: Sequence[Aggregation]
 ) -> tuple[Method, Aggregation]:
     """The pair of method and aggregation under which unseen halves of the part are likeliest."""
     choices = list(product(methods, aggregations))

@@ -22,11 +22,7 @@ DISTRACTORS = (2, 6)
 SILENT = 1 / 3
 """Share of FoolMeTwice's claims that get a passage without evidence as well."""
 
-_CLIMATE = {
-    "SUPPORTS": Label.SUPPORT,
-    "REFUTES": Label.REFUTE,
-    "NOT_ENOUGH_INFO": Label.IRRELEVANT,
-}
+_CLIMATE = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE, "NOT_ENOUGH_INFO": Label.IRRELEVANT}
 
 
 def wice(claims: Sequence[CitedClaim], rng: random.Random) -> list[LabelledPair]:

@@ -82,13 +82,8 @@ HALVES: dict[str, Release] = {
 """Name of a release, as the command's option spells it -> its recipe."""
 
 
-KEPT_FROM: dict[Split, tuple[Split, ...]] = {
-    "train": ("dev", "test"),
-    "dev": ("test",),
-    "test": (),
-    "all": (),
-}
-"""Part -> the parts whose texts none of its pairs may show."""
+KEPT_FROM: dict[Split, tuple[Split, ...]] = {"train": ("dev", "test"), "dev": ("test",)}
+"""Part -> the parts whose texts none of its pairs may show; none for the others."""
 
 
 def build(
@@ -147,7 +142,7 @@ def build(
     shown = [
         text
         for name, found in items.items()
-        for other in KEPT_FROM[part]
+        for other in KEPT_FROM.get(part, ())
         for item in _in_part(name, found, other)
         for text in (HALVES[name].key(item), *HALVES[name].shows(item))
     ]

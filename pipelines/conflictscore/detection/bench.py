@@ -105,9 +105,6 @@ def build(
     The seed decides random documents, their order, and which questions are drawn where there are
     more than `most` in the part of a source. Random documents come from all of the half of their
     question. Rules make the claims that a model did not (`claims`).
-
-    Raises:
-        InputError: A source is too small, or its half is empty.
     """
     claims = claims or {}
     found: list[ContestedClaim] = []

@@ -38,10 +38,6 @@ async def claims_by_model(
     """Have a model put each question and answer as one statement, by `claim_prompt`.
 
     Where the reply is unreadable or leaves the answer out there is none; rules make these.
-
-    Raises:
-        RequestError: A question does not fit the context.
-        ServingError: No server can be had.
     """
 
     async def one(question: str, answer: str) -> str | None:

@@ -2,7 +2,6 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.metrics.estimate import Estimate
@@ -23,8 +22,7 @@ class Verdict(NamedTuple):
     group: Hashable
 
 
-@dataclass(frozen=True)
-class Outcomes:
+class Outcomes(NamedTuple):
     """Counts of decisions, conflict being the positive class: `fn` are conflicts missed."""
 
     tp: int
@@ -36,12 +34,8 @@ class Outcomes:
 def outcomes(verdicts: Sequence[Verdict]) -> Outcomes:
     """Count decisions."""
     counts = Counter((each.truth, each.found) for each in verdicts)
-    return Outcomes(
-        tp=counts[True, True],
-        fp=counts[False, True],
-        fn=counts[True, False],
-        tn=counts[False, False],
-    )
+    kinds = (True, True), (False, True), (True, False), (False, False)
+    return Outcomes(*(counts[kind] for kind in kinds))
 
 
 def precision(counts: Outcomes) -> Estimate | None:
