@@ -13,7 +13,6 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.claims import claim_prompt, claims_by_model
 from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -125,10 +124,10 @@ def build(options: BenchOptions) -> None:
 
 
 async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[QuestionAnswer, str]:
-    prompt = claim_prompt(options.prompts)
+    prompt = bench.claim_prompt(options.prompts)
     with STDERR.status("") as status:
         async with models_for(options, Needs(role="judge"), status.update) as models:
             status.update("claims")
-            made = await claims_by_model(asked, models.asked, prompt)
+            made = await bench.claims_by_model(asked, models.asked, prompt)
             STDERR.print(f"[dim]{escape(cost_line(models.asked))}[/dim]", soft_wrap=True)
             return made

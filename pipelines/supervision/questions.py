@@ -66,7 +66,7 @@ def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> li
                 (text, Label.SUPPORT if for_memory == is_memory else Label.REFUTE)
                 for text, for_memory in evidence(question)
             ]
-            labelled += _irrelevant(neighbours.near(claim, rng, number))
+            labelled += [(text, Label.IRRELEVANT) for text in neighbours.near(claim, rng, number)]
             made += [
                 _pair("conflictqa", text, claim, label, question.question)
                 for text, label in labelled
@@ -115,7 +115,7 @@ def ramdocs(
             labelled = [
                 (document.text, label) for document in own if (label := relation(document, answer))
             ]
-            labelled += _irrelevant(neighbours.near(claim, rng, number))
+            labelled += [(text, Label.IRRELEVANT) for text in neighbours.near(claim, rng, number)]
             made += [_pair("ramdocs", text, claim, label, asked) for text, label in labelled]
         for document in own:
             drawn = rng.sample(other, min(EXCHANGES, len(other)))
@@ -160,10 +160,6 @@ def _exchanges(document: RamDocument, answers: Sequence[str]) -> Iterator[tuple[
 
 def _overlap(one: str, other: str) -> bool:
     return has_words(one, other) or has_words(other, one)
-
-
-def _irrelevant(texts: Sequence[str]) -> list[tuple[str, Label]]:
-    return [(text, Label.IRRELEVANT) for text in texts]
 
 
 def _pair(source: str, document: str, claim: str, label: Label, question: str) -> LabelledPair:

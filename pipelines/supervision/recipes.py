@@ -19,7 +19,6 @@ from pipelines.data.released import Split, half, held_out
 from pipelines.errors import InputError
 from pipelines.supervision import passages, questions
 from pipelines.supervision.official import SPLIT, TrainingPairs
-from pipelines.supervision.own_sentences import pairs as sentence_pairs
 from pipelines.supervision.reserved import ReservedTexts
 
 
@@ -155,7 +154,7 @@ def build(
         # Not left to the end: a copy with a name exchanged would not be known for what is reserved.
         documents += [text for text in whole if text not in reserved]
     if own_sentences:
-        pairs += sentence_pairs(documents, _generator(seed, "own-sentences"))
+        pairs += passages.own_sentences(documents, _generator(seed, "own-sentences"))
     claims = ReservedTexts(pair.hypothesis for pair in measured)
     kept = reserved.trainable(dict.fromkeys([*given, *claims.trainable(pairs)]))
     lost = len({*given, *pairs}) - len(kept)

@@ -1,11 +1,15 @@
 """ConflictBench: its sources, built from released files, and counted beside the paper's Table 1."""
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import BaseModel, Field
+
+from pipelines import prompts
 from pipelines.conflictscore.detection import sources
 from pipelines.conflictscore.detection.questions import (
     Question,
@@ -25,7 +29,13 @@ from pipelines.data import (
 from pipelines.data.released import Part, in_part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
+from pipelines.prompts import Prompt
 from pipelines.report.table import Column, Table, quote
+from pipelines.text.declarative import NO, YES
+from serving.calls import Sampling
+from serving.client import Client
+
+REPLY_TOKENS = 256
 
 HARD = "ramdocs-hard"
 """RAMDocs with its own noise documents in place of random ones; see `build`."""
@@ -168,3 +178,39 @@ def counts(examples: Sequence[ContestedClaim]) -> Table:
             "for orientation.",
         ),
     )
+
+
+class Claim(BaseModel):
+    """The JSON reply of a model that makes a claim."""
+
+    claim: Annotated[str, Field(min_length=1, max_length=600)]
+
+
+def claim_prompt(overrides: Path | None = None) -> Prompt:
+    """The prompt, the user's own where there is one."""
+    return prompts.load("conflictscore/claim", {"question", "answer"}, overrides)
+
+
+async def claims_by_model(
+    asked: Sequence[QuestionAnswer], client: Client, prompt: Prompt
+) -> dict[QuestionAnswer, str]:
+    """Have a model put each question and answer as one statement, by `claim_prompt`.
+
+    The paper has GPT-4 do it (appendix A). Where a local model's reply is unreadable or leaves the
+    answer out there is none; rules make these.
+    """
+
+    async def one(question: str, answer: str) -> str | None:
+        reply = await client.structured(
+            prompt.messages(question=question, answer=answer),
+            Claim,
+            Sampling(max_tokens=REPLY_TOKENS),
+        )
+        if reply.value is None:
+            return None
+        claim = " ".join(reply.value.claim.split())
+        said = answer.strip().lower()
+        return claim if said in YES | NO or said in claim.lower() else None
+
+    replies = await asyncio.gather(*(one(*each) for each in asked))
+    return {each: claim for each, claim in zip(asked, replies, strict=True) if claim}

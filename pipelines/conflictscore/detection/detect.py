@@ -34,11 +34,6 @@ class DetectionResult(BaseModel):
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
 
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The labels given, in the order of the documents; empty where it failed."""
-        return tuple(judgement.relation for judgement in self.judgements)
-
     def documents(self) -> Iterator[tuple[Document, Relation, Judgement]]:
         """The documents that were judged, each with its true relation; none where it is unknown."""
         known = self.example.relations

@@ -142,7 +142,7 @@ async def run(
 async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bool | None) -> None:
     result = await detect(example("one", letters, conflict=True), Letters())
     assert (result.status, result.conflict) == (status, conflict)
-    assert result.relations == tuple(LETTERS[word] for word in letters.split())
+    assert [each.relation for each in result.judgements] == [LETTERS[w] for w in letters.split()]
 
 
 @pytest.fixture

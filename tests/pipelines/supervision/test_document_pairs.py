@@ -220,7 +220,7 @@ def test_own_sentences_are_not_taken_from_a_hidden_document(
         taken.extend(texts)
         return []
 
-    monkeypatch.setattr(recipes, "sentence_pairs", take)
+    monkeypatch.setattr(passages, "own_sentences", take)
     recipes.build({"ramdocs": path}, own_sentences=True)
     document = taken[0]
     measured = tmp_path / "dev.jsonl"
