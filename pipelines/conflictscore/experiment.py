@@ -18,7 +18,8 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import judge_named, model_of, threshold_in
+from pipelines.evidence.judge import judge_named, model_of
+from pipelines.evidence.risk import ChosenThreshold
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
@@ -165,7 +166,8 @@ def _publication(runs: Runs[Result]) -> Publication:
 
     entry, results = runs.entries[""], runs.results[""]
     config = entry["config"]
-    chosen, bad = threshold_in(config), skipped(runs.folder)
+    chosen = ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
+    bad = skipped(runs.folder)
     made = all_tables(results, judge_named(config), config["data"]["name"], bad, chosen)
     return Publication(view(results, made, entry, bad, chosen), made)
 

@@ -116,8 +116,7 @@ def saved_share(results: Sequence[Result]) -> Estimate | None:
 def tradeoff(chosen: ChosenThreshold, results: Sequence[Result]) -> Markup:
     """Calls that a cascade saves against how often the labels it keeps agree with gold.
 
-    The line is counted on the calibration pairs, with the chosen threshold on it; the upright line
-    is what this run saved.
+    The line is counted on the calibration pairs; the upright one is what this run saved.
     """
     counted, saved = chosen.curve, saved_share(results)
 

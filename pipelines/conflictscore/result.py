@@ -14,7 +14,7 @@ class Result(BaseModel):
     Attributes:
         status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
             could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
-        claims: The claims judged, in order, without exact repetitions.
+        claims: The claims judged, in order, without repetitions.
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         judgements: One per (claim, document), ordered by claim, then document.
         cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could be determined.

@@ -58,9 +58,8 @@ VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 def scores(results: Sequence[Result], model: str, data: str) -> Table:
     """CS-C and CS-R per variant and over all responses, with the paper's figures below.
 
-    CS-C and CS-R are means over scored responses with t intervals clustered by record. The share of
-    conflicting claims pools all determined claims, with a Wilson interval. Each row names the
-    judging model and the data.
+    Both are means over scored responses with t intervals clustered by record. The share of
+    conflicting claims pools all determined claims, with a Wilson interval.
     """
 
     def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
@@ -261,19 +260,18 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
 
 def _groups(results: Sequence[Result]) -> list[Group]:
     """The variants; where there are several, all responses after them."""
-    groups = [Group(name, _of(results, name)) for name in variants(results)]
+    groups = [
+        Group(name, [result for result in results if variant(result) == name])
+        for name in variants(results)
+    ]
     return [*groups, Group(ALL, results)] if len(groups) > 1 else groups
-
-
-def _of(results: Sequence[Result], name: str) -> list[Result]:
-    return [result for result in results if variant(result) == name]
 
 
 def _by_group(results: Sequence[Result], name: str, measure: str) -> dict[str, float]:
     return {
         result.group: getattr(result, measure)
-        for result in _of(results, name)
-        if getattr(result, measure) is not None
+        for result in results
+        if variant(result) == name and getattr(result, measure) is not None
     }
 
 

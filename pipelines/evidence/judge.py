@@ -130,11 +130,6 @@ def judge_named(config: Mapping[str, Any]) -> str:
     return f"{config['tagger']['name']}, then {name}" if "cascade" in config else name
 
 
-def threshold_in(config: Mapping[str, Any]) -> ChosenThreshold | None:
-    """The threshold of a cascade, from its configuration; None of other runs."""
-    return ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
-
-
 def model_of(client: Client) -> dict[str, Any]:
     """A language model as `run.json` names it."""
     return {key: getattr(client.model, key) for key in _MODEL}

@@ -23,9 +23,9 @@ class Labeller(Protocol):
 
     @property
     def identity(self) -> str:
-        """Names everything that decides an answer, apart from claim and document.
+        """All that decides an answer, apart from claim and document; see `identity_of`.
 
-        Two labellers of equal identity give equal judgements, on any machine; see `identity_of`.
+        Two labellers of equal identity give equal judgements, on any machine.
         """
         ...
 

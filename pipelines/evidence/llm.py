@@ -144,11 +144,10 @@ class LlmLabeller:
         )
 
     async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
-        """All documents in one call per claim.
+        """All documents in one call per claim; none is ever cut: which one would be?
 
         The paper names this its cheapest variant and warns that models merge or overlook what
-        documents contradict when they read them together. Documents are never cut here: which
-        one would be?
+        documents contradict when they read them together.
         """
         texts = [document.as_read() for document in documents]
         names = [f"document_{number}" for number in range(1, len(documents) + 1)]

@@ -147,9 +147,7 @@ class JudgementStore:
 class StoredLabeller:
     """A labeller that is asked only for pairs that are not in the store; see `stored`.
 
-    Attributes:
-        found: Pairs that the store knew so far; pairs of equal text count once.
-        asked: Pairs that the labeller was asked for.
+    Pairs that were found there and those asked for are counted; pairs of equal text count once.
     """
 
     def __init__(self, labeller: Labeller, store: JudgementStore) -> None:

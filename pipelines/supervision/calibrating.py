@@ -91,10 +91,9 @@ def calibrate(
     The choice is made within the part that is fitted on: by the likelihood of each of its halves
     under what was fitted on the other. So the check part has no say in it.
 
-    The tagger was not trained on these pairs, which `data` names. `base` says how premises are cut
-    into windows. Where no premise has several and the choice of aggregation is free, that of `base`
-    is kept, or `maximum` if that is `learned`. `learned` is passed over where it cannot be fitted,
-    unless it is the only one.
+    The tagger was not trained on these pairs. `base` says how premises are cut into windows. Where
+    none has several and the choice of aggregation is free, that of `base` is kept, or `maximum` if
+    it is `learned`. `learned` is passed over where it cannot be fitted, unless it is the only one.
 
     Raises:
         InputError: A part is too small, lacks a label, or cannot be halved for the choice.

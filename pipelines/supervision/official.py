@@ -6,8 +6,8 @@ These releases come with a split of their own, which is kept.
 import random
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from nli.labels import Label
 from nli.pairs import LabelledPair
@@ -30,8 +30,7 @@ _SCIFACT = {"SUPPORT": Label.SUPPORT, "CONTRADICT": Label.REFUTE}
 _ORIGINAL = re.compile(r"original:(.*?)(?:\n|aigc:|generat\w+:|$)", re.IGNORECASE | re.DOTALL)
 
 
-@dataclass(frozen=True)
-class TrainingPairs:
+class TrainingPairs(NamedTuple):
     """Training pairs, every one once, and what a person should know of them, in sentences."""
 
     pairs: tuple[LabelledPair, ...]
@@ -159,11 +158,10 @@ def ragtruth_pairs(
 ) -> list[LabelledPair]:
     """Sentences of responses with a contradictory span, and the passages that they contradict.
 
-    RAGTruth marks the span of a response that contradicts its source, but not the place in the
-    source. A span alone ("for five days") states nothing, so the claim is the sentence of the
-    response that it stands in. The passage that it contradicts is taken to be the one with which
-    the sentence and the annotator's quotation of the source share the most words. Both are guesses:
-    the label is weak.
+    RAGTruth marks the span of a response that contradicts its source, but not the place there. A
+    span alone ("for five days") states nothing, so the claim is the sentence that it stands in. The
+    passage is taken to be the one with which this sentence and the annotator's quotation of the
+    source share the most words. Both are guesses: the label is weak.
 
     Left out are responses that the release calls faulty as a whole, spans that come from an empty
     field or are true all the same, tables (Data2txt, whose sources are no prose), and spans for

@@ -1,7 +1,7 @@
 """Two detectors without a model, to be beaten: always a conflict, and shared words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
@@ -13,8 +13,7 @@ ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"
 
 
-@dataclass(frozen=True)
-class Thresholds:
+class Thresholds(NamedTuple):
     """Least content-word recall, in [0, 1], of a document on the topic, and of one in support."""
 
     low: float

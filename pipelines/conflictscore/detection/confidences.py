@@ -1,7 +1,6 @@
 """How far the confidences of labellers can be trusted: stated against observed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.conflictscore.detection.bench import HARD
@@ -16,8 +15,7 @@ ALL = "all"
 """Name of the row over every confidence."""
 
 
-@dataclass(frozen=True)
-class Confidences:
+class Confidences(NamedTuple):
     """Of single documents: the probability of the label given, in [0, 1]; is it the true one?"""
 
     confidences: Sequence[float]

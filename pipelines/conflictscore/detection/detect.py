@@ -15,13 +15,9 @@ from pipelines.evidence.labeller import Labeller
 class DetectionResult(BaseModel):
     """What a labeller made of one example: one line of `conflict-detection.LABELLER.jsonl`.
 
-    Attributes:
-        example: Kept, so that tables and page can be made from results alone.
-        status: "labelled"; "invalid" (a judgement could not be read, so it is not known whether
-            there is a conflict); "failed" (no judgement could be made; tried again on resuming).
-        judgements: One per document, in order.
-        conflict: Whether the labeller sees a conflict; None unless "labelled".
-        error: One line for "failed".
+    It is "invalid" where a judgement could not be read, so that it is not known whether there is a
+    conflict, and "failed" where none could be made; those are tried again on resuming. The example
+    is kept, so that tables and page can be made from results alone.
     """
 
     model_config = ConfigDict(frozen=True)
