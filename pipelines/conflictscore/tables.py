@@ -23,11 +23,6 @@ from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, quote
 from pipelines.report.text import one_line
 
-UNNAMED = "response"
-"""How responses without a variant's name are called."""
-
-ALL = "all"
-
 TABLE_3: Final = quote(
     "variant model cs_c cs_r",
     ("RAG", "GPT-4.1", 0.5238, 0.1517),
@@ -212,7 +207,7 @@ def variants(results: Sequence[Result]) -> list[str]:
 
 def variant(result: Result) -> str:
     """The name of a response's variant, or what unnamed ones are called."""
-    return result.variant or UNNAMED
+    return result.variant or "response"
 
 
 def claim_relations(result: Result) -> list[list[Relation]]:
@@ -264,7 +259,7 @@ def _groups(results: Sequence[Result]) -> list[Group]:
         Group(name, [result for result in results if variant(result) == name])
         for name in variants(results)
     ]
-    return [*groups, Group(ALL, results)] if len(groups) > 1 else groups
+    return [*groups, Group("all", results)] if len(groups) > 1 else groups
 
 
 def _by_group(results: Sequence[Result], name: str, measure: str) -> dict[str, float]:

@@ -11,9 +11,6 @@ from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
 from pipelines.report.table import Column, Measure, Table
 
-ALL = "all"
-"""Name of the row over every confidence."""
-
 
 class Confidences(NamedTuple):
     """Of single documents: the probability of the label given, in [0, 1]; is it the true one?"""
@@ -62,7 +59,7 @@ def confidence_table(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
     for name, own in stated(results).items():
         bins, n = own.bins(), len(own.correct)
         right, sure = proportion(sum(own.correct), n), sum(own.confidences) / n
-        lines.append(Line(name, ALL, n, sure, right, expected_calibration_error(bins)))
+        lines.append(Line(name, "all", n, sure, right, expected_calibration_error(bins)))
         lines += [
             Line(name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy)
             for one in bins

@@ -8,8 +8,6 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
 
-RESAMPLES = 2_000
-
 
 class Verdict(NamedTuple):
     """Whether an example has a conflict, and whether one was found.
@@ -62,7 +60,7 @@ def f1_score(
     verdicts: Sequence[Verdict],
     *,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int = 2_000,
     seed: int = 0,
 ) -> Estimate | None:
     """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
