@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Final, Literal
 
-from pipelines.conflicts.answer import Sentence as Said
-from pipelines.conflicts.dates import Written, written
-from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Judged, SentenceGrounding
+from pipelines.conflicts.dates import PartialDate, written
+from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, SentenceGrounding, Verdicts
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.question import Source as Asked
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
@@ -148,7 +148,7 @@ def live(url: str | None) -> bool:
     )
 
 
-def said(date: Written) -> str:
+def said(date: PartialDate) -> str:
     """A date in words, as exactly as it is known: "3 April 2025", "April 2025", "2025"."""
     parts = [str(date.day)] if date.day else []
     parts += [_MONTHS[date.month - 1]] if date.month else []
@@ -181,7 +181,7 @@ def _title(source: Asked) -> str:
     return source.title or source.url or "no title"
 
 
-def _timeline(sources: Sequence[Asked], dates: Sequence[Written | None]) -> Timeline:
+def _timeline(sources: Sequence[Asked], dates: Sequence[PartialDate | None]) -> Timeline:
     years = [None if date is None else date.decimal_year for date in dates]
     return Timeline(
         (axis(years, WIDE), axis(years, NARROW)),
@@ -192,7 +192,7 @@ def _timeline(sources: Sequence[Asked], dates: Sequence[Written | None]) -> Time
     )
 
 
-def _source(number: int, source: Asked, date: Written | None) -> Source:
+def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
     unread_date = f"no date that can be read: {source.date}" if source.date else "no date"
     return Source(
         number,
@@ -280,7 +280,7 @@ def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
     return named, f"{judged.relation.lower()}{quote}"
 
 
-def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
+def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
     """What the judges say of an answer, apart from its sentences."""
     found = []
     if judged.adherence:

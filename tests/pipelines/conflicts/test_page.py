@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 from pages import Reading, every, unpacked
 from playwright.sync_api import Locator, Page, expect
 
-from pipelines.conflicts.answer import Answer, Sentence
-from pipelines.conflicts.dates import Written
+from pipelines.conflicts.dates import PartialDate
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
     Grounds,
     Inclusion,
-    Judged,
     SentenceGrounding,
+    Verdicts,
 )
 from pipelines.conflicts.opened import Guess, Verdict, content, guess, live, said, verdict
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.view import query_view, view
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
@@ -82,7 +82,7 @@ def predicted(
 
 
 UNREAD = Prediction(type=None, by="json", problem="the reply is no JSON", raw=f"Sure! {CLOSES}")
-JUDGED = Judged(
+JUDGED = Verdicts(
     adherence=Adherence(adheres=True, type=OLD, probability=0.8, reason=f"It gives 13. {RUNS}"),
     inclusion=Inclusion(included=False, gold="13", reason="It says 14.", judgement=None),
     grounding=Grounding(
@@ -120,8 +120,8 @@ SAID = Answer(
     finished=False,
 )
 BROKEN = Answer(text="", problem="the reply has no answer", raw=f"Sorry. {RUNS}{CLOSES}")
-UNDECIDED = Judged(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
-AGAINST = Judged(adherence=Adherence(adheres=False, type=OLD, reason="It hedges."))
+UNDECIDED = Verdicts(adherence=Adherence(adheres=None, type=OLD, problem="no verdict", raw="Hm."))
+AGAINST = Verdicts(adherence=Adherence(adheres=False, type=OLD, reason="It hedges."))
 ANSWERED = QueryResult(
     id="17",
     asked=PARISHES,
@@ -155,7 +155,7 @@ SURE = QueryResult(
     outcomes={
         "vanilla": Outcome(
             answer=Answer(text="Milk."),
-            judged=Judged(adherence=Adherence(adheres=True, type=NEW)),
+            judged=Verdicts(adherence=Adherence(adheres=True, type=NEW)),
         )
     },
 )
@@ -179,7 +179,7 @@ def dated(*dates: str | None) -> QueryResult:
 def viewed(results: dict[str, list[QueryResult]], tables: bool = True) -> ExperimentView:
     model = {"name": "m", "digest": "1" * 64}
     entry = {"config": {"model": model, "data": {"name": "d.jsonl"}}}
-    made = all_tables(results, {}) if tables else []
+    made = all_tables([Part(*each) for each in results.items()]) if tables else []
     return view(results, made, dict.fromkeys(results, entry))
 
 
@@ -318,9 +318,9 @@ def test_only_web_addresses_are_links(url: str | None, expected: bool) -> None:
 
 
 def test_a_date_is_as_exact_as_it_is_known() -> None:
-    assert said(Written(2023, 7, 20)) == "20 July 2023"
-    assert said(Written(2023, 7)) == "July 2023"
-    assert said(Written(2023)) == "2023"
+    assert said(PartialDate(2023, 7, 20)) == "20 July 2023"
+    assert said(PartialDate(2023, 7)) == "July 2023"
+    assert said(PartialDate(2023)) == "2023"
 
 
 def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
@@ -343,7 +343,7 @@ def test_sources_without_a_date_that_can_be_read_are_undated() -> None:
     assert [dot.number for dot in wide.dots] == [1, 2, 3]
 
 
-def verdicts(judged: Judged) -> list[str | None]:
+def verdicts(judged: Verdicts) -> list[str | None]:
     outcomes: dict[Strategy, Outcome] = {"pipeline": Outcome(answer=SAID, judged=judged)}
     shown = content(ANSWERED.model_copy(update={"outcomes": outcomes}))
     sentences = every(shown, texts.Sentence)
@@ -355,9 +355,9 @@ def test_sentences_stand_beside_their_verdicts() -> None:
         "supported", "contradictory", "verdict unreadable", "no factual information",
     ]  # fmt: skip
     # A judge that was never asked, and one that judged fewer sentences than there are.
-    few = Judged(grounding=Grounding(sentences=(SentenceGrounding(grounds=Grounds.SUPPORTED),)))
+    few = Verdicts(grounding=Grounding(sentences=(SentenceGrounding(grounds=Grounds.SUPPORTED),)))
     assert verdicts(few) == ["supported", None, None, None]
-    assert verdicts(Judged()) == [None] * 4
+    assert verdicts(Verdicts()) == [None] * 4
 
 
 def test_a_citation_of_no_source_is_no_link() -> None:

@@ -109,18 +109,9 @@ def test_a_disagreement_that_no_sentence_tells_is_told(answer: Answer) -> None:
 
 
 def test_an_answer_without_evidence_says_so(answer: Answer) -> None:
-    empty = answer.model_copy(
-        update={
-            "evidence": (),
-            "clusters": (),
-            "edges": (),
-            "sentences": (),
-            "problem": "it was cut",
-            "raw": RUNS,
-            "unreadable": ("a", "b"),
-        }
-    )
-    said = str(answer_blocks(empty))
+    nothing = dict.fromkeys(("evidence", "clusters", "edges", "sentences"), ())
+    problem = {"problem": "it was cut", "raw": RUNS, "unreadable": ("a", "b")}
+    said = str(answer_blocks(answer.model_copy(update=nothing | problem)))
     for words in ("No passage.", "No passage was found.", "No answer was written", "a, b", RUNS):
         assert words in said
 

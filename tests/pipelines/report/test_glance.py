@@ -11,6 +11,7 @@ from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.tables.every import all_tables as conflicts_tables
+from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.view import finding as typed
 from pipelines.conflictscore.detection.decisions import detectors
@@ -440,7 +441,7 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
     own = [query("1", old, old), query("2", old, old), query("3", new, old), query("4", new, new)]
     own.append(own[0].model_copy(update={"id": "5", "status": "failed", "error": "too long"}))
     config = {"model": TAGGER, "tagger": TAGGER, "data": {"name": "c.jsonl"}, "judge": LLM}
-    made = typed({"run": own}, conflicts_tables({"run": own}, {}), {"run": config})
+    made = typed({"run": own}, conflicts_tables([Part("run", own)]), {"run": config})
     assert made.ran == "5 queries, c.jsonl"
     assert made.by == "sources read by our-nli (a tagger); answers judged by small-llm"
     assert plain(made.found) == (
