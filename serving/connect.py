@@ -34,10 +34,6 @@ KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
 
 
-def silent(status: str) -> None:
-    """Say nothing of what a server is doing."""
-
-
 @dataclass(frozen=True)
 class Source:
     """Where a role's model is and how to reach it.
@@ -75,13 +71,12 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Resolved:
+class RoleModel:
     """A role's model, found and named, before any server is started.
 
     Attributes:
         identity: Part of every cache key and of every table's provenance.
-        tokenizer: None where the model's folder is not on this machine.
-        folder: The model's folder, where it is on this machine.
+        tokenizer, folder: None where the model's folder is not on this machine.
         served: Endpoints that were given; empty where servers are to be found or started.
     """
 
@@ -91,7 +86,7 @@ class Resolved:
     served: tuple[Endpoint, ...]
 
 
-async def resolve(source: Source) -> Resolved:
+async def resolve(source: Source) -> RoleModel:
     """Find the model of a role. Starts nothing; asks `endpoints` where there are any.
 
     Raises:
@@ -107,7 +102,7 @@ async def resolve(source: Source) -> Resolved:
         engine=f"{engine_version()} {numerics(options)}",
         context=options.max_model_len,
     )
-    return Resolved(identity, ChatTokenizer.from_folder(folder.path), folder, ())
+    return RoleModel(identity, ChatTokenizer.from_folder(folder.path), folder, ())
 
 
 @asynccontextmanager
@@ -117,7 +112,7 @@ async def connect(
     cache: Path | None = None,
     logs: Path | None = None,
     concurrency: int | None = None,
-    on_status: Callable[[str], None] = silent,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
@@ -169,7 +164,7 @@ def numerics(options: EngineOptions) -> str:
 
 
 def backend(
-    resolved: Resolved, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
+    resolved: RoleModel, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own.
 
@@ -182,13 +177,8 @@ def backend(
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
     if shared.wanted():
         return SharedServers(
-            lambda on_spawn: detached.start(
-                model,
-                options,
-                logs=logs,
-                owner=os.getpid(),
-                on_status=on_status,
-                on_spawn=on_spawn,
+            lambda: detached.start(
+                model, options, logs=logs, owner=os.getpid(), on_status=on_status
             )
         )
     if running := detached.find(model.digest, options):
@@ -196,7 +186,7 @@ def backend(
     return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
 
 
-async def _resolve_endpoints(source: Source) -> Resolved:
+async def _resolve_endpoints(source: Source) -> RoleModel:
     key = os.environ.get(KEY_VARIABLE, "")
     answers = [await ask_endpoint(url, key, source.model) for url in source.endpoints]
     first = answers[0]
@@ -208,16 +198,15 @@ async def _resolve_endpoints(source: Source) -> Resolved:
             )
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
     folder, tokenizer = _local_folder(first, source)
-    # How a server computes (number format, quantised cache) cannot be asked, so an answer counts
-    # for the addresses it came from only.
-    engine = f"{first.engine} at {', '.join(sorted(one.url for one in served))}"
     identity = ServedIdentity(
         name=first.name,
         digest=folder.digest if folder is not None else unverified_digest(first),
-        engine=engine,
+        # How a server computes (number format, quantised cache) cannot be asked, so an answer
+        # counts for the addresses it came from only.
+        engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",
         context=first.context,
     )
-    return Resolved(identity, tokenizer, folder, served)
+    return RoleModel(identity, tokenizer, folder, served)
 
 
 def unverified_digest(served: ServedModel) -> str:

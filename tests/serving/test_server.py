@@ -632,14 +632,14 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     smollm2: Model, home: Path
 ) -> None:
     starter = textwrap.dedent("""
-        import sys
+        import asyncio, sys
         from pathlib import Path
         from serving import detached
         from serving.models import Model
         from serving.profile import EngineOptions
         model = Model(name="m", path=Path(sys.argv[1]), digest="d")
         options = EngineOptions.model_validate_json(sys.argv[2])
-        print(detached.start(model, options, home=Path(sys.argv[3]))[0].url)
+        print(asyncio.run(detached.start(model, options, home=Path(sys.argv[3])))[0].url)
     """)
     line = [sys.executable, "-c", starter, str(smollm2.path), SMALL.model_dump_json(), str(home)]
     first = subprocess.run(line, capture_output=True, text=True, check=True, timeout=300)
@@ -670,8 +670,8 @@ def test_a_detached_start_that_fails_says_why(smollm2: Model, home: Path) -> Non
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         with pytest.raises(ServingError, match=f"port {port} .* --port"):
-            detached.start(smollm2, SMALL, port=port, home=home)
+            asyncio.run(detached.start(smollm2, SMALL, port=port, home=home))
     long = SMALL.model_copy(update={"max_model_len": 999999})
     with pytest.raises(ServingError, match="longer than the model's own limit"):
-        detached.start(smollm2, long, home=home)
+        asyncio.run(detached.start(smollm2, long, home=home))
     assert detached.running(home) == []
