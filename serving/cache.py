@@ -10,7 +10,6 @@ import sqlite3
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from serving.database import open_database
@@ -33,11 +32,7 @@ def completion_key(parts: Mapping[str, Any]) -> str:
 
 
 class CompletionCache:
-    """Completions by key.
-
-    Args:
-        path: The database file; made with its folder where it does not exist. A file that SQLite
-            cannot read is set aside as `NAME.damaged-TIME` with a message on standard error.
+    """Completions by key, in a file that is opened by `database.open_database`.
 
     Raises:
         ServingError: The folder or file cannot be written.
@@ -76,10 +71,7 @@ class CompletionCache:
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
         """Store a completion for good. The first one stored under a key stays.
 
-        Args:
-            key: From `completion_key`.
-            model: Digest of the model, so that a user can see or drop one model's answers.
-            value: JSON-serialisable.
+        The model's digest goes with it, so that a user can see or drop one model's answers.
 
         Raises:
             ServingError: The disk is full or the file can no longer be written.
@@ -108,10 +100,5 @@ class CompletionCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

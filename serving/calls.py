@@ -8,7 +8,7 @@ class ServedIdentity:
     """What decides a model's answers apart from the request.
 
     Attributes:
-        name: For people: the model's name.
+        name: The model's name, for people.
         digest: Of the model folder; see `serving.models`.
         engine: Engine, version and numeric type.
         context: Context length in tokens, or None where it is not known.
@@ -22,13 +22,7 @@ class ServedIdentity:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a completion is drawn. The default is greedy.
-
-    Attributes:
-        max_tokens: Most tokens to write.
-        temperature: 0 is greedy.
-        seed: Of the draw; without effect at temperature 0.
-    """
+    """How a completion of at most `max_tokens` is drawn; at temperature 0 greedily, unseeded."""
 
     max_tokens: int
     temperature: float = 0.0

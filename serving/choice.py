@@ -19,7 +19,7 @@ async def label_shares(
     Args:
         labels: Label -> its token ids.
         next_logprobs: Asks the model.
-        depth: Tokens that all the labels have in common and that are behind us.
+        depth: How many tokens, the same in all labels, are behind us.
 
     Returns:
         Label -> share, summing to 1; and the probability in [0, 1] that the unconstrained model

@@ -16,7 +16,7 @@ from serving.cache import CompletionCache, completion_key
 from serving.calls import Sampling, ServedIdentity, Usage
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
-from serving.replies import Choice, Completion, Fitted, Structured
+from serving.replies import Choice, Completion, Excerpt, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 
@@ -173,7 +173,7 @@ class Client:
         max_tokens: int,
         cut: bool,
         name: str,
-    ) -> Fitted:
+    ) -> Excerpt:
         """Make a text fit the context together with the prompt around it.
 
         Args:
@@ -190,13 +190,13 @@ class Client:
             RequestError: It does not fit and may not be cut, or the prompt alone is too long.
         """
         if self.tokenizer is None or self.model.context is None:
-            return Fitted(text, 0, 0)
+            return Excerpt(text, 0, 0)
         text = self.tokenizer.defuse(text)
         tokens = len(self.tokenizer.encode(text))
         room = self.model.context - max_tokens
         needed = self.count(render(text))
         if needed <= room:
-            return Fitted(text, tokens, tokens)
+            return Excerpt(text, tokens, tokens)
         if self.count(render("")) >= room:
             raise RequestError(
                 f"{name} does not fit {self.model.name}: the prompt around it and "
@@ -214,7 +214,7 @@ class Client:
             shorter = self.tokenizer.cut(text, keep)
             excess = self.count(render(shorter)) - room
             if excess <= 0:
-                return Fitted(shorter, tokens, keep)
+                return Excerpt(shorter, tokens, keep)
             keep -= excess
         raise RequestError(
             f"{name} does not fit {self.model.name}: the prompt around it alone fills the context "

@@ -13,15 +13,13 @@ from serving.errors import ServingError
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
+REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
+FOREIGN = "answers, but not as an OpenAI-compatible server does"
+
+
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model answers.
-
-    Attributes:
-        url: Base address of the OpenAI-compatible interface, e.g. "http://127.0.0.1:8000/v1".
-        key: The key that requests must carry.
-        model: Name under which the model is served.
-    """
+    """Where a model answers: base address, e.g. "http://127.0.0.1:8000/v1", key, served name."""
 
     url: str
     key: str
@@ -51,21 +49,16 @@ class ServedModel:
 
 
 def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
-    """Whether an endpoint is healthy, takes its key and serves its model.
-
-    Args:
-        endpoint: Where to ask.
-        timeout_s: Seconds to wait for each of the two replies.
-    """
+    """Whether an endpoint is healthy, takes its key and serves its model; asks for two replies."""
     root = endpoint.url.removesuffix("/v1")
     try:
         with httpx.Client(timeout=timeout_s, trust_env=False, verify=_NO_TLS) as http:
             if http.get(f"{root}/health").status_code != httpx.codes.OK:
                 return False
             reply = http.get(f"{endpoint.url}/models", headers=endpoint.headers)
-            if reply.status_code != httpx.codes.OK:
-                return False
-            return endpoint.model in {one.get("id") for one in reply.json().get("data", [])}
+            return reply.status_code == httpx.codes.OK and endpoint.model in {
+                one.get("id") for one in reply.json().get("data", [])
+            }
     except (httpx.HTTPError, ValueError, AttributeError, TypeError):
         return False
 
@@ -88,8 +81,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         )
     if not _is_url(url):
         raise ServingError(f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1")
-    parts = urlsplit(url)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    parts, headers = urlsplit(url), Endpoint(url, key, "").headers
     try:
         async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
             answer = await client.get(f"{url.rstrip('/')}/models")
@@ -100,10 +92,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             "start it, or leave --endpoint out to have one started"
         ) from error
     if answer.status_code in {401, 403}:
-        raise ServingError(
-            f"the server at {url} refuses the key; set CONTESTED_API_KEY to the one it was "
-            "started with"
-        )
+        raise ServingError(f"the server at {url} {REFUSED}")
     try:
         cards = {card["id"]: card for card in answer.json()["data"]}
     except (ValueError, KeyError, TypeError) as error:

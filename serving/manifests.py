@@ -16,13 +16,9 @@ SUFFIX = ".manifest.json"
 
 
 class Source(BaseModel):
-    """Where a registered model came from.
+    """Where a registered model came from: a `folder` that was added, or a `gguf` file's name.
 
-    Attributes:
-        kind: `folder` for one that was added, `gguf` for one that was unpacked.
-        path: The folder's path, or the GGUF's file name.
-        sha256: Of the GGUF file.
-        dtype: What the weights of a GGUF were saved as.
+    Of a GGUF file also its digest, and what its weights were saved as.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -37,11 +33,9 @@ class Manifest(BaseModel):
     """What was true of a model folder when it was registered.
 
     Attributes:
-        name: The registered name.
         digest: As in `Model`.
-        source: Where it came from.
         created: UTC, ISO 8601.
-        files: Deciding file -> its digest, size and time.
+        files: Of each deciding file, by its name in the folder.
         notes: What a user of the model should know, one sentence each.
     """
 
@@ -98,13 +92,10 @@ def only_one(
 ) -> Iterator[None]:
     """Let one process at a time register a name; the lock goes with the process, however it ends.
 
-    Args:
-        name: The name to be registered.
-        models_dir: Made if it does not exist.
-        on_step: Told when another process has to be waited for.
+    `on_step` is told when another process has to be waited for.
 
     Raises:
-        ServingError: `models_dir` cannot be written to.
+        ServingError: `models_dir`, which is made if it does not exist, cannot be written to.
     """
     try:
         models_dir.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ size and time first, by SHA-256 where those differ.
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,30 +21,12 @@ from serving.folders import (
     FileRecord,
     OnBytes,
     check_folder,
-    deciding_bytes,
     deciding_files,
     digest_of,
     fingerprint,
     sha256_of,
 )
-from serving.home import default_home, default_models_dir
 from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
-
-__all__ = [
-    "Manifest",
-    "Model",
-    "Source",
-    "add",
-    "check_folder",
-    "deciding_bytes",
-    "default_home",
-    "default_models_dir",
-    "find",
-    "import_gguf",
-    "manifest",
-    "registered",
-    "verify",
-]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -78,7 +61,7 @@ def add(
     Args:
         source: The folder.
         name: Letters, digits, `.`, `_`, `-`.
-        models_dir: Where registered models live; made if it does not exist.
+        models_dir: Made if it does not exist.
         on_bytes: Told how many more bytes were hashed.
         replace: Let the name stand for other content from now on.
 
@@ -92,15 +75,10 @@ def add(
     folder, link = source.resolve(), models_dir / name
     with only_one(name, models_dir):
         files = fingerprint(folder, on_bytes)
-        digest = digest_of(files)
         known = read_manifest(name, models_dir)
-        same = known is not None and known.digest == digest
+        same = known is not None and known.digest == digest_of(files)
         if known is not None and not same and not replace:
-            raise ServingError(
-                f"the name '{name}' is taken by another model (from"
-                f" {known.source.path}); choose another name, or let it stand for"
-                " this one: --replace"
-            )
+            raise _taken(known, ", or let it stand for this one: --replace")
         own = link.is_dir() and not link.is_symlink()
         if own and same:
             return find(name, models_dir)
@@ -108,16 +86,7 @@ def add(
             raise ServingError(
                 f"{link} is a folder of its own; choose another name, or move that folder away"
             )
-        write_manifest(
-            models_dir,
-            Manifest(
-                name=name,
-                digest=digest,
-                source=Source(kind="folder", path=str(folder)),
-                created=_now(),
-                files=files,
-            ),
-        )
+        digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
         if not own:
             fresh = models_dir / f".{name}.link"
             fresh.unlink(missing_ok=True)
@@ -134,17 +103,10 @@ def import_gguf(
     dtype: gguf.Dtype = "bfloat16",
     on_step: gguf.OnStep | None = None,
 ) -> Model:
-    """Unpack a GGUF file into a model folder and register it.
+    """Unpack a GGUF file into a model folder, its weights saved as `dtype`, and register it.
 
     Importing the same file under the same name again finds the folder that is there. A folder is
     made beside its final place and renamed, so that a killed import leaves no half-made model.
-
-    Args:
-        file: The GGUF file.
-        name: Letters, digits, `.`, `_`, `-`.
-        models_dir: Where registered models live; made if it does not exist.
-        dtype: What the weights are saved as.
-        on_step: Told what is being done.
 
     Raises:
         ServingError: The file cannot be imported (see `gguf.convert`), the name is not allowed or
@@ -162,10 +124,7 @@ def import_gguf(
                     f"{target} exists but is not registered; move it away, or choose another name"
                 )
             if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
-                raise ServingError(
-                    f"the name '{name}' is taken by another model (from"
-                    f" {known.source.path}); choose another name"
-                )
+                raise _taken(known)
             return find(name, models_dir)
         # Holding the lock, whatever lies there was left by an import that was killed.
         shutil.rmtree(partial, ignore_errors=True)
@@ -175,21 +134,9 @@ def import_gguf(
             if on_step is not None:
                 on_step("computing digests")
             check_folder(partial)
-            files = fingerprint(partial)
-            digest = digest_of(files)
             # The manifest comes first: without its folder it stands for nothing, and is
             # overwritten next time.
-            write_manifest(
-                models_dir,
-                Manifest(
-                    name=name,
-                    digest=digest,
-                    source=source,
-                    created=_now(),
-                    files=files,
-                    notes=tuple(notes),
-                ),
-            )
+            digest = _note(name, models_dir, source, fingerprint(partial), notes)
             partial.rename(target)
         except OSError as error:
             raise ServingError(
@@ -223,15 +170,10 @@ def manifest(name: str, models_dir: Path) -> Manifest:
 
 
 def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Model:
-    """Find a model and make sure that its bytes are those that were registered.
+    """Find a model by its name, or a path to a folder; its bytes are those that were registered.
 
     Sizes and times are compared with the manifest; where they differ the files are hashed again. A
     folder that is not registered is hashed every time.
-
-    Args:
-        name: A registered name, or a path to a folder.
-        models_dir: Where registered models live.
-        on_bytes: Told how many more bytes were hashed.
 
     Raises:
         ServingError: There is no such model, it is refused (see `check_folder`), or it was changed
@@ -270,8 +212,7 @@ def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -
     """Hash a registered model again, whatever the sizes and times say.
 
     Returns:
-        Names of the deciding files whose bytes changed, that vanished or that appeared; empty if
-        the model is as it was added.
+        Names of the deciding files whose bytes changed, that vanished or that appeared.
 
     Raises:
         ServingError: The model is not registered, or a file cannot be read.
@@ -315,6 +256,30 @@ def _check_name(name: str) -> None:
         )
 
 
+def _taken(known: Manifest, otherwise: str = "") -> ServingError:
+    return ServingError(
+        f"the name '{known.name}' is taken by another model (from {known.source.path}); choose"
+        f" another name{otherwise}"
+    )
+
+
+def _note(
+    name: str,
+    models_dir: Path,
+    source: Source,
+    files: dict[str, FileRecord],
+    notes: Sequence[str] = (),
+) -> str:
+    """Writes the manifest of a model that is registered now; gives the model's digest."""
+    digest = digest_of(files)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    content = Manifest(
+        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
+    )
+    write_manifest(models_dir, content)
+    return digest
+
+
 def _unknown(name: str, models_dir: Path) -> str:
     names = ", ".join(model.name for model in registered(models_dir)) or "none yet"
     lying = models_dir / name
@@ -324,7 +289,3 @@ def _unknown(name: str, models_dir: Path) -> str:
         f"there is no model '{name}' in {models_dir} (registered: {names});"
         f" add it: contested models add FOLDER --name {name}"
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -50,33 +50,20 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 # What would lead a server elsewhere: proxies, other hubs, tokens, logging or engine settings that
 # the profile does not show.
-_FOREIGN = frozenset(
-    {
-        "http_proxy",
-        "https_proxy",
-        "all_proxy",
-        "ftp_proxy",
-        "hf_endpoint",
-        "hf_token",
-        "hugging_face_hub_token",
-        "openai_api_key",
-        "contested_api_key",
-        "pythonstartup",
-        "pythonwarnings",
-    }
-)
+_FOREIGN = {
+    *("http_proxy", "https_proxy", "all_proxy", "ftp_proxy"),
+    *("hf_endpoint", "hf_token", "hugging_face_hub_token", "openai_api_key", "contested_api_key"),
+    *("pythonstartup", "pythonwarnings"),
+}
 
 # Where vLLM may write; says nothing of how it runs.
-_PLACES = frozenset({"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"})
+_PLACES = {"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"}
 
 
 def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
     """Keeps this process, and what it starts, offline and silent.
 
     Call it before importing any library that reads these variables, huggingface_hub above all.
-
-    Args:
-        environment: The mapping to change; this process's own unless told otherwise.
     """
     environment.update(OFFLINE)
     _exempt_loopback(environment)
@@ -87,9 +74,6 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Inherited `VLLM_*` settings are dropped too: the profile alone says how an engine runs, so
     that its record in a run folder is the whole truth.
-
-    Args:
-        base: What to start from; this process's environment unless told otherwise.
     """
     kept = {
         name: value
@@ -97,8 +81,7 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
         if name in _PLACES
         or (name.lower() not in _FOREIGN and not name.startswith(("VLLM_", "OTEL_")))
     }
-    kept.update(OFFLINE)
-    kept.update(SERVER)
+    kept |= {**OFFLINE, **SERVER}
     _exempt_loopback(kept)
     return kept
 

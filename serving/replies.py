@@ -11,13 +11,7 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Completion:
-    """A text that the model wrote.
-
-    Attributes:
-        text: As it came.
-        finished: False where it was cut by `max_tokens`.
-        prompt_tokens, completion_tokens: As the server counted.
-    """
+    """A text that the model wrote; `finished` is False where it was cut by `max_tokens`."""
 
     text: str
     finished: bool
@@ -68,14 +62,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A text made to fit the context.
-
-    Attributes:
-        text: The text, or its beginning.
-        tokens: Length of the whole text.
-        kept: Tokens that were kept; equal to `tokens` where nothing was cut.
-    """
+class Excerpt:
+    """A text, or its beginning, that fits the context: `kept` of its `tokens`."""
 
     text: str
     tokens: int

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from serving.endpoint import Endpoint
+from serving.endpoint import FOREIGN, REFUSED, Endpoint
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
     from openai.types import Completion
     from openai.types.chat import ChatCompletion
-    from openai.types.chat.chat_completion import Choice
 
 PATIENCE_S = 900.0
 """How long a request is tried again before the run stops: a large model restarts in minutes."""
@@ -36,10 +35,8 @@ class Answer:
     """What a server replied.
 
     Attributes:
-        text: The message.
         finish_reason: "stop" or "length".
         logprobs: Token id -> log-probability at the first position, where it was asked for.
-        prompt_tokens, completion_tokens: Read and written.
         cached_prefix_tokens: Prompt tokens taken from the prefix cache.
     """
 
@@ -52,11 +49,7 @@ class Answer:
 
 
 class Line:
-    """An open connection to one endpoint, and how many requests are on it.
-
-    Args:
-        endpoint: The server.
-    """
+    """An open connection to one endpoint, and how many requests are on it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -113,9 +106,7 @@ class Line:
 def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
     """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
 
-    Args:
-        lines: At least one.
-        affinity: Equal strings prefer equal servers; empty prefers none.
+    Equal affinities prefer equal servers; an empty one prefers none.
     """
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity:
@@ -204,39 +195,33 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
 
 
 def _foreign(endpoint: Endpoint) -> ServingError:
-    return ServingError(
-        f"the server at {endpoint.url} answers, but not as an OpenAI-compatible server does; "
-        "check --endpoint"
-    )
+    return ServingError(f"the server at {endpoint.url} {FOREIGN}; check --endpoint")
 
 
 def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
     """What a fault that stayed means for the user."""
     import openai
 
-    reason, url = _reason(error), endpoint.url
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    reason = " ".join(str(message or error or type(error).__name__).split())[:300]
+    server = f"the server at {endpoint.url}"
     match error:
         case openai.AuthenticationError() | openai.PermissionDeniedError():
-            return ServingError(
-                f"the server at {url} refuses the key; set CONTESTED_API_KEY to the one it was "
-                "started with"
-            )
+            return ServingError(f"{server} {REFUSED}")
         case openai.NotFoundError():
-            return ServingError(f"the server at {url} knows no model '{endpoint.model}' ({reason})")
+            return ServingError(f"{server} knows no model '{endpoint.model}' ({reason})")
         case openai.APIConnectionError() | openai.InternalServerError() | openai.RateLimitError():
             return ServingError(
-                f"the server at {url} did not answer for {PATIENCE_S / 60:.0f} minutes ({reason}); "
+                f"{server} did not answer for {PATIENCE_S / 60:.0f} minutes ({reason}); "
                 "what was answered is kept: start the same command again"
             )
         case openai.APIStatusError():
             return RequestError(
-                f"the server at {url} refuses the request (status {error.status_code}): {reason}"
+                f"{server} refuses the request (status {error.status_code}): {reason}"
             )
         case _:
-            return ServingError(
-                f"the server at {url} answers, but not as an OpenAI-compatible server does "
-                f"({reason})"
-            )
+            return ServingError(f"{server} {FOREIGN} ({reason})")
 
 
 def _read(completion: "Completion | ChatCompletion") -> Answer:
@@ -247,7 +232,13 @@ def _read(completion: "Completion | ChatCompletion") -> Answer:
     if isinstance(choice, openai.types.CompletionChoice):
         text = choice.text
     else:
-        text, logprobs = choice.message.content or "", _first_logprobs(choice)
+        text = choice.message.content or ""
+        if choice.logprobs is not None and choice.logprobs.content:
+            # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
+            logprobs = {
+                entry.token.removeprefix("token_id:"): entry.logprob
+                for entry in choice.logprobs.content[0].top_logprobs
+            }
     usage = completion.usage
     details = usage.prompt_tokens_details if usage else None
     return Answer(
@@ -258,20 +249,3 @@ def _read(completion: "Completion | ChatCompletion") -> Answer:
         completion_tokens=usage.completion_tokens if usage else 0,
         cached_prefix_tokens=(details.cached_tokens or 0) if details else 0,
     )
-
-
-def _first_logprobs(choice: "Choice") -> dict[str, float] | None:
-    logprobs = choice.logprobs
-    if logprobs is None or not logprobs.content:
-        return None
-    # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
-    return {
-        entry.token.removeprefix("token_id:"): entry.logprob
-        for entry in logprobs.content[0].top_logprobs
-    }
-
-
-def _reason(error: Exception) -> str:
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else None
-    return " ".join(str(message or error or type(error).__name__).split())[:300]

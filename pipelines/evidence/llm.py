@@ -21,7 +21,7 @@ from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client
-from serving.replies import Fitted, Structured
+from serving.replies import Excerpt, Structured
 
 Mode = Literal["choice", "json", "together"]
 
@@ -116,7 +116,7 @@ class LlmLabeller:
         """Most tokens that the reply to one call may have."""
         return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
 
-    def _fit(self, document: Document, claims: Sequence[str]) -> Fitted:
+    def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return self.client.fit(
             document.as_read(),
@@ -126,7 +126,7 @@ class LlmLabeller:
             name=f"document '{document.id}'",
         )
 
-    async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_choice(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
         choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
         return Judgement(
@@ -139,7 +139,7 @@ class LlmLabeller:
             source="llm-choice",
         )
 
-    async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_json(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
         reply = await self.client.structured(
             messages, RelationReply, Sampling(max_tokens=REPLY_TOKENS), affinity=text.text

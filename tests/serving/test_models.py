@@ -15,6 +15,7 @@ import pytest
 
 from serving import folders, gguf, models
 from serving.errors import ServingError
+from serving.home import default_home, default_models_dir
 
 Change = Callable[[Path], object]
 
@@ -169,7 +170,7 @@ def test_digest_is_what_sha256sum_gives(folder: Path, home: Path) -> None:
 def test_hashing_reports_every_byte_once(folder: Path, home: Path) -> None:
     counts: list[int] = []
     models.add(folder, "tiny", home, on_bytes=counts.append)
-    assert sum(counts) == models.deciding_bytes(folder) > 0
+    assert sum(counts) == folders.deciding_bytes(folder) > 0
 
 
 @pytest.mark.parametrize(
@@ -208,7 +209,7 @@ def test_a_new_time_alone_is_hashed_once(folder: Path, home: Path) -> None:
     second: list[int] = []
     models.find("tiny", home, on_bytes=first.append)
     models.find("tiny", home, on_bytes=second.append)
-    assert sum(first) == models.deciding_bytes(folder)
+    assert sum(first) == folders.deciding_bytes(folder)
     assert second == []
 
 
@@ -324,10 +325,10 @@ def test_a_models_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> No
 
 def test_home_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
-    assert models.default_models_dir() == tmp_path / "models"
+    assert default_models_dir() == tmp_path / "models"
     monkeypatch.delenv("CONTESTED_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert models.default_home() == tmp_path / "data" / "contested"
+    assert default_home() == tmp_path / "data" / "contested"
 
 
 # --- what is refused
@@ -395,7 +396,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_folders_that_are_refused(folder: Path, home: Path, kind: str) -> None:
-    models.check_folder(folder)
+    folders.check_folder(folder)
     change, message = REFUSED[kind]
     change(folder)
     with pytest.raises(ServingError, match=message) as caught:
