@@ -83,11 +83,9 @@ def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[
 
 
 def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put the rows of a classifier's output layer into the order of `LABELS`, or start them anew.
+    """Put the rows of a classifier's three outputs into the order of `LABELS`, or start them anew.
 
-    Args:
-        model: With three outputs.
-        before: The `config.json` that it was loaded with.
+    Their order is that of the `config.json` from before.
     """
     import torch
 
@@ -98,15 +96,12 @@ def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
     try:
         own = label_order(before)
     except TaggerError:
-        own = None
+        torch.nn.init.normal_(output.weight, std=getattr(model.config, "initializer_range", 0.02))
+        if output.bias is not None:
+            torch.nn.init.zeros_(output.bias)
+        return
+    rows = [own.index(label) for label in LABELS]
     with torch.no_grad():
-        if own is not None:
-            rows = [own.index(label) for label in LABELS]
-            output.weight.copy_(output.weight[rows])
-            if output.bias is not None:
-                output.bias.copy_(output.bias[rows])
-        else:
-            spread = getattr(model.config, "initializer_range", 0.02)
-            torch.nn.init.normal_(output.weight, std=spread)
-            if output.bias is not None:
-                torch.nn.init.zeros_(output.bias)
+        output.weight.copy_(output.weight[rows])
+        if output.bias is not None:
+            output.bias.copy_(output.bias[rows])

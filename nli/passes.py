@@ -60,8 +60,8 @@ def batches(
 
     Args:
         settings: Epochs, budget, repeats and seed.
-        sources: Source of each pair.
-        lengths: Tokens of each pair.
+        sources: Source of each pair, (n,).
+        lengths: Tokens of each pair, (n,).
 
     Returns:
         Batches of indices into the pairs.

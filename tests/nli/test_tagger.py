@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nli import calibration
-from nli.aggregation import noisy_or
-from nli.calibration import Calibration, softmax
+from nli.aggregation import noisy_or, softmax
+from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
