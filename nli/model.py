@@ -19,8 +19,6 @@ from nli.pairs import Pair
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Encoder", "Precision", "folder_digest"]
-
 Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 
 # Tokens of a batch with its padding. On a CPU small batches stay in its caches: with six layers of
@@ -38,7 +36,6 @@ class Encoder:
     """A sequence classifier with three labels, on one device.
 
     Attributes:
-        folder: Where it was loaded from.
         labels: What logit 0, 1, 2 of the model itself stand for.
         digest: `folder_digest` of its folder.
         max_tokens: Most tokens of one input: premise, hypothesis and special tokens together.
@@ -136,20 +133,19 @@ class Encoder:
         for batch in token_budget_batches([len(ids) for ids, _ in encoded], self._budget):
             scored[batch] = self._forward([encoded[place] for place in batch])
             if not np.isfinite(scored[batch]).all():
-                raise TaggerError(self._not_finite())
+                mend = (
+                    "its weights are damaged, fetch the model again"
+                    if self.precision == "fp32"
+                    else "use --precision fp32, and fetch the model again if that does not help"
+                )
+                raise TaggerError(
+                    f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
+                )
             if on_batch is not None:
                 on_batch(sum(times[place] for place in batch))
         own = [self.labels.index(label) for label in LABELS]
         reordered: NDArray[np.float32] = scored[index][:, own]
         return reordered
-
-    def _not_finite(self) -> str:
-        mend = (
-            "its weights are damaged, fetch the model again"
-            if self.precision == "fp32"
-            else "use --precision fp32, and fetch the model again if that does not help"
-        )
-        return f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
 
     def _encoded(self, pairs: Sequence[Pair]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Token and segment numbers of each pair."""
@@ -188,10 +184,7 @@ class Encoder:
 def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
     """Model and tokenizer of a checked folder, the model in fp32 on the CPU."""
     import torch
-    from transformers import (
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
-    )
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # the command has a bar of its own
@@ -211,9 +204,10 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
             f"{folder} cannot be loaded: {reason(error)}; fetch the model again"
         ) from error
     if missing := sorted(loading["missing_keys"]):
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise TaggerError(
-            f"{folder} lacks weights that its config.json asks for ({missing[0]}"
-            f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}); fetch it again"
+            f"{folder} lacks weights that its config.json asks for ({missing[0]}{more}); fetch it"
+            " again"
         )
     if not tokenizer.is_fast:
         raise TaggerError(f"{folder} has no fast tokenizer; add its tokenizer.json")
@@ -231,10 +225,7 @@ def reason(error: Exception) -> str:
 def _quantised(model: Any) -> Any:
     """Linear layers with int8 weights, a scale per row; inputs are quantised as they come."""
     import torch
-    from torch.ao.quantization import (
-        per_channel_dynamic_qconfig,
-        quantize_dynamic,
-    )
+    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
     with warnings.catch_warnings():
         # Torch means to move this to a package of its own; here nothing can be done about it.
