@@ -23,12 +23,8 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     Longest first: what takes the most memory is tried first, and what is left goes faster than what
     was done, so an estimate of the remaining time errs on the safe side.
 
-    Args:
-        lengths: Tokens of each item, (n,).
-        budget: Most tokens of a batch with its padding: items times the longest of them.
-
     Returns:
-        Places in `lengths`, each in exactly one batch. An item above the budget is alone.
+        Places in `lengths`, (n,), each in exactly one batch. An item above the budget is alone.
     """
     batches: list[list[int]] = []
     width = 0

@@ -86,10 +86,7 @@ def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
 
     Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks (2017), section 4.2. One
     number for all classes, so the order of a pair's probabilities, and with it the label, stays.
-
-    Args:
-        logits: (n, 3) in the order of `LABELS`, of pairs that were not trained on.
-        labels: (n,).
+    The logits, (n, 3), and the labels, (n,), are of pairs that were not trained on.
 
     Raises:
         TaggerError: There are no pairs.
@@ -112,11 +109,8 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
     Zadrozny and Elkan: Transforming Classifier Scores into Accurate Multiclass Probability
     Estimates (2002). Equal probabilities are given their mean. No calibrated probability comes
-    nearer to 0 or 1 than 1 / (n + 2): n pairs cannot show more.
-
-    Args:
-        probabilities: (n, 3) in the order of `LABELS`, of pairs that were not trained on.
-        labels: (n,); labels may be missing among them.
+    nearer to 0 or 1 than 1 / (n + 2): n pairs cannot show more. The probabilities, (n, 3), and the
+    labels, (n,), some of which may not occur, are of pairs that were not trained on.
 
     Raises:
         TaggerError: There are no pairs.
@@ -158,12 +152,9 @@ def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
 def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCurve:
     """Count kept and wrong labels at the confidences that occur, at most 500 of them.
 
-    The lowest and the highest confidence are always among the points; what is left out between
-    makes a threshold chosen from the curve higher, never lower.
-
-    Args:
-        confidences: Of pairs that nothing was fitted on, in [0, 1]; (n,).
-        correct: Whether the label is the gold one; (n,).
+    The lowest and the highest confidence, in [0, 1], are always among the points; what is left out
+    between makes a threshold chosen from the curve higher, never lower. Nothing was fitted on these
+    pairs; `correct` says of each whether its label is the gold one.
     """
     ranked = sorted(zip(confidences, correct, strict=True), reverse=True)
     points: list[RiskPoint] = []

@@ -22,12 +22,6 @@ def new_cross_encoder(
     The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
     outputs are not the three labels, each known by its name, gets a new output layer.
 
-    Args:
-        encoder: Folder of an encoder, or of an earlier tagger.
-        max_tokens: Longest pair to read, within what the encoder reads.
-        dropout: Of hidden states, in [0, 1).
-        seed: For the weights of a new classifier.
-
     Raises:
         TaggerError: The folder holds no encoder that can be used, or one whose dropout is not set
             in this way.

@@ -53,18 +53,10 @@ class TrainingSettings(BaseModel):
 def batches(
     settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
 ) -> list[list[int]]:
-    """All batches of a training run, in the order in which they are trained on.
+    """All batches of a training run, as indices of pairs, in the order in which they are trained on.
 
-    Every pass shuffles anew. The pairs of one batch are of about one length, and the batches come
-    in random order.
-
-    Args:
-        settings: Epochs, budget, repeats and seed.
-        sources: Source of each pair, (n,).
-        lengths: Tokens of each pair, (n,).
-
-    Returns:
-        Batches of indices into the pairs.
+    Every pass shuffles anew. The pairs of one batch are of about one length, in tokens, and the
+    batches come in random order.
     """
     rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
     by_source: dict[str, list[int]] = defaultdict(list)

@@ -63,13 +63,10 @@ def train(
         pairs: What it learns from.
         dev: What it is watched by; it is never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
-            label order, the settings and the validation curve.
+            label order, the settings and the validation curve, which is returned.
         teacher: What another model gives to `pairs`, (n, 3).
         on_progress: Told after every batch.
         on_evaluation: Told of every point of the curve.
-
-    Returns:
-        The validation curve.
 
     Raises:
         TaggerError: No pairs, a label that no pair has, an encoder that cannot be used, or a folder

@@ -8,7 +8,6 @@ class ServedIdentity:
     """What decides a model's answers apart from the request.
 
     Attributes:
-        name: The model's name, for people.
         digest: Of the model folder; see `serving.models`.
         engine: Engine, version and numeric type.
         context: Context length in tokens, or None where it is not known.
@@ -31,13 +30,11 @@ class Sampling:
 
 @dataclass
 class Usage:
-    """What the calls of a client have cost so far.
+    """What the calls of a client have cost so far, in requests and the servers' tokens.
 
     Attributes:
-        calls: Requests that a server answered.
         saved_calls: Requests answered from the cache, or by an equal request in flight.
         retries: Requests sent again after a passing fault.
-        prompt_tokens, completion_tokens: Read and written by the server.
         cached_prefix_tokens: Prompt tokens that the server took from its prefix cache.
     """
 

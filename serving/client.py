@@ -55,7 +55,7 @@ class Client:
         self._backend = backend
         self._places = asyncio.Semaphore(concurrency)
         self._repeat = 0
-        self._in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self._in_flight: dict[str, asyncio.Task[Completion]] = {}
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
         self._asking_ids = asyncio.Lock()
@@ -156,7 +156,7 @@ class Client:
         request = {"embeddings": digest_of(vectors), **asdict(sampling)}
         if pattern is not None:
             request["structured_outputs"] = {"regex": pattern}
-        return Completion.of(await self._reply(request, "", vectors))
+        return await self._reply(request, "", vectors)
 
     def count(self, messages: Sequence[Message]) -> int:
         """Prompt tokens of a request; estimated at four characters each without a tokenizer."""
@@ -222,11 +222,7 @@ class Client:
         )
 
     def repeated(self, repeat: int) -> "Client":
-        """The same model asked anew: a client that shares everything but the answers.
-
-        Args:
-            repeat: Number of the draw; 0 is the first.
-        """
+        """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
         again = copy(self)
         again._repeat = repeat
         again.usage = Usage()
@@ -247,7 +243,7 @@ class Client:
         affinity: str,
     ) -> Completion:
         request = {"messages": self._defused(messages), **asdict(sampling), **extra}
-        return Completion.of(await self._reply(request, affinity))
+        return await self._reply(request, affinity)
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
@@ -266,8 +262,7 @@ class Client:
         if begun:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
-        reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"]
+        found = (await self._reply(request, affinity)).logprobs or {}
         return {token: found[str(token)] for token in tokens}
 
     def _decode(self, ids: Sequence[int]) -> str:
@@ -293,7 +288,7 @@ class Client:
 
     async def _reply(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
-    ) -> dict[str, Any]:
+    ) -> Completion:
         """The reply from the cache, from an equal request in flight, or from a server."""
         parts = {
             "model": self.model.digest,
@@ -306,7 +301,7 @@ class Client:
         stored = self._cache.get(key)
         if stored is not None:
             self.usage.saved_calls += 1
-            return stored
+            return Completion(**stored)
         if key in self._in_flight:
             self.usage.saved_calls += 1
         else:
@@ -316,24 +311,26 @@ class Client:
         # Shielded: an example that is given up must not take the answer from another that waits.
         return await asyncio.shield(self._in_flight[key])
 
-    def _landed(self, key: str, task: asyncio.Task[dict[str, Any]]) -> None:
+    def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
         if not task.cancelled():
             task.exception()  # marks it as seen where nobody waits any more
 
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
-    ) -> dict[str, Any]:
+    ) -> Completion:
         self._check_length(request, vectors)
+
+        def count_retry() -> None:
+            self.usage.retries += 1
+
         async with self._places:
-            lines = await self._connected()
-
-            def count_retry() -> None:
-                self.usage.retries += 1
-
+            endpoints = await self._backend.endpoints()
+            if not self._lines:
+                self._lines.extend(Line(endpoint) for endpoint in endpoints)
             answer = await ask(
                 _body(request, vectors),
-                lines,
+                self._lines,
                 affinity=affinity,
                 recover=self._backend.recover,
                 on_retry=count_retry,
@@ -348,15 +345,8 @@ class Client:
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
-        reply = asdict(answer)
-        self._cache.put(key, self.model.digest, reply)
-        return reply
-
-    async def _connected(self) -> list[Line]:
-        endpoints = await self._backend.endpoints()
-        if not self._lines:
-            self._lines.extend(Line(endpoint) for endpoint in endpoints)
-        return self._lines
+        self._cache.put(key, self.model.digest, asdict(answer))
+        return answer
 
     def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
         if self.tokenizer is None or self.model.context is None:

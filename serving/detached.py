@@ -42,11 +42,8 @@ class State(BaseModel):
     """What a detached server says of itself.
 
     Attributes:
-        model, digest: Name and digest of the model it serves.
-        options: Digest of the engine options.
-        engine: The engine and its version.
-        pid: The process that holds the servers.
-        started: When that process began, in seconds since the epoch.
+        digest, options: Digests of the model it serves and of the engine options.
+        pid, started: The process that holds the servers, and when it began, in epoch seconds.
         urls, keys: Base address and key of each replica.
         logs: Folder of their logs.
         owner: The process that it runs for; None if it runs until it is stopped.
@@ -115,11 +112,6 @@ def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[
     """The endpoints, those that answer, of a detached server of exactly this model and options.
 
     One that runs for another process is passed over: it may end at any time.
-
-    Args:
-        digest: The model's digest.
-        options: The engine options wanted.
-        home: Where state files are kept; `default_home()` if None.
     """
     for state in running(home):
         same = (state.digest, state.options) == (digest, options.digest()) and _same_engine(state)
@@ -150,9 +142,6 @@ async def start(
         logs: Folder of the servers' logs; `home`/logs if None.
         owner: The process it ends with; None for a server that runs until it is stopped.
         on_status: Called with a few words whenever the start reaches a new stage.
-
-    Returns:
-        The endpoints, once they answer.
 
     Raises:
         ServingError: It cannot be started.
@@ -193,12 +182,9 @@ async def start(
 def stop(
     model: str | None = None, home: Path | None = None, *, owner: int | None = None
 ) -> list[State]:
-    """Stops detached servers, waits until they are gone, and says which they were.
+    """Stops detached servers (of a model, or all), waits for their end, and says which they were.
 
-    Args:
-        model: Name of the model whose servers are to stop; all if None.
-        home: Where state files are kept; `default_home()` if None.
-        owner: Stop those that run for this process, in place of those that run for none.
+    They are those that run for the process `owner`, or those that run for none.
     """
     chosen = [
         state

@@ -64,12 +64,7 @@ def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
 
 
 async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedModel:
-    """Ask an OpenAI-compatible server which model it serves.
-
-    Args:
-        url: Base URL, ending in /v1.
-        key: API key; may be empty for a server that wants none.
-        model: The one wanted, where the server has several.
+    """Ask an OpenAI-compatible server (a URL that ends in /v1) which model it serves, or for one.
 
     Raises:
         ServingError: No answer, a refused key, an unknown model, or no such server.

@@ -68,13 +68,10 @@ class FileRecord(BaseModel):
 def check_folder(path: Path) -> None:
     """Refuse what is not a safe, complete, local model folder.
 
-    Args:
-        path: The folder; a string with one slash that names no folder is taken for a hub name.
-
     Raises:
-        ServingError: The path does not exist or looks like a hub name; the weights are pickles, cut
-            short or not there; a shard, `config.json` or `tokenizer.json` is missing or broken; the
-            folder asks for its own Python code to be run (`auto_map`).
+        ServingError: The path does not exist or looks like a hub name (one slash); the weights are
+            pickles, cut short or not there; a shard, `config.json` or `tokenizer.json` is missing
+            or broken; the folder asks for its own Python code to be run (`auto_map`).
     """
     if not path.is_dir():
         raise ServingError(_no_folder(path))
@@ -97,7 +94,7 @@ def check_folder(path: Path) -> None:
         read_object(path / "tokenizer.json")
         _check_shards(path, weights)
         for file in weights:
-            _check_header(file)
+            read_header(file)
     except OSError as error:
         raise ServingError(f"the model folder {path} cannot be read: {error}") from error
 
@@ -172,6 +169,37 @@ def read_object(file: Path) -> dict[str, Any]:
     return value
 
 
+def read_header(file: Path) -> tuple[dict[str, Any], int]:
+    """The tensors of a whole safetensors file, by name, and the byte where their data begin.
+
+    It is 8 bytes of length, then JSON that says what each tensor is, then their data.
+
+    Raises:
+        ServingError: The file is something else, cut short or broken.
+    """
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        first = stream.read(8)
+        if first == b"version ":
+            raise ServingError(
+                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
+            )
+        length = int.from_bytes(first, "little")
+        if len(first) < 8 or length > min(size - 8, _LONGEST_HEADER):
+            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
+        try:
+            tensors: dict[str, Any] = json.loads(stream.read(length))
+            tensors.pop("__metadata__", None)
+            expected = 8 + length + max(each["data_offsets"][1] for each in tensors.values())
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
+    if expected != size:
+        raise ServingError(
+            f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
+        )
+    return tensors, 8 + length
+
+
 def _no_folder(path: Path) -> str:
     if path.is_file():
         if path.suffix == ".gguf":
@@ -216,28 +244,4 @@ def _check_shards(path: Path, weights: list[Path]) -> None:
         raise ServingError(
             f"{path} has weights in shards ({min(present)}) but no"
             " model.safetensors.index.json; fetch it"
-        )
-
-
-def _check_header(file: Path) -> None:
-    """Read what a safetensors file says of itself: 8 bytes of length, then JSON of all tensors."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        start = stream.read(8)
-        if start == b"version ":
-            raise ServingError(
-                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
-            )
-        length = int.from_bytes(start, "little")
-        if len(start) < 8 or length > min(size - 8, _LONGEST_HEADER):
-            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
-        try:
-            header = json.loads(stream.read(length))
-            header.pop("__metadata__", None)
-            expected = 8 + length + max(each["data_offsets"][1] for each in header.values())
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
-    if expected != size:
-        raise ServingError(
-            f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
         )

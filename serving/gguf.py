@@ -95,16 +95,10 @@ def check_gguf(file: Path) -> None:
 def convert(
     file: Path, folder: Path, dtype: Dtype = "bfloat16", on_step: OnStep | None = None
 ) -> list[str]:
-    """Unpack a GGUF file into a model folder.
+    """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
     The same file, dtype and library versions give the same bytes. It needs about three times the
     unpacked size in memory.
-
-    Args:
-        file: A GGUF of an architecture that transformers can read (Llama, Gemma 3, Qwen, ...).
-        folder: An empty folder to write into.
-        dtype: What the weights are saved as.
-        on_step: Told what is being done.
 
     Returns:
         What a user of the model should know, one sentence each; often nothing.
@@ -123,8 +117,8 @@ def convert(
     go_offline()
     say("loading transformers")
     try:
-        with _quiet():
-            return _convert(file, folder, dtype, say)
+        _be_quiet()
+        return _convert(file, folder, dtype, say)
     except (ServingError, MemoryError):
         raise
     except ImportError as error:
@@ -272,24 +266,13 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     return notes
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' progress bars and warnings off the terminal."""
+def _be_quiet() -> None:
+    """Keeps transformers' progress bars and warnings off the terminal from now on."""
     from transformers.utils import logging
 
-    reader = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
-    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
-    tqdm = getattr(reader, "tqdm", None)
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    if tqdm is not None:
+    reader: Any = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
+    if hasattr(reader, "tqdm"):
         # This one bar does not ask transformers' own switch.
-        reader.tqdm = functools.partial(tqdm, disable=True)  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-        if tqdm is not None:
-            reader.tqdm = tqdm  # type: ignore[attr-defined]
+        reader.tqdm = functools.partial(reader.tqdm, disable=True)

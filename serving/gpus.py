@@ -48,12 +48,7 @@ def any_gpu() -> bool:
 
 
 def assign(replicas: int, each: int, least_gib: float | None) -> list[str]:
-    """The value of `CUDA_VISIBLE_DEVICES` for each replica of a model.
-
-    Args:
-        replicas: Servers of the model.
-        each: GPUs per server.
-        least_gib: Memory that each GPU must have, in GiB.
+    """The value of `CUDA_VISIBLE_DEVICES` for each replica, which takes `each` GPUs of `least_gib`.
 
     Raises:
         ServingError: There are too few GPUs, or one of them is too small.

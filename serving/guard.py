@@ -57,9 +57,7 @@ class _Signals:
 def run(command: list[str], grace_s: float) -> int:
     """Runs the command until it ends or the guard is to end it; gives the exit code, 0 to 255.
 
-    Args:
-        command: Program and arguments.
-        grace_s: Seconds between TERM and KILL.
+    Between TERM and KILL it is given `grace_s` seconds.
     """
     parent = os.getppid()
     libc = ctypes.CDLL(None, use_errno=True)

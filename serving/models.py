@@ -37,7 +37,6 @@ class Model:
 
     Attributes:
         name: What it is registered as; the folder's own name if it is not registered.
-        path: The folder.
         digest: SHA-256 (hex) over the sorted names and digests of its files; `folders.digest_of`.
     """
 
@@ -56,18 +55,12 @@ def add(
 ) -> Model:
     """Register a model folder under a name, by a link; the folder itself stays as it is.
 
-    Adding the same content again is no error; the link then points to the folder given last.
-
-    Args:
-        source: The folder.
-        name: Letters, digits, `.`, `_`, `-`.
-        models_dir: Made if it does not exist.
-        on_bytes: Told how many more bytes were hashed.
-        replace: Let the name stand for other content from now on.
+    Adding the same content again is no error; the link then points to the folder given last. With
+    `replace`, the name stands for other content from now on.
 
     Raises:
         ServingError: The folder is refused (see `check_folder`), the name is not allowed or taken,
-            or `models_dir` cannot be written to.
+            or `models_dir`, which is made if it does not exist, cannot be written to.
     """
     _check_name(name)
     source = source.expanduser()

@@ -101,10 +101,8 @@ class EngineOptions(BaseModel):
 class Roles(BaseModel):
     """Names of the models, as registered with `contested models add`, that play each role.
 
-    Attributes:
-        generator: Writes answers.
-        judge: Splits responses into claims and judges claims against documents.
-        embedder, tagger, salience: Models of parts that do not talk to a server; may be missing.
+    The generator writes answers; the judge splits responses into claims and judges them against
+    documents. The other parts do not talk to a server and may be missing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

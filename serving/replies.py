@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
@@ -11,33 +11,30 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Completion:
-    """A text that the model wrote; `finished` is False where it was cut by `max_tokens`."""
+    """A text that the model wrote, as the cache keeps it.
+
+    Attributes:
+        finish_reason: "stop", or "length" where it was cut by `max_tokens`.
+        logprobs: Token id -> log-probability at the first position, where it was asked for.
+        cached_prefix_tokens: Prompt tokens taken from the server's prefix cache.
+    """
 
     text: str
-    finished: bool
-    prompt_tokens: int
-    completion_tokens: int
+    finish_reason: str
+    logprobs: Mapping[str, float] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_prefix_tokens: int = 0
 
-    @classmethod
-    def of(cls, reply: Mapping[str, Any]) -> Self:
-        """A completion from the fields of `serving.requests.Answer`, as the cache keeps them."""
-        return cls(
-            text=reply["text"],
-            finished=reply["finish_reason"] == "stop",
-            prompt_tokens=reply["prompt_tokens"],
-            completion_tokens=reply["completion_tokens"],
-        )
+    @property
+    def finished(self) -> bool:
+        """Whether it ends where the model wanted it to."""
+        return self.finish_reason == "stop"
 
 
 @dataclass(frozen=True)
 class Structured(Generic[Schema]):
-    """A JSON reply.
-
-    Attributes:
-        value: The reply as the schema's model; None where it could not be read.
-        raw: The reply as it came.
-        problem: Why `value` is None, in one line.
-    """
+    """A JSON reply: as the schema's model and raw, or why it could not be read, in one line."""
 
     value: Schema | None
     raw: str

@@ -2,17 +2,17 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from serving.endpoint import FOREIGN, REFUSED, Endpoint
 from serving.errors import RequestError, ServingError
+from serving.replies import Completion
 
 if TYPE_CHECKING:
     import openai
     from openai import AsyncOpenAI
-    from openai.types import Completion
+    from openai.types import Completion as TextCompletion
     from openai.types.chat import ChatCompletion
 
 PATIENCE_S = 900.0
@@ -28,24 +28,6 @@ STANDARD_FIELDS = frozenset(
     {"messages", "max_tokens", "temperature", "seed", "logprobs", "response_format"}
 )
 """Fields of OpenAI's own interface; the rest is vLLM's and travels as `extra_body`."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a server replied.
-
-    Attributes:
-        finish_reason: "stop" or "length".
-        logprobs: Token id -> log-probability at the first position, where it was asked for.
-        cached_prefix_tokens: Prompt tokens taken from the prefix cache.
-    """
-
-    text: str
-    finish_reason: str
-    logprobs: dict[str, float] | None
-    prompt_tokens: int
-    completion_tokens: int
-    cached_prefix_tokens: int
 
 
 class Line:
@@ -68,7 +50,7 @@ class Line:
             http_client=openai.DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
         )
 
-    async def send(self, request: dict[str, Any]) -> Answer:
+    async def send(self, request: dict[str, Any]) -> Completion:
         """Send one request, once.
 
         Raises:
@@ -77,7 +59,7 @@ class Line:
         """
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
-        completion: Completion | ChatCompletion
+        completion: TextCompletion | ChatCompletion
         self.in_flight += 1
         try:
             if "prompt_embeds" in request:
@@ -122,7 +104,7 @@ async def ask(
     affinity: str,
     recover: Callable[[Endpoint], Awaitable[None]],
     on_retry: Callable[[], None],
-) -> Answer:
+) -> Completion:
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, a timeout.
 
     Args:
@@ -224,7 +206,7 @@ def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
             return ServingError(f"{server} {FOREIGN} ({reason})")
 
 
-def _read(completion: "Completion | ChatCompletion") -> Answer:
+def _read(completion: "TextCompletion | ChatCompletion") -> Completion:
     import openai
 
     choice = completion.choices[0]
@@ -241,7 +223,7 @@ def _read(completion: "Completion | ChatCompletion") -> Answer:
             }
     usage = completion.usage
     details = usage.prompt_tokens_details if usage else None
-    return Answer(
+    return Completion(
         text=text,
         finish_reason=choice.finish_reason,
         logprobs=logprobs,

@@ -289,7 +289,7 @@ async def start_all(
     port: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[LocalServer]:
-    """Starts all replicas of a model at the same time.
+    """Starts all replicas of a model at the same time, each on its share of the machine.
 
     Args:
         model: What to serve.

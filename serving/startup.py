@@ -124,10 +124,7 @@ class Progress:
 def explain(path: Path, offset: int, code: int | None) -> str:
     """Why a start failed: the remedy, then the log's lines that matter, in one line.
 
-    Args:
-        path: The log.
-        offset: Where in the log, in bytes, this start begins.
-        code: The exit code; None if the server still runs.
+    The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
     text = _from(path, offset).decode(errors="replace")
     lines = _that_matter(text)

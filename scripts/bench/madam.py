@@ -275,7 +275,8 @@ class OneByOne:
         self.usage.prompt_tokens += read_tokens
         self.usage.completion_tokens += len(reply)
         text = self._tokenizer.decode(reply, skip_special_tokens=True)
-        return Completion(text, len(reply) < sampling.max_tokens, read_tokens, len(reply))
+        why = "stop" if len(reply) < sampling.max_tokens else "length"
+        return Completion(text, why, None, read_tokens, len(reply))
 
 
 async def hold(question: Question, by: Panel, settings: DebateSettings) -> Debate:
