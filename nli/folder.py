@@ -15,18 +15,9 @@ from nli.labels import label_order
 CALIBRATION = "calibration.json"
 
 DECIDING = (
-    "*.safetensors",
-    "*.safetensors.index.json",
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "*.model",
-    CALIBRATION,
+    *("*.safetensors", "*.safetensors.index.json", "config.json", CALIBRATION),
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.txt", "vocab.json", "merges.txt", "*.model"),
 )
 """Patterns of the files that decide a tagger's answers."""
 

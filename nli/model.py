@@ -59,19 +59,18 @@ class Encoder:
     def load(
         cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
     ) -> Self:
-        """Load a cross-encoder folder.
+        """Load a cross-encoder folder, as `save_pretrained` writes it, with safetensors.
 
         Args:
-            folder: As sentence-transformers' `CrossEncoder.save` or transformers' `save_pretrained`
-                writes it, with safetensors.
+            folder: See `folder.check_folder`.
             precision: `auto` is bf16 where the processor computes in it natively, fp16 on a GPU
                 without bf16, fp32 elsewhere. `int8` (CPU only) quantises the linear layers'
                 weights, and their inputs as they come.
             device: `cpu`, `cuda`, `cuda:1`, ...; the first GPU, or the CPU where there is none.
 
         Raises:
-            TaggerError: The folder is refused (see `folder.check_folder`) or transformers cannot
-                read it; the device is not there or not fit for the precision.
+            TaggerError: The folder is refused or transformers cannot read it; the device is not
+                there or not fit for the precision.
         """
         config = check_folder(folder)
         import torch
@@ -107,15 +106,11 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs.
+        """Score pairs, (n,), none of more than `max_tokens` tokens; `on_batch` is told how many more.
 
         Equal pairs are scored once; batches hold pairs of about equal length. The result of a pair
         does not depend on where it stands, and on which others are there only by the rounding of
         the precision.
-
-        Args:
-            pairs: (n,), none of more than `max_tokens` tokens.
-            on_batch: Told how many more of the pairs are done.
 
         Returns:
             (n, 3), in the order of `LABELS` whatever the model's own order is.

@@ -53,7 +53,7 @@ class TrainingSettings(BaseModel):
 def batches(
     settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
 ) -> list[list[int]]:
-    """All batches of a training run, as indices of pairs, in the order in which they are trained on.
+    """All batches of a training run, as indices of pairs, in the order of training.
 
     Every pass shuffles anew. The pairs of one batch are of about one length, in tokens, and the
     batches come in random order.

@@ -87,17 +87,14 @@ class Tagger:
         *,
         rationale: bool = False,
     ) -> list[Tag]:
-        """Tag pairs. Equal pairs are scored once; their order does not matter.
+        """Tag pairs, (n,), in their order. Equal pairs are scored once.
 
         Args:
-            pairs: (n,).
+            pairs: Their order has no effect on a tag.
             on_progress: Told how many more of the pairs are done; 0 while rationales are narrowed.
             rationale: Narrow the deciding window down to a sentence, for the labels support and
                 refute: each sentence of the window is scored alone, in one further batch, and the
                 one in which the label is most probable is named. Probabilities stay as they were.
-
-        Returns:
-            (n,), in the order of the pairs.
 
         Raises:
             TaggerError: A premise or hypothesis is blank, or a hypothesis does not fit.

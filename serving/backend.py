@@ -16,19 +16,11 @@ class Backend(Protocol):
     """The endpoints of one model. They are reached for only when the cache has no answer."""
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """Endpoints that answer now; starts servers at the first call.
-
-        Raises:
-            ServingError: None can be had.
-        """
+        """Endpoints that answer now; starts servers at the first call. ServingError: none can be had."""
         ...
 
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait until an endpoint that failed may be asked again.
-
-        Raises:
-            ServingError: It will not come back.
-        """
+        """Wait until an endpoint that failed may be asked again. ServingError: it will not come back."""
         ...
 
     async def close(self) -> None:

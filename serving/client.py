@@ -174,17 +174,16 @@ class Client:
         cut: bool,
         name: str,
     ) -> Excerpt:
-        """Make a text fit the context together with the prompt around it.
+        """Make a text fit the context together with the prompt that `render` makes around it.
+
+        Without a tokenizer or a known context length, it is the whole text.
 
         Args:
             text: What may be cut.
             render: Makes the messages around the text.
             max_tokens: Room to leave for the reply.
             cut: Whether the text may be cut; its beginning is kept.
-            name: For the error: what the text is.
-
-        Returns:
-            The text that fits. Without a tokenizer or a known context length, the whole text.
+            name: What the text is, for errors.
 
         Raises:
             RequestError: It does not fit and may not be cut, or the prompt alone is too long.

@@ -18,6 +18,7 @@ from serving.command import engine_version
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
+from serving.offline import LOOPBACK
 from serving.profile import EngineOptions, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
@@ -27,8 +28,6 @@ Role = Literal["generator", "judge"]
 
 DEFAULT_CONCURRENCY = 128
 """Requests in flight per server where the profile leaves `max_num_seqs` to vLLM."""
-
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
@@ -40,7 +39,6 @@ class Source:
 
     Attributes:
         profile: Names the model and its engine options.
-        role: "generator", "judge", ...
         models_dir: Where models are registered.
         model: A registered name or folder in place of the profile's.
         endpoints: Base URLs of servers that are already there, all with the same model; empty to
@@ -153,14 +151,9 @@ def default_cache() -> Path:
 
 def numerics(options: EngineOptions) -> str:
     """The engine options that can change an answer, for cache keys and provenance."""
-    parts: list[str] = [options.dtype]
-    if options.quantization:
-        parts.append(options.quantization)
-    if options.kv_cache_dtype != "auto":
-        parts.append(f"kv {options.kv_cache_dtype}")
-    if options.max_num_seqs == 1 and not options.prefix_caching:
-        parts.append("strict")
-    return " ".join(parts)
+    cache = "" if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}"
+    strict = "strict" if options.max_num_seqs == 1 and not options.prefix_caching else ""
+    return " ".join(filter(None, [options.dtype, options.quantization, cache, strict]))
 
 
 def backend(
@@ -198,24 +191,18 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
             )
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
     folder, tokenizer = _local_folder(first, source)
+    # Of weights that are elsewhere only what the server says is known: one that is given others
+    # under the same name and address is not noticed. Tables show that.
+    told = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
     identity = ServedIdentity(
         name=first.name,
-        digest=folder.digest if folder is not None else unverified_digest(first),
+        digest=folder.digest if folder is not None else f"unverified-{told}",
         # How a server computes (number format, quantised cache) cannot be asked, so an answer
         # counts for the addresses it came from only.
         engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",
         context=first.context,
     )
     return RoleModel(identity, tokenizer, folder, served)
-
-
-def unverified_digest(served: ServedModel) -> str:
-    """Stands for the digest of weights that are elsewhere: only what the server says of them.
-
-    A server that is given other weights under the same name and address is not noticed. It begins
-    with "unverified" so that tables show what it is.
-    """
-    return "unverified-" + hashlib.sha256(f"{served.name} {served.root}".encode()).hexdigest()
 
 
 def _local_folder(
@@ -230,7 +217,7 @@ def _local_folder(
     if here and (Path(served.root) / "tokenizer.json").is_file():
         folder = models.find(served.root, source.models_dir)
         return folder, ChatTokenizer.from_folder(folder.path)
-    registered = {model.name: model for model in models.registered(source.models_dir)}
-    if served.name in registered:
-        return None, ChatTokenizer.from_folder(registered[served.name].path)
+    for model in models.registered(source.models_dir):
+        if model.name == served.name:
+            return None, ChatTokenizer.from_folder(model.path)
     return None, None

@@ -20,28 +20,13 @@ OnBytes = Callable[[int], None]
 """Told how many more bytes were hashed, for a progress bar."""
 
 DECIDING = (
-    "*.safetensors",
-    "*.index.json",
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "tokenizer.model",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "merges.txt",
-    "vocab.json",
-    "vocab.txt",
-    "chat_template*.jinja",
-    "chat_template*.json",
-    "additional_chat_templates/*.jinja",
-    "adapter_config.json",
-    "preprocessor_config.json",
-    "processor_config.json",
+    *("*.safetensors", "*.index.json", "config.json", "generation_config.json"),
+    *("tokenizer.json", "tokenizer_config.json", "tokenizer.model"),
+    *("special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json", "vocab.txt"),
+    *("chat_template*.jinja", "chat_template*.json", "additional_chat_templates/*.jinja"),
+    *("adapter_config.json", "preprocessor_config.json", "processor_config.json"),
     # What sentence-transformers adds to an embedder.
-    "modules.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
+    *("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"),
     "*_Pooling/config.json",
 )
 """Patterns, relative to the folder, of the files that decide a model's answers."""

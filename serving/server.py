@@ -61,9 +61,6 @@ class LocalServer:
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
         restarts: When to restart and when to give up.
         program: Makes the command for a port, in place of vLLM's.
-
-    Attributes:
-        failure: Why the server was given up; None as long as it was not.
     """
 
     def __init__(

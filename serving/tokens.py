@@ -112,30 +112,29 @@ class ChatTokenizer:
             ServingError: The template refuses them (some know no system role).
         """
         try:
-            text: str = self._compiled.render(
-                messages=list(messages),
-                add_generation_prompt=True,
-                **self.special,
-                **TEMPLATE_ARGUMENTS,
+            return str(
+                self._compiled.render(
+                    messages=list(messages),
+                    add_generation_prompt=True,
+                    **self.special,
+                    **TEMPLATE_ARGUMENTS,
+                )
             )
         except TemplateError as error:
             message = f"the model's chat template refuses the messages: {error}"
             raise ServingError(message) from error
-        return text
 
     def count(self, messages: Sequence[Message]) -> int:
         """Number of prompt tokens of a chat request."""
-        return len(self.tokenizer.encode(self.render(messages), add_special_tokens=False).ids)
+        return len(self.encode(self.render(messages)))
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text, without special tokens around it."""
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=False)
-        return text
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=False))
 
     def cut(self, text: str, tokens: int) -> str:
         """The longest beginning of the text that is at most `tokens` tokens long."""
