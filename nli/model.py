@@ -106,7 +106,7 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs, (n,), none of more than `max_tokens` tokens; `on_batch` is told how many more.
+        """Score pairs, (n,); `on_batch` is told how many more of them are done.
 
         Equal pairs are scored once; batches hold pairs of about equal length. The result of a pair
         does not depend on where it stands, and on which others are there only by the rounding of
@@ -116,8 +116,8 @@ class Encoder:
             (n, 3), in the order of `LABELS` whatever the model's own order is.
 
         Raises:
-            TaggerError: A pair is too long: nothing is cut off silently. A logit is not a finite
-                number: the precision overflows, or the weights are damaged.
+            TaggerError: A pair is longer than `max_tokens`: nothing is cut off silently. A logit is
+                not a finite number: the precision overflows, or the weights are damaged.
         """
         if not pairs:
             return np.zeros((0, len(LABELS)), dtype=np.float32)

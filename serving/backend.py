@@ -13,19 +13,20 @@ Server = TypeVar("Server", LocalServer, Endpoint)
 
 
 class Backend(Protocol):
-    """The endpoints of one model. They are reached for only when the cache has no answer."""
+    """The endpoints of one model. They are reached for only when the cache has no answer.
+
+    Raises:
+        ServingError: An endpoint cannot be had, or will not come back.
+    """
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """Endpoints that answer now; starts servers at the first call. ServingError: none can be had."""
-        ...
+        """Endpoints that answer now; starts servers at the first call."""
 
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait until an endpoint that failed may be asked again. ServingError: it will not come back."""
-        ...
+        """Wait until an endpoint that failed may be asked again."""
 
     async def close(self) -> None:
         """Stop what this backend started."""
-        ...
 
 
 class _Start(Generic[Server]):
