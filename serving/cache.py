@@ -8,7 +8,8 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -40,15 +41,10 @@ class CompletionCache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with self._told("opened for writing", "name another file with --cache"):
             self._database = open_database(
                 path, SCHEMA, name="the cache", loss="completions will be asked again"
             )
-        except (OSError, sqlite3.OperationalError) as error:
-            raise ServingError(
-                f"the cache {path} cannot be opened for writing ({error}); "
-                "name another file with --cache"
-            ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
         """The stored completion, or None.
@@ -56,16 +52,11 @@ class CompletionCache:
         Raises:
             ServingError: The file cannot be read: it is another program's, or damaged.
         """
-        try:
-            row = self._database.execute(
-                "SELECT value FROM completions WHERE key = ?", (key,)
-            ).fetchone()
-            value: dict[str, Any] | None = json.loads(row[0]) if row is not None else None
-        except (sqlite3.Error, ValueError) as error:
-            raise ServingError(
-                f"the cache {self.path} cannot be read ({error}); move it away, or name another "
-                "file with --cache"
-            ) from error
+        value: dict[str, Any] | None = None
+        with self._told("read", "move it away, or name another file with --cache"):
+            query = "SELECT value FROM completions WHERE key = ?"
+            if row := self._database.execute(query, (key,)).fetchone():
+                value = json.loads(row[0])
         return value
 
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
@@ -76,16 +67,21 @@ class CompletionCache:
         Raises:
             ServingError: The disk is full or the file can no longer be written.
         """
+        row = (key, model, json.dumps(value, ensure_ascii=False), time.time())
+        remedy = (
+            "free some space or name another file with --cache, then start again: nothing stored "
+            "is lost"
+        )
+        with self._told("written", remedy), self._database:
+            self._database.execute("INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)", row)
+
+    @contextmanager
+    def _told(self, what: str, remedy: str) -> Iterator[None]:
         try:
-            with self._database:
-                self._database.execute(
-                    "INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)",
-                    (key, model, json.dumps(value, ensure_ascii=False), time.time()),
-                )
-        except sqlite3.Error as error:
+            yield
+        except (OSError, sqlite3.Error, json.JSONDecodeError) as error:
             raise ServingError(
-                f"the cache {self.path} cannot be written ({error}); free some space or name "
-                "another file with --cache, then start again: nothing stored is lost"
+                f"the cache {self.path} cannot be {what} ({error}); {remedy}"
             ) from error
 
     def __len__(self) -> int:

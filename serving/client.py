@@ -13,10 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
-from serving.calls import Sampling, ServedIdentity, Usage
+from serving.calls import Choice, Completion, Excerpt, Sampling, ServedIdentity, Structured, Usage
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
-from serving.replies import Choice, Completion, Excerpt, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 

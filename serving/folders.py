@@ -96,7 +96,7 @@ def deciding_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in deciding_files(folder).values())
 
 
-def fingerprint(folder: Path, on_bytes: OnBytes | None = None) -> dict[str, FileRecord]:
+def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, FileRecord]:
     """Hash every deciding file of a folder.
 
     Raises:
@@ -125,15 +125,14 @@ def digest_of(files: Mapping[str, FileRecord]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def sha256_of(file: Path, on_bytes: OnBytes | None = None) -> str:
+def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
     """SHA-256 (hex) of a file, read in chunks of 1 MiB."""
     digest = hashlib.sha256()
     chunk = memoryview(bytearray(_CHUNK))
     with file.open("rb", buffering=0) as stream:
         while length := stream.readinto(chunk):
             digest.update(chunk[:length])
-            if on_bytes is not None:
-                on_bytes(length)
+            on_bytes(length)
     return digest.hexdigest()
 
 

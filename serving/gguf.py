@@ -92,9 +92,7 @@ def check_gguf(file: Path) -> None:
         raise ServingError(f"{file} is not a GGUF file; give one that ends in .gguf")
 
 
-def convert(
-    file: Path, folder: Path, dtype: Dtype = "bfloat16", on_step: OnStep | None = None
-) -> list[str]:
+def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
     The same file, dtype and library versions give the same bytes. It needs about three times the
@@ -107,7 +105,6 @@ def convert(
         ServingError: The file cannot be read or lacks weights, or a library is missing.
     """
     check_gguf(file)
-    say = on_step or (lambda _: None)
     for library in ("gguf", "accelerate", "torch", "transformers"):
         if importlib.util.find_spec(library) is None:
             raise ServingError(
@@ -178,13 +175,10 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     from transformers.integrations.gguf.reader import read_gguf_metadata
     from transformers.utils.quantization_config import GgufConfig
 
-    where = {
-        "pretrained_model_name_or_path": str(file.parent),
-        "gguf_file": file.name,
-        "local_files_only": True,
-    }
+    where = {"gguf_file": file.name, "local_files_only": True}
     say("unpacking the weights")
     packed, loading = AutoModelForCausalLM.from_pretrained(
+        str(file.parent),
         **where,
         dtype=getattr(torch, dtype),
         quantization_config=GgufConfig(dequantize=True),
@@ -213,7 +207,7 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     plain.save_pretrained(folder)
 
     say("saving the tokenizer")
-    tokenizer = AutoTokenizer.from_pretrained(**where)
+    tokenizer = AutoTokenizer.from_pretrained(str(file.parent), **where)
     described, _ = read_gguf_metadata(str(file))
     notes = _mend_tokenizer(tokenizer, described)
     tokenizer.model_max_length = plain.config.max_position_embeddings
@@ -234,12 +228,9 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     kind = described.get("tokenizer.ggml.model")
     split = described.get("tokenizer.ggml.pre", "default")
     if kind == "gpt2" and split == "smollm":
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Digits(individual_digits=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
-        )
+        digits = pre_tokenizers.Digits(individual_digits=True)
+        rest = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
     elif kind == "gpt2" and split not in _KNOWN_SPLITS:
         notes.append(
             f"Its way of splitting text ('{split}') is not known here; tokens may differ"

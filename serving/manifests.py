@@ -88,7 +88,7 @@ def write_manifest(models_dir: Path, content: Manifest) -> None:
 
 @contextmanager
 def only_one(
-    name: str, models_dir: Path, on_step: Callable[[str], None] | None = None
+    name: str, models_dir: Path, on_step: Callable[[str], None] = lambda _: None
 ) -> Iterator[None]:
     """Let one process at a time register a name; the lock goes with the process, however it ends.
 
@@ -109,8 +109,7 @@ def only_one(
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if on_step is not None:
-                on_step(f"waiting for another process that is making '{name}'")
+            on_step(f"waiting for another process that is making '{name}'")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

@@ -50,7 +50,7 @@ def add(
     name: str,
     models_dir: Path,
     *,
-    on_bytes: OnBytes | None = None,
+    on_bytes: OnBytes = lambda _: None,
     replace: bool = False,
 ) -> Model:
     """Register a model folder under a name, by a link; the folder itself stays as it is.
@@ -94,7 +94,7 @@ def import_gguf(
     models_dir: Path,
     *,
     dtype: gguf.Dtype = "bfloat16",
-    on_step: gguf.OnStep | None = None,
+    on_step: gguf.OnStep = lambda _: None,
 ) -> Model:
     """Unpack a GGUF file into a model folder, its weights saved as `dtype`, and register it.
 
@@ -124,8 +124,7 @@ def import_gguf(
         try:
             partial.mkdir()
             notes = gguf.convert(file, partial, dtype, on_step)
-            if on_step is not None:
-                on_step("computing digests")
+            on_step("computing digests")
             check_folder(partial)
             # The manifest comes first: without its folder it stands for nothing, and is
             # overwritten next time.
@@ -162,7 +161,7 @@ def manifest(name: str, models_dir: Path) -> Manifest:
     return known
 
 
-def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Model:
+def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> Model:
     """Find a model by its name, or a path to a folder; its bytes are those that were registered.
 
     Sizes and times are compared with the manifest; where they differ the files are hashed again. A
@@ -201,7 +200,7 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Mod
     return Model(name, folder, known.digest)
 
 
-def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -> list[str]:
+def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> list[str]:
     """Hash a registered model again, whatever the sizes and times say.
 
     Returns:
@@ -214,7 +213,7 @@ def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -
     return _differences(known.files, fingerprint(model.path, on_bytes))
 
 
-def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes | None) -> Model:
+def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
     path = Path(name).expanduser()
     if not path.exists() and "/" not in name:
         raise ServingError(_unknown(name, models_dir))
@@ -227,18 +226,14 @@ def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes | None) -> Model
 
 
 def _as_registered(folder: Path, known: Manifest) -> bool:
-    seen = {name: file.stat() for name, file in deciding_files(folder).items()}
-    return {name: (state.st_size, state.st_mtime_ns) for name, state in seen.items()} == {
-        name: (record.size, record.mtime_ns) for name, record in known.files.items()
-    }
+    states = {name: file.stat() for name, file in deciding_files(folder).items()}
+    seen = {name: (state.st_size, state.st_mtime_ns) for name, state in states.items()}
+    return seen == {name: (file.size, file.mtime_ns) for name, file in known.files.items()}
 
 
 def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> list[str]:
-    return [
-        name
-        for name in sorted({*before, *now})
-        if name not in before or name not in now or before[name].sha256 != now[name].sha256
-    ]
+    old, new = ({(name, file.sha256) for name, file in files.items()} for files in (before, now))
+    return sorted({name for name, _ in old ^ new})
 
 
 def _check_name(name: str) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from serving.calls import Completion
 from serving.endpoint import FOREIGN, REFUSED, Endpoint
 from serving.errors import RequestError, ServingError
-from serving.replies import Completion
 
 if TYPE_CHECKING:
     import openai

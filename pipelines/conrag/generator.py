@@ -17,9 +17,8 @@ from pipelines.conrag.answer import AnswerSentence, Evidence
 from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.stance import Stance
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Sampling, Structured
 from serving.client import Client
-from serving.replies import Structured
 
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192

@@ -17,9 +17,8 @@ from pipelines.conrag.policies import unmarked
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Sampling, Structured
 from serving.client import Client
-from serving.replies import Structured
 
 
 class PlainSentence(BaseModel):

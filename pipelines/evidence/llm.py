@@ -19,9 +19,8 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
-from serving.replies import Excerpt, Structured
 
 Mode = Literal["choice", "json", "together"]
 

@@ -34,11 +34,10 @@ from pipelines.madam_rag.transcript import Debate
 from pipelines.prompts import Prompt
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.calls import Sampling, Usage
+from serving.calls import Completion, Sampling, Usage
 from serving.client import Client
 from serving.connect import Source, resolve
 from serving.errors import ServingError
-from serving.replies import Completion
 from serving.tokens import TEMPLATE_ARGUMENTS, Message
 
 PEER, OURS = "transformers", "ours"
