@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration
-from nli.aggregation import aggregate
+from nli.aggregation import aggregate, softmax
 from nli.batching import distinct
-from nli.calibration import Calibration, softmax
+from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder, Precision

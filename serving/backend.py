@@ -9,7 +9,7 @@ from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.server import LocalServer
 
-Server = TypeVar("Server", LocalServer, Endpoint)
+Server = TypeVar("Server")
 
 
 class Backend(Protocol):
