@@ -104,11 +104,7 @@ def folder_digest(folder: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """The same without the calibration: what a calibration belongs to.
-
-    Raises:
-        TaggerError: A file cannot be read.
-    """
+    """The same without the calibration: what a calibration belongs to."""
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 

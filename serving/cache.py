@@ -33,11 +33,7 @@ def completion_key(parts: Mapping[str, Any]) -> str:
 
 
 class CompletionCache:
-    """Completions by key, in a file that is opened by `database.open_database`.
-
-    Raises:
-        ServingError: The folder or file cannot be written.
-    """
+    """Completions by key, in a file that is opened by `open_database`; faults are ServingErrors."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,11 +43,7 @@ class CompletionCache:
             )
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The stored completion, or None.
-
-        Raises:
-            ServingError: The file cannot be read: it is another program's, or damaged.
-        """
+        """The stored completion, or None."""
         value: dict[str, Any] | None = None
         with self._told("read", "move it away, or name another file with --cache"):
             query = "SELECT value FROM completions WHERE key = ?"
@@ -63,9 +55,6 @@ class CompletionCache:
         """Store a completion for good. The first one stored under a key stays.
 
         The model's digest goes with it, so that a user can see or drop one model's answers.
-
-        Raises:
-            ServingError: The disk is full or the file can no longer be written.
         """
         row = (key, model, json.dumps(value, ensure_ascii=False), time.time())
         remedy = (

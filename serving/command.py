@@ -68,11 +68,7 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
 
 
 def command(model: Model, options: EngineOptions, port: int) -> list[str]:
-    """The whole command that serves a model.
-
-    Raises:
-        ServingError: vLLM is not installed.
-    """
+    """The whole command that serves a model. Raises ServingError if vLLM is not installed."""
     if importlib.util.find_spec("vllm") is None:
         engine_version()
         raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")

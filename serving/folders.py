@@ -97,11 +97,7 @@ def deciding_bytes(folder: Path) -> int:
 
 
 def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, FileRecord]:
-    """Hash every deciding file of a folder.
-
-    Raises:
-        ServingError: A file cannot be read.
-    """
+    """Hash every deciding file of a folder. Raises ServingError where one cannot be read."""
     records = {}
     try:
         for name, file in deciding_files(folder).items():
@@ -137,11 +133,7 @@ def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file.
-
-    Raises:
-        ServingError: There is no such file, or it holds no JSON object.
-    """
+    """The JSON object in a file. Raises ServingError where there is none."""
     if not file.is_file():
         raise ServingError(f"{file.parent} has no {file.name}; the model folder is not complete")
     try:

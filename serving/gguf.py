@@ -78,11 +78,7 @@ def packaged(package: str) -> Iterator[Path]:
 
 
 def check_gguf(file: Path) -> None:
-    """Refuse what is not a GGUF file, by its first bytes.
-
-    Raises:
-        ServingError: There is no such file, it cannot be read, or it is something else.
-    """
+    """Refuse, by a ServingError, what is not a GGUF file by its first bytes, or cannot be read."""
     try:
         with file.open("rb") as stream:
             magic = stream.read(4)

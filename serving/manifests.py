@@ -50,11 +50,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(name: str, models_dir: Path) -> Manifest | None:
-    """The manifest of a name, or None if there is none.
-
-    Raises:
-        ServingError: It is damaged or cannot be read.
-    """
+    """The manifest of a name, or None. Raises ServingError if it is damaged or cannot be read."""
     file = models_dir / f"{name}{SUFFIX}"
     try:
         return Manifest.model_validate_json(file.read_bytes())
@@ -67,11 +63,7 @@ def read_manifest(name: str, models_dir: Path) -> Manifest | None:
 
 
 def write_manifest(models_dir: Path, content: Manifest) -> None:
-    """Write a manifest in one step: it is there as a whole or not at all.
-
-    Raises:
-        ServingError: `models_dir` cannot be written to.
-    """
+    """Write a manifest in one step, whole or not at all. Raises ServingError where it cannot."""
     file = models_dir / f"{content.name}{SUFFIX}"
     fresh = models_dir / f".{content.name}.{os.getpid()}{SUFFIX}"
     try:

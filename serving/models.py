@@ -150,11 +150,7 @@ def registered(models_dir: Path) -> list[Model]:
 
 
 def manifest(name: str, models_dir: Path) -> Manifest:
-    """The manifest of a registered model.
-
-    Raises:
-        ServingError: There is no model of that name, or its manifest is damaged.
-    """
+    """The manifest of a registered model. Raises ServingError for others, or a damaged one."""
     known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
     if known is None:
         raise ServingError(_unknown(name, models_dir))

@@ -159,11 +159,7 @@ class Profile(BaseModel):
         return self
 
     def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs.
-
-        Raises:
-            ServingError: The profile has no engine of that name.
-        """
+        """How the engine of a model runs. Raises ServingError for a model of no engine."""
         if model not in self.engines:
             raise ServingError(
                 f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"

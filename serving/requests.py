@@ -51,12 +51,7 @@ class Line:
         )
 
     async def send(self, request: dict[str, Any]) -> Completion:
-        """Send one request, once.
-
-        Raises:
-            openai.APIError: As the client library tells it.
-            ServingError: The reply is no completion.
-        """
+        """Send one request, once. Raises APIErrors, or ServingError for a reply that is no completion."""
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
         completion: TextCompletion | ChatCompletion
@@ -152,11 +147,7 @@ async def ask(
 
 
 async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
-    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize).
-
-    Raises:
-        ServingError: The server has no such service.
-    """
+    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize), else a ServingError."""
     import httpx
 
     url = endpoint.url.removesuffix("/v1") + "/tokenize"

@@ -7,7 +7,7 @@ import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -42,6 +42,7 @@ class Restarts:
     most: int = 4
 
 
+@dataclass(eq=False)
 class LocalServer:
     """One vLLM server that this process owns, on the loopback address and behind a random key.
 
@@ -52,39 +53,28 @@ class LocalServer:
         async with LocalServer(model, options, Path("logs/judge.log")) as server:
             print(server.endpoint.url)
 
-    Args:
-        model: What to serve.
-        options: How to run it.
+    Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
         environment: Variables for the server on top of `server_environment()`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        restarts: When to restart and when to give up.
         program: Makes the command for a port, in place of vLLM's.
+        failure: Why the server was given up; None as long as it was not.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        options: EngineOptions,
-        log_path: Path,
-        *,
-        port: int | None = None,
-        environment: Mapping[str, str] | None = None,
-        on_status: Callable[[str], None] = lambda _: None,
-        restarts: Restarts | None = None,
-        program: Callable[[int], Sequence[str]] | None = None,
-    ) -> None:
-        self.model = model
-        self.options = options
-        self.log_path = log_path
+    model: Model
+    options: EngineOptions
+    log_path: Path
+    _: KW_ONLY
+    port: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    on_status: Callable[[str], None] = lambda _: None
+    restarts: Restarts = Restarts()
+    program: Callable[[int], Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
         self.failure: ServingError | None = None
-        self._port = port
         self._key = secrets.token_urlsafe(32)
-        self._environment = environment or {}
-        self._say = on_status
-        self._restarts = restarts or Restarts()
-        self._program = program or (lambda port: command(model, options, port))
         self._reserved: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -102,11 +92,7 @@ class LocalServer:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where the server answers.
-
-        Raises:
-            ServingError: It was not started.
-        """
+        """Where the server answers. Raises ServingError if it was not started."""
         return Endpoint(f"http://{HOST}:{self._bound_port()}/v1", self._key, self.model.name)
 
     @property
@@ -120,7 +106,7 @@ class LocalServer:
         Raises:
             ServingError: It cannot be started; the message has the reason and a remedy.
         """
-        self._reserved = _reserve(self._port)
+        self._reserved = _reserve(self.port)
         try:
             process = await self._launch()
         except BaseException:
@@ -177,7 +163,8 @@ class LocalServer:
         Raises:
             ServingError: The process cannot start or ended, or the time is up.
         """
-        line = self._program(self._bound_port())
+        port = self._bound_port()
+        line = self.program(port) if self.program else command(self.model, self.options, port)
         environment = server_environment() | {
             "VLLM_API_KEY": self._key,
             **({} if self.options.on_gpus else threads(self.options.cpu_threads)),
@@ -186,7 +173,7 @@ class LocalServer:
             **({"TORCH_COMPILE_DISABLE": "1"} if self.options.enforce_eager else {}),
             "VLLM_ENGINE_READY_TIMEOUT_S": str(int(self.options.start_timeout_s) + 1),
             **self.options.environment,
-            **self._environment,
+            **self.environment,
         }
         try:
             self.log_path.parent.mkdir(parents=True, exist_ok=True)
@@ -210,13 +197,13 @@ class LocalServer:
 
     async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
         progress = Progress(self.log_path, self._log_offset)
-        self._say("starting")
+        self.on_status("starting")
         deadline = time.monotonic() + self.options.start_timeout_s
         while True:
             ready = await self._answers()
             # After asking: what came before the answer is not left out.
             for stage in progress.news():
-                self._say(stage)
+                self.on_status(stage)
             if ready:
                 break
             if process.returncode is not None:
@@ -233,7 +220,7 @@ class LocalServer:
             await asyncio.sleep(0.2)
         self._healthy_since = time.monotonic()
         self._settled.set()
-        self._say("ready")
+        self.on_status("ready")
 
     async def _answers(self) -> bool:
         """Whether the server is healthy and ours: it takes our key and names our model."""
@@ -241,7 +228,7 @@ class LocalServer:
 
     async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
         """Restarts the server after each crash until it fails too often."""
-        rules, failures = self._restarts, 0
+        rules, failures = self.restarts, 0
         while True:
             code = await process.wait()
             self._settled.clear()
@@ -254,7 +241,7 @@ class LocalServer:
                     self._give_up(f"failed {failures} times in a row and is given up: {reason}")
                     return
                 pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
-                self._say(f"crashed (exit code {code}), restarting in {pause:g} s")
+                self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
                 await asyncio.sleep(pause)
                 try:
                     process = await self._launch()
