@@ -136,11 +136,7 @@ def fit_learned(windows: Sequence[ArrayLike], labels: Sequence[Label]) -> Coeffi
 def aggregate(
     name: Aggregation, window_probabilities: ArrayLike, coefficients: Coefficients | None = None
 ) -> Floats:
-    """Join windows by the aggregation of this name; see the functions.
-
-    Raises:
-        ValueError: `learned` without coefficients.
-    """
+    """Join windows by the aggregation of this name; `learned` needs its coefficients."""
     if name != "learned":
         return (maximum if name == "maximum" else noisy_or)(window_probabilities)
     if coefficients is None:

@@ -199,11 +199,7 @@ def read(folder: Path) -> Calibration | None:
 
 
 def write(folder: Path, calibration: Calibration) -> None:
-    """Store a calibration beside the weights, in one step, and note which weights these are.
-
-    Raises:
-        TaggerError: The folder cannot be written to.
-    """
+    """Store a calibration beside the weights, in one step, with the digest of these weights."""
     file = folder / CALIBRATION
     stored = calibration.model_copy(update={"weights": weights_digest(folder)})
     try:

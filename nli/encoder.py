@@ -77,10 +77,7 @@ def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[
 
 
 def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put the rows of a classifier's three outputs into the order of `LABELS`, or start them anew.
-
-    Their order is that of the `config.json` from before.
-    """
+    """Put a classifier's three outputs into the order of `LABELS`, or start them anew."""
     import torch
 
     architectures = before.get("architectures") or [""]

@@ -241,11 +241,7 @@ def most_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def device_of(name: str | None) -> "torch.device":
-    """The device of that name; without one the first GPU, or the CPU where there is none.
-
-    Raises:
-        TaggerError: The name is no device, or there is no such GPU.
-    """
+    """The named device, or the first GPU, or the CPU. TaggerError for one not there."""
     import torch
 
     if name is None:

@@ -111,12 +111,9 @@ class Tagger:
     def read(
         self, pairs: Sequence[Pair], on_progress: Callable[[float], None] | None = None
     ) -> list[Reading]:
-        """Score every window of every pair; what a calibration is fitted on.
+        """Score every window of every pair; what a calibration is fitted on. Raises as `tag`.
 
         `on_progress` is told which further share, in [0, 1], of all windows is done.
-
-        Raises:
-            TaggerError: A premise or hypothesis is blank, or a hypothesis does not fit.
         """
         spans = self._windows(pairs)
         flat = [

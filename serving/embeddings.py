@@ -74,11 +74,7 @@ def rounded(values: Vectors, dtype: str) -> Vectors:
 
 
 def digest_of(vectors: Vectors) -> str:
-    """SHA-256 hex of the vectors and their shape.
-
-    Raises:
-        ValueError: They are no matrix, or hold what is no number.
-    """
+    """SHA-256 hex of the vectors and their shape. ValueError for what is no matrix of numbers."""
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError(f"embeddings are a matrix of finite numbers, not {vectors.shape}")
     data = np.ascontiguousarray(vectors, dtype="<f4")

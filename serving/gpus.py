@@ -19,10 +19,7 @@ class Gpu:
 
 
 def visible() -> list[Gpu] | None:
-    """The GPUs that this process may use, in order; None where they cannot be asked for.
-
-    An empty list says that there are none: no driver, or `CUDA_VISIBLE_DEVICES` hides them.
-    """
+    """The GPUs that this process may use, in order; None where they cannot be asked for."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return None if Path("/dev/nvidiactl").exists() else []

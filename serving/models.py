@@ -33,12 +33,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 @dataclass(frozen=True)
 class Model:
-    """A model folder whose bytes are known.
-
-    Attributes:
-        name: What it is registered as; the folder's own name if it is not registered.
-        digest: SHA-256 (hex) over the sorted names and digests of its files; `folders.digest_of`.
-    """
+    """A model folder whose bytes are known: its registered name or its own, and digest."""
 
     name: str
     path: Path

@@ -51,7 +51,7 @@ class Line:
         )
 
     async def send(self, request: dict[str, Any]) -> Completion:
-        """Send one request, once. Raises APIErrors, or ServingError for a reply that is no completion."""
+        """Send one request, once. ServingError: the reply is no completion."""
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
         completion: TextCompletion | ChatCompletion
@@ -81,10 +81,7 @@ class Line:
 
 
 def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
-    """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
-
-    Equal affinities prefer equal servers; an empty one prefers none.
-    """
+    """The affinity's own server, unless it is clearly busier than the idlest."""
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity:
         return idlest

@@ -101,11 +101,7 @@ class LocalServer:
         return self._process.pid if self._process else None
 
     async def start(self) -> None:
-        """Starts the server and returns when it answers.
-
-        Raises:
-            ServingError: It cannot be started; the message has the reason and a remedy.
-        """
+        """Starts the server and returns when it answers; a ServingError says why not."""
         self._reserved = _reserve(self.port)
         try:
             process = await self._launch()
@@ -128,11 +124,7 @@ class LocalServer:
         self._give_up("was stopped")
 
     async def wait_ready(self) -> None:
-        """Returns as soon as the server answers; at once if it never stopped answering.
-
-        Raises:
-            ServingError: The server was given up or stopped.
-        """
+        """Returns as soon as the server answers. ServingError if it was given up or stopped."""
         while True:
             await self._settled.wait()
             if self.failure is not None:
@@ -158,11 +150,7 @@ class LocalServer:
         self._settled.set()
 
     async def _launch(self) -> asyncio.subprocess.Process:
-        """Starts the process under its guard and waits for the first answer.
-
-        Raises:
-            ServingError: The process cannot start or ended, or the time is up.
-        """
+        """Starts the process under its guard and waits for the first answer."""
         port = self._bound_port()
         line = self.program(port) if self.program else command(self.model, self.options, port)
         environment = server_environment() | {

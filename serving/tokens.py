@@ -106,11 +106,7 @@ class ChatTokenizer:
         return re.compile("|".join(map(re.escape, longest_first)))
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt text that the chat template makes of the messages.
-
-        Raises:
-            ServingError: The template refuses them (some know no system role).
-        """
+        """The prompt text that the chat template makes; some templates refuse system turns."""
         try:
             return str(
                 self._compiled.render(
