@@ -148,24 +148,17 @@ def _fit(
 ) -> None:
     # Heavy, and needed only where a model is trained.
     from datasets import Dataset, disable_progress_bars
+    from sentence_transformers import cross_encoder
     from sentence_transformers.base.evaluation import BaseEvaluator
     from sentence_transformers.base.sampler import DefaultBatchSampler
-    from sentence_transformers.cross_encoder import (
-        CrossEncoderTrainer,
-        CrossEncoderTrainingArguments,
-    )
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
     from transformers.utils import logging
 
     disable_progress_bars()
     logging.disable_progress_bar()
-    model = new_cross_encoder(
-        settings.encoder,
-        max_tokens=settings.max_tokens,
-        dropout=settings.dropout,
-        seed=settings.seed,
-    )
+    how = settings.model_dump(include={"max_tokens", "dropout", "seed"})
+    model = new_cross_encoder(settings.encoder, **how)
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
     every = max(1, len(plan) // settings.evaluations)
@@ -179,7 +172,7 @@ def _fit(
         def __len__(self) -> int:
             return len(plan)
 
-    class PlannedTrainer(CrossEncoderTrainer):  # type: ignore[misc]  # no type hints
+    class PlannedTrainer(cross_encoder.CrossEncoderTrainer):  # type: ignore[misc]  # no type hints
         # Not as an argument of the trainer: it keeps its arguments in every checkpoint.
         def get_batch_sampler(self, dataset: Any, **options: Any) -> PlannedBatches:
             return PlannedBatches(dataset, **options)
@@ -216,7 +209,7 @@ def _fit(
     precision = native_precision(place)
     trainer = PlannedTrainer(
         model=model,
-        args=CrossEncoderTrainingArguments(
+        args=cross_encoder.CrossEncoderTrainingArguments(
             output_dir=str(out / CHECKPOINTS),
             num_train_epochs=1,
             learning_rate=settings.learning_rate,
@@ -303,10 +296,7 @@ def targets(pairs: Pairs, teacher: Shares | None, weight: float) -> list[int] | 
     if teacher is None:
         return hard
     return [
-        [
-            weight * probability + (1 - weight) * (label == number)
-            for number, probability in enumerate(soft)
-        ]
+        [weight * share + (1 - weight) * (label == number) for number, share in enumerate(soft)]
         for label, soft in zip(hard, teacher, strict=True)
     ]
 

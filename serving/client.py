@@ -74,7 +74,7 @@ class Client:
             RequestError: The messages do not fit the context, or the server refuses them.
             ServingError: No server can be had.
         """
-        return await self._complete(messages, sampling, {}, affinity)
+        return await self._reply(self._request(messages, sampling), affinity)
 
     async def structured(
         self,
@@ -93,12 +93,8 @@ class Client:
             RequestError, ServingError: As `chat`.
         """
         form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
-        completion = await self._complete(
-            messages,
-            sampling,
-            {"response_format": {"type": "json_schema", "json_schema": form}},
-            affinity,
-        )
+        wanted = {"response_format": {"type": "json_schema", "json_schema": form}}
+        completion = await self._reply(self._request(messages, sampling) | wanted, affinity)
         try:
             return Structured(schema.model_validate_json(completion.text), completion.text)
         except ValidationError as error:
@@ -195,12 +191,13 @@ class Client:
         needed = self.count(render(text))
         if needed <= room:
             return Excerpt(text, tokens, tokens)
+        full = RequestError(
+            f"{name} does not fit {self.model.name}: the prompt around it and "
+            f"{max_tokens:,} tokens for the reply alone fill the context of "
+            f"{self.model.context:,} tokens; raise max_model_len in the profile"
+        )
         if self.count(render("")) >= room:
-            raise RequestError(
-                f"{name} does not fit {self.model.name}: the prompt around it and "
-                f"{max_tokens:,} tokens for the reply alone fill the context of "
-                f"{self.model.context:,} tokens; raise max_model_len in the profile"
-            )
+            raise full
         if not cut:
             raise RequestError(
                 f"{name} is too long for {self.model.name}: the prompt has {needed:,} tokens, "
@@ -214,10 +211,7 @@ class Client:
             if excess <= 0:
                 return Excerpt(shorter, tokens, keep)
             keep -= excess
-        raise RequestError(
-            f"{name} does not fit {self.model.name}: the prompt around it alone fills the context "
-            f"of {self.model.context:,} tokens; raise max_model_len in the profile"
-        )
+        raise full
 
     def repeated(self, repeat: int) -> "Client":
         """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
@@ -233,25 +227,14 @@ class Client:
         await asyncio.gather(*(line.close() for line in self._lines))
         await self._backend.close()
 
-    async def _complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        extra: Mapping[str, Any],
-        affinity: str,
-    ) -> Completion:
-        request = {"messages": self._defused(messages), **asdict(sampling), **extra}
-        return await self._reply(request, affinity)
+    def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
+        return {"messages": self._defused(messages), **asdict(sampling)}
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
     ) -> dict[int, float]:
         """Log-probabilities of some tokens as the next ones of a reply that begins so."""
-        request: dict[str, Any] = {
-            "messages": self._defused(messages),
-            "max_tokens": 1,
-            "temperature": 0.0,
-            "seed": 0,
+        request = self._request(messages, Sampling(max_tokens=1)) | {
             "logprobs": True,
             "logprob_token_ids": tokens,
             "allowed_token_ids": tokens,
@@ -288,14 +271,8 @@ class Client:
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
     ) -> Completion:
         """The reply from the cache, from an equal request in flight, or from a server."""
-        parts = {
-            "model": self.model.digest,
-            "engine": self.model.engine,
-            "template": TEMPLATE_ARGUMENTS,
-            "request": request,
-            "repeat": self._repeat,
-        }
-        key = completion_key(parts)
+        parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
+        key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         stored = self._cache.get(key)
         if stored is not None:
             self.usage.saved_calls += 1

@@ -15,17 +15,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from serving import gguf
+from serving import folders, gguf
 from serving.errors import ServingError
-from serving.folders import (
-    FileRecord,
-    OnBytes,
-    check_folder,
-    deciding_files,
-    digest_of,
-    fingerprint,
-    sha256_of,
-)
+from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
 from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -104,7 +96,7 @@ def import_gguf(
     gguf.check_gguf(file)
     target, partial = models_dir / name, models_dir / f".{name}.partial"
     with only_one(name, models_dir, on_step):
-        source = Source(kind="gguf", path=file.name, sha256=sha256_of(file), dtype=dtype)
+        source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file), dtype=dtype)
         known = read_manifest(name, models_dir)
         if os.path.lexists(target):
             if known is None:
@@ -217,7 +209,7 @@ def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
 
 
 def _as_registered(folder: Path, known: Manifest) -> bool:
-    states = {name: file.stat() for name, file in deciding_files(folder).items()}
+    states = {name: file.stat() for name, file in folders.deciding_files(folder).items()}
     seen = {name: (state.st_size, state.st_mtime_ns) for name, state in states.items()}
     return seen == {name: (file.size, file.mtime_ns) for name, file in known.files.items()}
 

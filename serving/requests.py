@@ -112,21 +112,16 @@ async def ask(
         ServingError: It refuses the key or knows no such model, or stays away for `PATIENCE_S`.
     """
     import openai
-    from tenacity import (
-        AsyncRetrying,
-        retry_if_exception_type,
-        stop_after_delay,
-        wait_exponential_jitter,
-    )
+    import tenacity
 
     passing = (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError)
     untried = list(lines)
     line = least_loaded(untried, affinity)
     try:
-        async for attempt in AsyncRetrying(
-            retry=retry_if_exception_type(passing),
-            wait=wait_exponential_jitter(multiplier=0.2, max=15),
-            stop=stop_after_delay(PATIENCE_S),
+        async for attempt in tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(passing),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=15),
+            stop=tenacity.stop_after_delay(PATIENCE_S),
             reraise=True,
         ):
             with attempt:
