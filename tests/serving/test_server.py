@@ -273,109 +273,88 @@ async def test_a_stop_during_a_restart_is_final(make: Make) -> None:
 
 # --- what a failed start says ------------------------------------------------------------------
 
-# What vLLM 0.32 writes, shortened; (log, part of the remedy, part of the log shown).
-FAILURES = [
-    (
-        "(APIServer pid=7) OSError: [Errno 98] Address already in use",
+# What vLLM 0.32 writes, shortened; log -> (part of the remedy, part of the log shown).
+FAILURES = {
+    "(APIServer pid=7) OSError: [Errno 98] Address already in use": (
         "the port is taken",
         "Errno 98",
     ),
-    ("/usr/bin/python: No module named vllm", "install contested[cpu]", ""),
-    (
-        "(EngineCore pid=9) ERROR 01-01 10:00:00 [core.py:9] torch.OutOfMemoryError: CUDA out of "
-        "memory. Tried to allocate 20.00 MiB.\n"
-        "RuntimeError: Engine core initialization failed. See root cause above.",
+    "/usr/bin/python: No module named vllm": ("install contested[cpu]", ""),
+    "(EngineCore pid=9) ERROR 01-01 10:00:00 [core.py:9] torch.OutOfMemoryError: CUDA out of "
+    "memory. Tried to allocate 20.00 MiB.\n"
+    "RuntimeError: Engine core initialization failed. See root cause above.": (
         "not enough GPU memory",
         "the log says: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.;",
     ),
-    (
-        "ValueError: To serve at least one request with the models's max seq len (131072), (16.0 "
-        "GiB KV cache is needed, which is larger than the available KV cache memory (3.1 GiB).",
+    "ValueError: To serve at least one request with the models's max seq len (131072), (16.0 "
+    "GiB KV cache is needed, which is larger than the available KV cache memory (3.1 GiB).": (
         "lower max_model_len or raise kv_cache_gib",
         "131072",
     ),
-    (
-        "ValueError: Available memory on node 0 (1.2/8.0 GiB) on kv cache allocation is less than "
-        "requested memory for kv (4.0 GiB).",
-        "lower kv_cache_gib",
-        "1.2/8.0",
-    ),
-    (
-        "usage: api_server.py [-h]\napi_server.py: error: unrecognized arguments: --foo",
+    "ValueError: Available memory on node 0 (1.2/8.0 GiB) on kv cache allocation is less than "
+    "requested memory for kv (4.0 GiB).": ("lower kv_cache_gib", "1.2/8.0"),
+    "usage: api_server.py [-h]\napi_server.py: error: unrecognized arguments: --foo": (
         "vLLM does not know an option",
         "--foo",
     ),
-    (
-        "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
-        "  Value error, User-specified max_model_len (99999) is greater than the derived "
-        "max_model_len (max_position_embeddings=8192) [type=value_error]",
+    "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
+    "  Value error, User-specified max_model_len (99999) is greater than the derived "
+    "max_model_len (max_position_embeddings=8192) [type=value_error]": (
         "longer than the model's own limit",
         "99999",
     ),
-    (
-        "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.",
+    "ValueError: Model architectures ['FooForCausalLM'] are not supported for now.": (
         "does not know the model's architecture",
         "FooForCausalLM",
     ),
-    (
-        "ValueError: Total number of attention heads (9) must be divisible by tensor parallel "
-        "size (4).",
-        "change tensor_parallel",
-        "(9)",
-    ),
-    (
-        "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0.",
+    "ValueError: Total number of attention heads (9) must be divisible by tensor parallel "
+    "size (4).": ("change tensor_parallel", "(9)"),
+    "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0.": (
         'dtype = "float16"',
         "8.0",
     ),
-    (
-        "FileNotFoundError: [Errno 2] No such file or directory: '/m/model.safetensors'",
+    "FileNotFoundError: [Errno 2] No such file or directory: '/m/model.safetensors'": (
         "contested models verify",
         "/m/model.safetensors",
     ),
-    (
-        "safetensors_rust.SafetensorError: Error while deserializing header: InvalidHeader",
+    "safetensors_rust.SafetensorError: Error while deserializing header: InvalidHeader": (
         "a weights file is damaged",
         "deserializing",
     ),
-    (
-        '  metadata = json.loads(f.read(length_of_metadata).decode("utf-8"))\nMemoryError',
+    '  metadata = json.loads(f.read(length_of_metadata).decode("utf-8"))\nMemoryError': (
         "a weights file is damaged",
         "MemoryError",
     ),
-    (
-        "  Value error, Invalid repository ID or local directory specified: '/models/m'.",
+    "  Value error, Invalid repository ID or local directory specified: '/models/m'.": (
         "contested models verify",
         "'/models/m'",
     ),
-    (
-        "  Value error, Cannot find the config file for awq [type=value_error, input_value=X]",
+    "  Value error, Cannot find the config file for awq [type=value_error, input_value=X]": (
         "quantization in the profile is not that of the weights",
         "Cannot find the config file for awq; whole log",
     ),
-    (
-        "ValueError: Available memory on node 0 is too low\n"
-        "RuntimeError: Worker failed with error 'Available memory on node 0 is too low'",
+    "ValueError: Available memory on node 0 is too low\n"
+    "RuntimeError: Worker failed with error 'Available memory on node 0 is too low'": (
         "not enough memory",
         "the log says: ValueError: Available memory on node 0 is too low; whole log",
     ),
-    ("RuntimeError: Failed to infer device type", "finds no device", "infer"),
-    ("ModuleNotFoundError: No module named 'pandas'", "incomplete", "pandas"),
-    (
-        'File "/e/lib/python3.11/site-packages/sklearn/utils/fixes.py", line 9, in <module>\n'
-        "ModuleNotFoundError: No module named 'narwhals'",
+    "RuntimeError: Failed to infer device type": ("finds no device", "infer"),
+    "ModuleNotFoundError: No module named 'pandas'": ("incomplete", "pandas"),
+    'File "/e/lib/python3.11/site-packages/sklearn/utils/fixes.py", line 9, in <module>\n'
+    "ModuleNotFoundError: No module named 'narwhals'": (
         "delete the environment",
         "scikit-learn needs the module narwhals",
     ),
-    ("first\nsecond\nthird\nfourth", "the log says: second | third | fourth", "fourth"),
-]
+    "first\nsecond\nthird\nfourth": ("the log says: second | third | fourth", "fourth"),
+}
 
 
 KILLED = ("INFO 01-01 10:00:00 [x.py:1] Loading weights", "for want of memory", "Loading weights")
 
 
 @pytest.mark.parametrize(
-    ("code", "log", "remedy", "shown"), [*((1, *each) for each in FAILURES), (137, *KILLED)]
+    ("code", "log", "remedy", "shown"),
+    [*((1, log, *told) for log, told in FAILURES.items()), (137, *KILLED)],
 )
 async def test_a_failed_start_says_why_and_what_to_do(
     *, make: Make, tmp_path: Path, log: str, code: int, remedy: str, shown: str
@@ -398,7 +377,7 @@ async def test_a_failed_start_says_why_and_what_to_do(
 def test_every_hint_is_reached_by_a_log_we_know_or_is_plain() -> None:
     reached = {
         next((HINTS[each] for each in HINTS if re.search(each, log, re.IGNORECASE)), None)
-        for log, _, _ in FAILURES
+        for log in FAILURES
     }
     missed = {*HINTS.values()} - reached
     assert missed == {"the disk is full; make room"}
