@@ -236,10 +236,10 @@ def _steps(name: str, update: Callable[[str], None], console: Console) -> Callab
 
 
 @contextmanager
-def _hashing(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
+def _hashing(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar with bytes, rate and time left, where hashing takes long enough to look at one."""
     if total < _WORTH_A_BAR:
-        yield None
+        yield lambda _: None
         return
     with Progress(
         TextColumn("{task.description}", markup=False),

@@ -129,7 +129,7 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
     assert len(replies) > 2 * len(available())
     for (name, options), values in zip(engines().items(), replies, strict=True):
         assert isinstance(values, dict), f"{name}: {values}"
-        meant = {
+        meant: dict[str, Any] = {
             **{"model": "/models/m", "served_model_name": ["m"], "load_format": "safetensors"},
             **{"host": "127.0.0.1", "port": 8765, "api_key": None, "trust_remote_code": False},
             **{"enable_prompt_tokens_details": True, "enable_log_requests": False},
@@ -143,7 +143,7 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
             "language_model_only": options.text_only,
             "quantization": options.quantization,
         }
-        given = {
+        given: dict[str, Any] = {
             "max_model_len": options.max_model_len,
             "max_num_seqs": options.max_num_seqs,
             "max_num_batched_tokens": options.max_num_batched_tokens,

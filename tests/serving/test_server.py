@@ -4,8 +4,6 @@ The fast tests put a small HTTP server in vLLM's place; those marked `real_serve
 """
 
 import asyncio
-import json
-import os
 import re
 import shutil
 import socket
@@ -416,42 +414,6 @@ def test_the_engines_version_is_told_without_importing_it() -> None:
     assert done.stdout.startswith(engine_version())
 
 
-# --- detached, with the stand-in ---------------------------------------------------------------
-
-
-def state_file(home: Path, **changes: object) -> Path:
-    folder = home / "servers"
-    folder.mkdir(parents=True, exist_ok=True)
-    state = {
-        "model": "m",
-        "digest": "0" * 64,
-        "options": OPTIONS.digest(),
-        "engine": engine_version(),
-        "pid": os.getpid(),
-        "started": psutil.Process().create_time(),
-        "urls": ["http://127.0.0.1:9/v1"],
-        "keys": ["k"],
-        "logs": str(home),
-    }
-    file = folder / "m.json"
-    file.write_text(json.dumps(state | changes))
-    return file
-
-
-@pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
-def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
-    with subprocess.Popen(["true"]) as gone:
-        gone.wait()
-    file = state_file(tmp_path, **({"pid": gone.pid} if fault == "dead" else {}))
-    if fault == "not JSON":
-        file.write_text("{")
-    if fault == "another format":
-        file.write_text(json.dumps({"version": 2}))
-    # "another process": this very process lives, but it is no detached server.
-    assert detached.find("0" * 64, OPTIONS, tmp_path) == []
-    assert not file.exists()
-
-
 # --- the real thing ----------------------------------------------------------------------------
 
 SMALL = (
@@ -462,15 +424,11 @@ SMALL = (
 
 
 def ask(url: str, key: str, name: str) -> httpx.Response:
+    messages = [{"role": "user", "content": "Name a colour."}]
     return httpx.post(
         f"{url}/chat/completions",
         headers={"Authorization": f"Bearer {key}"},
-        json={
-            "model": name,
-            "messages": [{"role": "user", "content": "Name a colour."}],
-            "max_tokens": 4,
-            "temperature": 0,
-        },
+        json={"model": name, "messages": messages, "max_tokens": 4, "temperature": 0},
         timeout=60,
     )
 

@@ -45,15 +45,15 @@ def holder() -> Iterator["subprocess.Popen[bytes]"]:
     process.wait()
 
 
-def noted(home: Path, holder: "subprocess.Popen[bytes]", owner: int | None) -> State:
-    """The state file of a server that the holder holds."""
+def noted(home: Path, pid: int, owner: int | None = None) -> State:
+    """The state file of a server that a process holds, and what stands in it."""
     state = State(
         model="m",
         digest="d",
         options=OPTIONS.digest(),
         engine=engine_version(),
-        pid=holder.pid,
-        started=psutil.Process(holder.pid).create_time(),
+        pid=pid,
+        started=time.time(),
         urls=("http://127.0.0.1:9/v1",),
         keys=("k",),
         logs=home,
@@ -64,6 +64,19 @@ def noted(home: Path, holder: "subprocess.Popen[bytes]", owner: int | None) -> S
     return state
 
 
+@pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
+def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    # "another process": this very process lives, but it is no detached server.
+    noted(tmp_path, gone.pid if fault == "dead" else os.getpid())
+    file = tmp_path / "servers" / "m.json"
+    if fault in {"not JSON", "another format"}:
+        file.write_text("{" if fault == "not JSON" else '{"version": 2}')
+    assert detached.find("d", OPTIONS, tmp_path) == []
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
 def test_only_the_process_it_runs_for_finds_a_server(
     owner: int | None,
@@ -71,7 +84,7 @@ def test_only_the_process_it_runs_for_finds_a_server(
     holder: "subprocess.Popen[bytes]",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    state = noted(tmp_path, holder, owner)
+    state = noted(tmp_path, holder.pid, owner)
     monkeypatch.setattr(detached, "answers", lambda _: True)
     found = detached.find("d", OPTIONS, tmp_path)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
@@ -81,7 +94,7 @@ def test_only_the_process_it_runs_for_finds_a_server(
 def test_what_runs_for_a_process_is_stopped_by_it_alone(
     tmp_path: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
-    state = noted(tmp_path, holder, 1)
+    state = noted(tmp_path, holder.pid, 1)
     assert detached.stop(home=tmp_path) == []
     assert detached.stop(home=tmp_path, owner=2) == []
     assert holder.poll() is None
@@ -211,7 +224,7 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
 async def test_a_server_that_was_given_up_is_said_at_once(
     home: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
-    state = noted(home, holder, os.getpid())
+    state = noted(home, holder.pid, os.getpid())
     (endpoint,) = state.endpoints()
     servers = SharedServers(lambda: asyncio.sleep(0, [endpoint]))
     await servers.recover(endpoint)  # it is being restarted
