@@ -21,8 +21,7 @@ class TrainingSettings(BaseModel):
     Attributes:
         encoder: Folder of the model to start from: an encoder, or an earlier tagger.
         epochs: Passes over the pairs; a fraction is allowed.
-        learning_rate: Peak of the learning rate, reached after `warmup_steps`, falling linearly to
-            zero at the end.
+        learning_rate: Its peak, reached after `warmup_steps`; it falls linearly to zero at the end.
         batch_tokens: Most tokens of a batch, padding included.
         max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
             cut at its end.

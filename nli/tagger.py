@@ -30,8 +30,7 @@ class Tag:
 
     Attributes:
         probabilities: In the order of `LABELS`, summing to 1.
-        label: The most probable; at equal probabilities the first in `LABELS`.
-        confidence: u, the probability of the label, in [0, 1].
+        label, confidence: The most probable, of equals the first, and u, its probability.
         rationale: Where in the premise the text stands that decided: the window in which the label
             is most probable, or the sentence of it, if that was asked for. None for `irrelevant`:
             no place makes a text irrelevant.

@@ -28,6 +28,9 @@ Schema = TypeVar("Schema", bound=BaseModel)
 class Client:
     """Asks one model, through the cache.
 
+    Whatever asks raises RequestError for what does not fit the context or is refused by the server,
+    and ServingError where no server can be had.
+
     Args:
         model: Identity of the model; part of every cache key.
         tokenizer: The model's, or None for a remote model whose folder is not on this machine;
@@ -62,17 +65,10 @@ class Client:
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
     ) -> Completion:
-        """Let the model write a reply.
+        """Let the model write a reply to system, user and assistant turns.
 
-        Args:
-            messages: System, user and assistant turns.
-            sampling: Length and temperature.
-            affinity: Requests with equal affinity go to the same replica where that is not busier
-                than the others, so that a shared document is prefilled once.
-
-        Raises:
-            RequestError: The messages do not fit the context, or the server refuses them.
-            ServingError: No server can be had.
+        Requests with equal affinity go to the same replica where that is not busier than the
+        others, so that a shared document is prefilled once.
         """
         return await self._reply(self._request(messages, sampling), affinity)
 
@@ -88,9 +84,6 @@ class Client:
 
         A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
         error: the caller records it.
-
-        Raises:
-            RequestError, ServingError: As `chat`.
         """
         form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
         wanted = {"response_format": {"type": "json_schema", "json_schema": form}}
@@ -115,7 +108,6 @@ class Client:
 
         Raises:
             ValueError: Fewer than two choices, or one is the beginning of another.
-            RequestError, ServingError: As `chat`.
         """
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
@@ -136,15 +128,12 @@ class Client:
 
         Args:
             vectors: (tokens, d), what the model's first layer reads: see `serving.embeddings`. The
-                server casts them to its own number format.
+                server casts them to its own number format; it must be started with `prompt_embeds`.
             sampling: Length and temperature.
             pattern: Regular expression that the text is held to, and ends with; any text if None.
 
         Raises:
             ValueError: The vectors are no matrix, or hold what is no number.
-            RequestError: They do not fit the context or the model, or the server was started
-                without `prompt_embeds`.
-            ServingError: As `chat`.
         """
         from serving.embeddings import digest_of
 

@@ -114,14 +114,9 @@ async def connect(
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
-    A server is started only when the cache has no answer.
-
-    Args:
-        source: Which model, and where.
-        cache: The completion store; `default_cache()` unless given.
-        logs: Folder for the servers' logs.
-        concurrency: Most requests in flight; by default what the engine batches.
-        on_status: Told what a starting server is doing.
+    A server is started only when the cache (`default_cache()` unless given) has no answer; its
+    logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
+    requests in flight, by default what the engine batches.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.

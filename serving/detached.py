@@ -97,8 +97,6 @@ def running(home: Path | None = None) -> list[State]:
     for file in sorted(_folder(home).glob("*.json")):
         try:
             state = State.model_validate_json(file.read_bytes())
-        except FileNotFoundError:
-            continue
         except (OSError, ValidationError):
             state = None
         if state is not None and state.alive():

@@ -1,6 +1,5 @@
 """An OpenAI-compatible server: where it is, whether it answers, and what it serves."""
 
-import json
 import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -101,13 +100,12 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             f"the server at {url} serves no model '{name}', but {', '.join(cards) or 'none'}; "
             "name one of them with --model"
         )
-    card = cards[name]
-    return ServedModel(
-        name=name,
-        root=str(card.get("root") or ""),
-        context=card.get("max_model_len"),
-        engine=_engine(version.text if version.status_code == 200 else ""),
-    )
+    try:
+        engine = f"vllm {version.json()['version']}"
+    except (ValueError, KeyError, TypeError):
+        engine = "unknown engine"
+    root, context = cards[name].get("root"), cards[name].get("max_model_len")
+    return ServedModel(name=name, root=str(root or ""), context=context, engine=engine)
 
 
 def _is_url(text: str) -> bool:
@@ -116,10 +114,3 @@ def _is_url(text: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number or too large, a bracket too few
         return False
-
-
-def _engine(version: str) -> str:
-    try:
-        return f"vllm {json.loads(version)['version']}"
-    except (ValueError, KeyError, TypeError):
-        return "unknown engine"

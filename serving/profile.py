@@ -29,15 +29,13 @@ class EngineOptions(BaseModel):
         dtype: Number format of weights and activations. "auto" is the one in the model's folder on
             a GPU; on a CPU it is bfloat16 where the processor computes in it, else float32.
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
-        max_num_seqs: Requests computed at the same time in one server; vLLM's default if None.
-        max_num_batched_tokens: Tokens computed in one step; vLLM's default if None.
-        tensor_parallel: GPUs that share the weights of one copy of the model.
-        data_parallel: Copies of the model inside one server.
+        max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
+            tokens in one step; vLLM's defaults if None.
+        tensor_parallel, data_parallel: GPUs that share one copy of the model; copies in a server.
         replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs.
-        gpu_memory_gib: Memory that each GPU must have at least, in GiB; None on CPU.
-        gpu_memory_share: Share of each GPU's memory that vLLM may take, in (0, 1].
-        kv_cache_gib: Memory for the cache of attention keys and values, in GiB; on GPUs, what is
-            left of the share if None.
+        gpu_memory_gib, gpu_memory_share: What each GPU must have at least, None on CPU; and the
+            share of it, in (0, 1], that vLLM may take.
+        kv_cache_gib: For the cache of attention keys and values; on GPUs the rest of the share.
         kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
         quantization: vLLM's name of the format of quantised weights; found in the folder if None.
         prefix_caching: Whether what prompts share at their beginning is computed once.
@@ -46,9 +44,8 @@ class EngineOptions(BaseModel):
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
         enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
         text_only: Whether to leave out the image part of a model that has one.
-        cpu_threads: CPU cores to compute on, as "0-15" or "0,2,4". "auto" takes one thread per
-            physical core, and on large machines leaves one core free; "nobind" leaves it to the
-            operating system.
+        cpu_threads: Cores to compute on, as "0-15" or "0,2,4". "auto" is one thread per physical
+            core, less one on large machines; "nobind" leaves it to the operating system.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
