@@ -21,7 +21,8 @@ from rich.table import Table
 from pipelines.errors import InputError
 from serving import gguf, models
 from serving.errors import ServingError
-from serving.folders import deciding_bytes, read_object
+from serving.folders import check_folder, deciding_bytes, read_object
+from serving.home import default_models_dir
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -107,7 +108,7 @@ def add(
 
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
     """
-    models.check_folder(path.expanduser())
+    check_folder(path.expanduser())
     with _hashing(f"hashing {name}", deciding_bytes(path.expanduser())) as on_bytes:
         model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
     _report(model, _models_dir(models_dir))
@@ -198,7 +199,7 @@ def verify(
 
 
 def _models_dir(chosen: Path | None) -> Path:
-    return (chosen or models.default_models_dir()).expanduser().absolute()
+    return (chosen or default_models_dir()).expanduser().absolute()
 
 
 def _architecture(model: models.Model) -> str:
@@ -235,10 +236,10 @@ def _steps(name: str, update: Callable[[str], None], console: Console) -> Callab
 
 
 @contextmanager
-def _hashing(label: str, total: int) -> Iterator[Callable[[int], None] | None]:
+def _hashing(label: str, total: int) -> Iterator[Callable[[int], None]]:
     """A bar with bytes, rate and time left, where hashing takes long enough to look at one."""
     if total < _WORTH_A_BAR:
-        yield None
+        yield lambda _: None
         return
     with Progress(
         TextColumn("{task.description}", markup=False),

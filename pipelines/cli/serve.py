@@ -82,7 +82,7 @@ def _say(text: str) -> None:
 
 
 def _detach(model: models.Model, options: EngineOptions, port: int | None) -> None:
-    for endpoint in detached.start(model, options, port=port, on_status=_say):
+    for endpoint in asyncio.run(detached.start(model, options, port=port, on_status=_say)):
         typer.echo(f"{model.name} runs at {endpoint.url}")
     typer.echo("Commands with this profile use it from now on. Stop it: contested serve --stop")
 

@@ -19,9 +19,8 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
-from serving.replies import Fitted, Structured
 
 Mode = Literal["choice", "json", "together"]
 
@@ -103,7 +102,7 @@ class LlmLabeller:
         """Most tokens that the reply to one call may have."""
         return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
 
-    def _fit(self, document: Document, claims: Sequence[str]) -> Fitted:
+    def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return self.client.fit(
             document.as_read(),
@@ -113,7 +112,7 @@ class LlmLabeller:
             name=f"document '{document.id}'",
         )
 
-    async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_choice(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
         choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
         return self._judgement(
@@ -125,7 +124,7 @@ class LlmLabeller:
             read_tokens=_read(text),
         )
 
-    async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_json(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
         sampling = Sampling(max_tokens=REPLY_TOKENS)
         reply = await self.client.structured(messages, RelationReply, sampling, affinity=text.text)

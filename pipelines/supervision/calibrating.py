@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration as calibrations
-from nli.aggregation import Aggregation, aggregate, fit_learned
+from nli.aggregation import Aggregation, aggregate, fit_learned, softmax
 from nli.calibration import (
     Calibration,
     Method,
@@ -22,7 +22,6 @@ from nli.calibration import (
     fit_temperature,
     negative_log_likelihood,
     risk_curve,
-    softmax,
 )
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label

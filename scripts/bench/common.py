@@ -31,7 +31,7 @@ from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Usage
 from serving.client import Client
-from serving.connect import DEFAULT_CONCURRENCY, Resolved, Source, backend, resolve
+from serving.connect import DEFAULT_CONCURRENCY, RoleModel, Source, backend, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.home import default_home
@@ -80,7 +80,7 @@ class Server:
     """
 
     source: Source
-    resolved: Resolved
+    resolved: RoleModel
     endpoints: tuple[Endpoint, ...]
     concurrency: int
     load: float
