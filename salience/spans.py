@@ -5,14 +5,13 @@ the logit in the direction of the span's embeddings. Backwards that takes a vect
 per output token; forwards, a Jacobian-vector product per span. The cheaper way is chosen.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salience.gradients import (
-    Progress,
     check_prompt,
     memory_errors,
     outputs,
@@ -44,7 +43,6 @@ def span_salience(
     *,
     target: Target = "logit",
     way: Way = "auto",
-    on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
     """Signed attribution of every response token to spans of earlier tokens.
 
@@ -55,7 +53,6 @@ def span_salience(
         spans: Token positions [start, end) within [0, n).
         target: What is differentiated.
         way: Forwards, backwards, or whichever is cheaper and can be had. They agree to rounding.
-        on_progress: Told how many output tokens or spans are done.
 
     Returns:
         (spans, n - m). What of a span lies at or after an output token adds nothing to it.
@@ -63,7 +60,7 @@ def span_salience(
     Raises:
         ValueError: There is no prompt or no response, a span is empty or lies outside, or an option
             is unknown.
-        MemoryError: Not even one output token or span fits into memory.
+        SalienceError: Not even one output token or span fits into memory.
     """
     tokens = len(ids)
     check_prompt(prompt_tokens, tokens)
@@ -76,31 +73,15 @@ def span_salience(
     cheaper = FORWARD_COST * len(spans) < tokens - prompt_tokens
     if way == "forward" or (way == "auto" and short and cheaper):
         try:
-            return _forwards(model, ids, prompt_tokens, spans, target, on_progress=on_progress)
+            with memory_errors(tokens):
+                return _forward(model, ids, prompt_tokens, spans, target)
         except RuntimeError:
             # Some architectures have parts without a forward derivative.
             if way == "forward":
                 raise
-    tokenwise = token_salience(model, ids, prompt_tokens, target=target, on_progress=on_progress)
+    tokenwise = token_salience(model, ids, prompt_tokens, target=target)
     rows = [tokenwise[start:end].sum(axis=0) for start, end in spans]
     return np.stack(rows) if rows else tokenwise[:0]
-
-
-def _forwards(
-    model: Any,
-    ids: "torch.Tensor",
-    prompt_tokens: int,
-    spans: Sequence[tuple[int, int]],
-    target: Target,
-    *,
-    on_progress: Progress,
-) -> NDArray[np.floating]:
-    parts: list[NDArray[np.floating]] = []
-    with memory_errors(len(ids)):
-        for part in _forward(model, ids, prompt_tokens, spans, target):
-            parts.append(part)
-            on_progress(min(AT_ONCE * len(parts), len(spans)), len(spans))
-    return np.concatenate(parts) if parts else np.zeros((0, len(ids) - prompt_tokens), np.float32)
 
 
 def _forward(
@@ -109,11 +90,12 @@ def _forward(
     prompt_tokens: int,
     spans: Sequence[tuple[int, int]],
     target: Target,
-) -> Iterator[NDArray[np.floating]]:
+) -> NDArray[np.floating]:
     """Jacobian-vector products, some spans at a time."""
     import torch
 
     places = torch.arange(prompt_tokens - 1, len(ids) - 1, device=ids.device)
+    parts = [np.zeros((0, len(places)), np.float32)]
 
     def read(embeddings: torch.Tensor) -> torch.Tensor:
         logits = model(inputs_embeds=embeddings, use_cache=False, logits_to_keep=places).logits[0]
@@ -131,5 +113,5 @@ def _forward(
             directions = embeddings.new_zeros((len(some), *embeddings.shape))
             for direction, (start, end) in zip(directions, some, strict=True):
                 direction[0, start:end] = embeddings[0, start:end]
-            found = torch.func.vmap(derivative)(directions)
-            yield np.asarray(wide(found).cpu().numpy())
+            parts.append(wide(torch.func.vmap(derivative)(directions)).cpu().numpy())
+    return np.concatenate(parts)

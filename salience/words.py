@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -63,13 +63,7 @@ class Word:
     tokens: tuple[int, ...]
 
 
-def content_words(
-    text: str,
-    offsets: Sequence[Offset],
-    within: Offset,
-    *,
-    stop_words: Collection[str] = STOP_WORDS,
-) -> list[Word]:
+def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[Word]:
     """The words of a part of a text, stop words dropped, in order.
 
     The paper joins consecutive tokens that neither white space nor punctuation parts. Here words
@@ -81,7 +75,6 @@ def content_words(
         text: Prompt and response.
         offsets: Per token its characters in the text; empty of special tokens.
         within: Characters [start, end) of the part.
-        stop_words: In lower case.
     """
     found = []
     place = 0
@@ -95,6 +88,6 @@ def content_words(
                 break
             if offsets[n][1] > start:
                 tokens.append(n)
-        if tokens and match[0].lower() not in stop_words:
+        if tokens and match[0].lower() not in STOP_WORDS:
             found.append(Word(match[0], start, end, tuple(tokens)))
     return found

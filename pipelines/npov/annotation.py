@@ -30,7 +30,7 @@ Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
 
 
-class Uncovered(BaseModel):
+class Omission(BaseModel):
     """A part of an argument that the response has not.
 
     Attributes:
@@ -52,7 +52,6 @@ class AnnotatedExample(BaseModel):
     Attributes:
         id: Its name, unique among its set.
         source: The `id` of the example without error that it was made from; its own of others.
-        example: Arguments and response.
         hallucination: Whether the response has an argument that is not given.
         coverage: Whether an argument is given that the response has not.
         hallucinated: Characters [start, end) of the response as a model reads it; None where words
@@ -70,8 +69,13 @@ class AnnotatedExample(BaseModel):
     hallucination: Error = "none"
     coverage: Error = "none"
     hallucinated: tuple[Span, ...] | None = ()
-    uncovered: tuple[Uncovered, ...] | None = ()
+    uncovered: tuple[Omission, ...] | None = ()
     overlap: float | None = None
+
+    @property
+    def error_free(self) -> bool:
+        """Whether the response has neither error."""
+        return self.hallucination == self.coverage == "none"
 
 
 class _Line(NpovExample):
@@ -112,25 +116,21 @@ def read(path: Path) -> list[AnnotatedExample]:
 
 
 def _annotated(line: _Line) -> AnnotatedExample:
-    example = NpovExample(
-        **{name: getattr(line, name) for name in NpovExample.model_fields}  # what an example has
-    )
-    places = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
-    arguments = [unbraced(example.arguments(side)[n]) for side, n in places]
-    uncovered = None
+    places = [(side, n) for side in SIDES for n in range(len(line.arguments(side)))]
+    arguments = [unbraced(text) for side in SIDES for text in line.arguments(side)]
+    uncovered = hallucinated = None
     if line.uncovered or line.coverage == "none":
         uncovered = tuple(
-            Uncovered(side=places[text][0], argument=places[text][1], span=span)
+            Omission(side=places[text][0], argument=places[text][1], span=span)
             for text, span in (_place(unbraced(q), arguments) for q in line.uncovered or ())
         )
-    hallucinated = None
     if line.hallucinated or line.hallucination == "none":
-        response = [as_read(example.response)]
+        response = [as_read(line.response)]
         hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
     return AnnotatedExample(
         id=line.id,
         source=line.id,
-        example=example,
+        example=NpovExample(**line.model_dump(include=set(NpovExample.model_fields))),
         hallucination=line.hallucination,
         coverage=line.coverage,
         hallucinated=hallucinated,
@@ -139,11 +139,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
 
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
-    """The text that a quote stands in, and where.
-
-    Raises:
-        ValueError: It stands in none, or more than once.
-    """
+    """The text that a quote stands in, and where; a `ValueError` unless it stands exactly once."""
     found = [
         (number, start)
         for number, text in enumerate(texts)

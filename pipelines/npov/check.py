@@ -103,14 +103,14 @@ def argument_map(
     """
     prompt = npov_prompt(example)
     encoded = decoder.encode(prompt.text, as_read(example.response))
-    given = {side: words_of(encoded, prompt.spans[side]) for side in SIDES}
+    pro, con = (words_of(encoded, prompt.spans[side]) for side in SIDES)
     response = words_of(encoded, sentence_spans(encoded))
-    for called, found in {
-        "pro arguments hold": given["pro"],
-        "con arguments hold": given["con"],
-        "response holds": response,
-    }.items():
-        if not any(found):
+    for called, words in (
+        ("pro arguments hold", pro),
+        ("con arguments hold", con),
+        ("response holds", response),
+    ):
+        if not any(words):
             raise InputError(
                 f"the {called} no word but function words, so there is nothing to check; "
                 "give content"
@@ -123,7 +123,7 @@ def argument_map(
         columns=None if every_token else response_tokens(encoded, response),
         on_progress=on_progress,
     )
-    return word_map(encoded, salience, given["pro"] + given["con"], response)
+    return word_map(encoded, salience, pro + con, response)
 
 
 def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> Checked:
@@ -139,7 +139,6 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     """
     alpha = contributions(found.values, settings.aggregation)
     beta = attributions(found.values, settings.aggregation)
-    spans = argument_spans(npov_prompt(example))
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
     perspectives = [
@@ -154,14 +153,15 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     def checked(
         side: Side | None, span: Span, words: Sequence[Word], scores: NDArray[np.floating]
     ) -> CheckedText:
+        start, end = span
         return CheckedText(
             side=side,
-            text=found.encoded.text[slice(*span)],
+            text=found.encoded.text[start:end],
             words=tuple(
                 WordError(
                     text=word.text,
-                    start=word.start - span[0],
-                    end=word.end - span[0],
+                    start=word.start - start,
+                    end=word.end - start,
                     error=1 - float(score),
                 )
                 for word, score in zip(words, scores, strict=True)
@@ -169,19 +169,16 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
             error=1 - average(scores, settings.average) if len(scores) else None,
         )
 
+    arguments = argument_spans(npov_prompt(example))
+    sentences = sentence_spans(found.encoded)
+    by_sentence = _split(beta, found.response)
     return Checked(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,
-        arguments=tuple(map(checked, sides, spans, found.given, by_argument)),
+        arguments=tuple(map(checked, sides, arguments, found.given, by_argument)),
         sentences=tuple(
-            checked(None, *each)
-            for each in zip(
-                sentence_spans(found.encoded),
-                found.response,
-                _split(beta, found.response),
-                strict=True,
-            )
+            map(checked, [None] * len(sentences), sentences, found.response, by_sentence)
         ),
     )
 

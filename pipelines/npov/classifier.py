@@ -5,20 +5,18 @@ Its prompt is code and no template, as the response task's is.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 
 from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.likelihood import BATCH_TOKENS, Pair, Tokens, forward_of, scored, tokenised
+from pipelines.npov.likelihood import Pair, Tokens, forward_of, scored, tokenised, with_prompt
 from pipelines.npov.prompt import unbraced
+from pipelines.npov.result import ErrorKind
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder
 from salience.errors import SalienceError
 
-ErrorTask = Literal["hallucination", "coverage"]
-
-_ASSERTED: Mapping[ErrorTask, str] = {
+_ASSERTED: Mapping[ErrorKind, str] = {
     "coverage": "All the given arguments are covered by the neutral response",
     "hallucination": "Only given arguments are contained in the neutral response",
 }
@@ -27,12 +25,10 @@ LABELS = ("YES", "NO")
 """No error, an error."""
 
 
-def classifier_prompt(example: NpovExample, task: ErrorTask) -> str:
-    """The input sequence of figure 4. Braces in texts become parentheses.
+def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
+    """The input sequence of figure 4, which does not tell the topic.
 
-    Args:
-        example: Question, arguments, and the response with its opening. The topic is not told.
-        task: Which error is asked for.
+    Braces in texts become parentheses.
     """
     response = f"{unbraced(example.opening)} {unbraced(example.response)}"
     text = f"User question: {{{unbraced(example.question)}}}.\nNeutral response: {{{response}}}.\n"
@@ -42,7 +38,7 @@ def classifier_prompt(example: NpovExample, task: ErrorTask) -> str:
     return f"{text}{_ASSERTED[task]}: {{"
 
 
-def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorTask) -> list[Pair]:
+def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKind) -> list[Pair]:
     """Input and target sequences to tune a classifier on (NPOV, figure 4).
 
     Without annotations, its examples are those that a response generator is tuned on and synthetic
@@ -58,14 +54,13 @@ def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorTa
 def error_scores(
     decoder: Decoder,
     examples: Sequence[NpovExample],
-    task: ErrorTask,
+    task: ErrorKind,
     soft_prompt: SoftPrompt | None = None,
     *,
     model: str | None = None,
-    batch_tokens: int = BATCH_TOKENS,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[float]:
-    """How likely responses have an error, in [0, 1] (NPOV, section 3.3).
+    """How likely each response has an error, in [0, 1] (NPOV, section 3.3).
 
     The softmax over the log-probabilities of YES and NO, of which NO's is taken. That of a label
     of several tokens is the sum of theirs. Where both are one token it is the probability of NO
@@ -78,20 +73,17 @@ def error_scores(
         soft_prompt: Tuned for it; None asks the model as it is.
         model: Digest of the decoder's folder, which the soft prompt must be of; None where it is
             not known, so that its width alone can be checked.
-        batch_tokens: Most tokens of a forward pass, padding included.
         on_progress: Told how many texts are done, of how many: one or two per example.
-
-    Returns:
-        One per example.
 
     Raises:
         InputError: The soft prompt is of another task or model, or an example does not fit.
         SalienceError: The model gives no finite numbers.
     """
+    asked_model, reserved = decoder.model, 0
     if soft_prompt is not None:
         soft_prompt.check(task=task, width=decoder.width, model=model)
-    vectors = None if soft_prompt is None else soft_prompt.vectors
-    reserved = 0 if vectors is None else len(vectors)
+        asked_model = with_prompt(decoder, soft_prompt.vectors)
+        reserved = len(soft_prompt.vectors)
     yes, no = (
         # With the brace that follows a label in training, which is not asked for.
         tokenised(
@@ -105,10 +97,9 @@ def error_scores(
     rows = [_together(*both) for both in zip(yes, no, strict=True)]
     values = iter(
         scored(
-            forward_of(decoder, vectors),
+            forward_of(asked_model, reserved),
             [row for own in rows for row in own],
             decoder.model.device,
-            batch_tokens=batch_tokens,
             on_progress=on_progress,
         )
     )

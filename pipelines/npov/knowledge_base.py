@@ -10,37 +10,16 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.data.procon import Topic
-from pipelines.data.records import Text
 from pipelines.errors import InputError
+from pipelines.npov.example import Perspectives
 from pipelines.npov.rouge import stems
 
 SAMPLE_TOPICS = Path(__file__).parent / "samples" / "topics.jsonl"
 
 NEAREST = 3
 """Topics that are named where none matches."""
-
-
-class Perspectives(BaseModel):
-    """What is to be answered, and from what.
-
-    Attributes:
-        question: The topic's own: pro and con are for and against what it asks, which a query in
-            other words may ask the other way round.
-        topic: Name of the topic.
-        pro, con: Equally many arguments of both sides.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: Text
-    topic: Text
-    pro: Annotated[tuple[Text, ...], Field(min_length=1)]
-    con: Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
 def retrieve(
@@ -79,10 +58,6 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
     Of several that share as many, the one whose shared stems are in the fewest topics: "gun" says
     more than "legal". Of equals still the first. Case, punctuation and white space make no
     difference to a question.
-
-    Args:
-        topics: At least one.
-        query: What a user asks.
 
     Raises:
         InputError: No topic shares a content word with the query.

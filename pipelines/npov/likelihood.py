@@ -51,7 +51,7 @@ def tokenised(
 
     Args:
         decoder: Whose tokens.
-        pairs: The texts.
+        pairs: Input and target texts.
         reserved: Vectors that come before the input.
         unasked: Characters at the target's end that are not asked for, unless in a token with
             others.
@@ -82,42 +82,35 @@ def _beginning(text: str) -> str:
     return f"“{line[:60]}…”" if len(line) > 60 else f"“{line}”"
 
 
-def forward_of(decoder: Decoder, vectors: NDArray[np.float32] | None = None) -> Forward:
-    """The model's forward pass with vectors before the embeddings of its input.
+def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
+    """The frozen model in peft's hull, which puts vectors, (tokens, d), before its input.
 
-    Args:
-        decoder: The model.
-        vectors: (tokens, d); None puts nothing before.
+    The vectors can be tuned.
     """
     import torch
+    from peft import PromptTuningConfig, TaskType, get_peft_model
 
-    model: Any = decoder.model
-    embed = model.get_input_embeddings()
-    before = torch.zeros(0, decoder.width) if vectors is None else torch.from_numpy(vectors)
-    before = before.to(model.device, embed.weight.dtype)
+    config = PromptTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=len(vectors))
+    model = get_peft_model(decoder.model, config).eval()  # no dropout: the model is not tuned
+    with torch.no_grad():
+        model.prompt_encoder["default"].embedding.weight.copy_(torch.from_numpy(vectors))
+    return model
+
+
+def forward_of(model: Any, reserved: int = 0) -> Forward:
+    """The forward pass of a model, or of one `with_prompt` of so many vectors."""
 
     def forward(
         ids: "torch.Tensor", real: "torch.Tensor", places: "torch.Tensor"
     ) -> "torch.Tensor":
-        count = len(ids)
-        given = torch.cat([before.expand(count, -1, -1), embed(ids)], dim=1)
-        mask = torch.cat([real.new_ones(count, len(before)), real], dim=1)
-        return kept(
-            model(
-                inputs_embeds=given,
-                attention_mask=mask,
-                logits_to_keep=places + len(before),
-                use_cache=False,
-            ).logits,
-            places + len(before),
-        )
+        places = places + reserved
+        logits: torch.Tensor = model(
+            input_ids=ids, attention_mask=real, logits_to_keep=places, use_cache=False
+        ).logits
+        # A model may not know how to leave out the others.
+        return logits if logits.shape[1] == len(places) else logits[:, places]
 
     return forward
-
-
-def kept(logits: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":
-    """Logits at places, though a model may not know how to leave out the others."""
-    return logits if logits.shape[1] == len(places) else logits[:, places]
 
 
 def log_probabilities(
@@ -125,13 +118,8 @@ def log_probabilities(
 ) -> list["torch.Tensor"]:
     """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
 
-    Args:
-        forward: The model.
-        items: What it reads, padded to the longest.
-        device: Where it computes.
-
-    Returns:
-        Per item one per token asked for, float32. They carry gradients where the forward pass does.
+    Items are padded to the longest. Each has a float32 per token asked for, which carries gradients
+    where the forward pass does.
     """
     import torch
 
@@ -158,17 +146,10 @@ def scored(
     batch_tokens: int = BATCH_TOKENS,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[NDArray[np.float32]]:
-    """Log-probabilities of the tokens that any number of items ask for, without gradients.
+    """The `log_probabilities` of any number of items, without gradients.
 
-    Args:
-        forward: The model.
-        items: What it reads.
-        device: Where it computes.
-        batch_tokens: Most tokens of a forward pass, padding included.
-        on_progress: Told how many items are done, of how many.
-
-    Returns:
-        As `log_probabilities`.
+    A forward pass has at most `batch_tokens`, padding included. `on_progress` is told how many
+    items are done, of how many.
     """
     import torch
 

@@ -13,7 +13,7 @@ from typing import Annotated, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from pipelines.data.records import Text
-from pipelines.data.released import entries, record
+from pipelines.data.released import read_records
 from pipelines.npov.synthesis import Reword
 
 SAMPLES = Path(__file__).parent / "samples" / "procon_paraphrases.jsonl"
@@ -52,14 +52,10 @@ def read(path: Path = SAMPLES) -> Mapping[str, str]:
     Raises:
         InputError: The file cannot be read, or a line is of another format.
     """
-    lines = [record(entry, _Line, "paraphrases") for entry in entries(path)]
+    lines = read_records(path, _Line, "paraphrases")
     return {line.sha1 or digest(line.argument or ""): line.paraphrase for line in lines}
 
 
 def rewording(paraphrases: Mapping[str, str]) -> Reword:
-    """Puts arguments in other words; those without a paraphrase are not used.
-
-    Args:
-        paraphrases: From `read`.
-    """
+    """Puts arguments in the other words of `read`; those without a paraphrase are not used."""
     return lambda argument: paraphrases.get(digest(argument))

@@ -6,7 +6,6 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.npov.annotation import Error
-from pipelines.npov.sets import Case
 
 ErrorKind = Literal["hallucination", "coverage"]
 KINDS: tuple[ErrorKind, ErrorKind] = ("hallucination", "coverage")
@@ -50,10 +49,8 @@ class NpovResult(BaseModel):
 
     Attributes:
         id: "SET/EXAMPLE".
-        test_set: The set.
-        source: What names the example without error that it was made from.
-        status: Whether it could be scored.
-        reason: Why it could not.
+        source: The id of the example without error that it was made from.
+        reason: Why it could not be scored.
         hallucination, coverage: What is known.
         overlap: Share of the arguments' stems that the response without error has.
         detectors: Detector -> its scores.
@@ -75,34 +72,20 @@ class NpovResult(BaseModel):
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
 
+    @property
+    def error_free(self) -> bool:
+        """Whether the response has neither error."""
+        return self.hallucination == self.coverage == "none"
+
     def known(self, kind: ErrorKind) -> Error:
         """What is known of an error."""
         return self.hallucination if kind == "hallucination" else self.coverage
 
     def score(self, detector: str, kind: ErrorKind) -> float | None:
         """What a detector says of an error; None where it says nothing."""
-        found = self.detectors.get(detector)
-        if found is None:
-            return None
+        found = self.detectors.get(detector, ErrorScores())
         return found.hallucination if kind == "hallucination" else found.coverage
 
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """The words that can be such an error: the response's can be added, arguments' left out."""
         return self.response if kind == "hallucination" else self.given
-
-
-def unscored(case: Case) -> NpovResult:
-    """What is known of an example that no detector has seen."""
-    return NpovResult(
-        id=case.id,
-        test_set=case.test_set,
-        source=f"{case.test_set}/{case.annotated.source}",
-        hallucination=case.annotated.hallucination,
-        coverage=case.annotated.coverage,
-        overlap=case.annotated.overlap,
-    )
-
-
-def failed(case: Case, reason: str) -> NpovResult:
-    """The result of an example that cannot be scored."""
-    return unscored(case).model_copy(update={"status": "failed", "reason": reason})

@@ -1,12 +1,15 @@
 """Test sets: synthetic errors in responses close to their arguments or not, and organic ones."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
 from pipelines.npov.paraphrases import rewording
+from pipelines.npov.result import NpovResult
 from pipelines.npov.rewording import lightly
 from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
 
@@ -28,13 +31,21 @@ class Slice:
 
     Attributes:
         title: As the paper calls it.
-        test_set: The set.
+        test_set: The set; None for all synthetic ones.
         errors: Which errors count; examples with others are left out.
+        overlap: Of synthetic sets, the share of stems that responses have: [low, high).
     """
 
     title: str
-    test_set: str
+    test_set: str | None
     errors: Error
+    overlap: tuple[float, float] = (0.0, 1.01)
+
+    def has(self, result: NpovResult) -> bool:
+        """Whether it is of the set."""
+        if self.test_set is not None:
+            return result.test_set == self.test_set
+        return result.overlap is not None and self.overlap[0] <= result.overlap < self.overlap[1]
 
 
 SLICES = (
@@ -48,12 +59,7 @@ SLICES = (
 
 @dataclass(frozen=True)
 class Case:
-    """An example of a test set.
-
-    Attributes:
-        test_set: The set.
-        annotated: The example, with what is known of it.
-    """
+    """An example of a test set, with what is known of it."""
 
     test_set: str
     annotated: AnnotatedExample
@@ -62,6 +68,18 @@ class Case:
     def id(self) -> str:
         """Unique among all sets."""
         return f"{self.test_set}/{self.annotated.id}"
+
+    def result(self, **found: Any) -> NpovResult:
+        """What is known of the example, and what was found."""
+        return NpovResult(
+            id=self.id,
+            test_set=self.test_set,
+            source=f"{self.test_set}/{self.annotated.source}",
+            hallucination=self.annotated.hallucination,
+            coverage=self.annotated.coverage,
+            overlap=self.annotated.overlap,
+            **found,
+        )
 
 
 def synthetic_cases(
@@ -94,10 +112,7 @@ def synthetic_cases(
     found = []
     for name in dict.fromkeys(names):
         made = synthetic_examples(
-            topics,
-            per_topic=per_topic,
-            seed=seed,
-            reword=_among(usable, ways[name]),
+            topics, per_topic=per_topic, seed=seed, reword=_among(usable, ways[name])
         )
         found += [Case(name, annotated) for annotated in made]
     return found
@@ -108,16 +123,11 @@ def _among(usable: Reword, way: Reword) -> Reword:
 
 
 def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:
-    """The first examples of each set.
-
-    Args:
-        cases: Of any sets.
-        limit: How many of each; None takes all.
-    """
-    taken: dict[str, int] = {}
+    """The first `limit` examples of each set; None takes all."""
+    taken: Counter[str] = Counter()
     found = []
     for case in cases:
-        taken[case.test_set] = taken.get(case.test_set, 0) + 1
+        taken[case.test_set] += 1
         if limit is None or taken[case.test_set] <= limit:
             found.append(case)
     return found

@@ -57,9 +57,8 @@ _SAID_OTHERWISE = {
 def split_of(topic: str) -> Split | None:
     """Where a topic belongs; None of a topic that table 4 has not.
 
-    Args:
-        topic: As table 4 calls it, or a scrape of the site; capitals, blanks and signs do not
-            matter.
+    The name may be table 4's or that of a scrape of the site; capitals, blanks and signs do not
+    matter.
     """
     return _SPLITS.get(_plain(topic))
 
@@ -68,10 +67,5 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-_SPLITS: Mapping[str, Split] = {
-    _plain(name): split for split, names in _TOPICS.items() for name in names.split(";")
-}
-_SPLITS = {
-    **_SPLITS,
-    **{_plain(other): _SPLITS[_plain(name)] for other, name in _SAID_OTHERWISE.items()},
-}
+_SPLITS = {_plain(name): split for split, names in _TOPICS.items() for name in names.split(";")}
+_SPLITS |= {_plain(other): _SPLITS[_plain(name)] for other, name in _SAID_OTHERWISE.items()}

@@ -33,7 +33,7 @@ def tune(
     *,
     task: Task,
     model: str,
-    settings: TuningSettings | None = None,
+    settings: TuningSettings,
     batch_tokens: int = BATCH_TOKENS,
     on_progress: Progress = lambda *_: None,
     on_evaluation: Callable[[int, float], None] = lambda *_: None,
@@ -50,20 +50,16 @@ def tune(
         out: The soft prompt's file.
         task: What is learned.
         model: Digest of the decoder's folder.
-        settings: How; the paper's by default.
+        settings: How.
         batch_tokens: Most tokens of a forward pass, padding included; a batch of more is passed in
             parts whose gradients are summed.
         on_progress: Told after every update.
         on_evaluation: Told the step and the dev loss, in nats per target token.
 
-    Returns:
-        The prompt of the lowest dev loss.
-
     Raises:
         InputError: There is nothing to learn or to watch by, an example does not fit the model,
             the loss is not finite, or `out` is there already and no unfinished tuning of the same.
     """
-    settings = settings or TuningSettings()
     if not train or not dev:
         which = "dev" if train else "training"
         raise InputError(f"there are no {which} examples; name data that has some")
@@ -118,40 +114,23 @@ def tune(
 
 
 def ended(settings: TuningSettings, curve: Curve) -> bool:
-    """Whether all updates are done, or the dev loss has not fallen for so many looks.
-
-    Args:
-        settings: Most updates, and patience.
-        curve: Step -> dev loss, from step 0.
-    """
+    """Whether all updates are done, or the dev loss has not fallen for so many looks."""
     best = min(range(len(curve)), key=lambda look: curve[look][1])
     return curve[-1][0] >= settings.steps or len(curve) - 1 - best >= settings.patience
 
 
 def rate(settings: TuningSettings, step: int) -> float:
-    """The learning rate of an update: a linear rise to the peak, then a linear fall.
-
-    Args:
-        settings: Peak, warm-up and steps.
-        step: Number of the update, in [1, steps].
-    """
+    """The learning rate of update `step`, from 1: a linear rise to the peak, then a linear fall."""
     rise = step / settings.warmup if settings.warmup else 1.0
     fall = (settings.steps - step + 1) / (settings.steps - settings.warmup)
     return settings.learning_rate * min(rise, fall, 1.0)
 
 
 def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
-    """Which examples an update learns from. Each comes once in a pass, in an order drawn anew.
+    """Which of `count` examples update `step`, from 1, learns from.
 
-    It depends on the seed and the step alone, so a tuning that goes on needs no memory of it.
-
-    Args:
-        settings: Batch and seed.
-        count: How many examples there are.
-        step: Number of the update, from 1.
-
-    Returns:
-        As many places as a batch has.
+    Each comes once in a pass, in an order drawn anew. It depends on the seed and the step alone, so
+    a tuning that goes on needs no memory of it.
     """
     first = (step - 1) * settings.batch
     orders: dict[int, list[int]] = {}

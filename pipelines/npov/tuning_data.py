@@ -29,10 +29,8 @@ def divided(
 ) -> tuple[list[Topic], list[Topic]]:
     """Topics to learn from, and topics to watch by.
 
-    Args:
-        topics: All there are.
-        chosen: Which to take. Topics of table 4's test set are taken by "all" only.
-        seed: Draws those held back, where the table does not name them.
+    Topics of table 4's test set are taken by "all" only. Where the table does not name the topics
+    to watch by, the seed draws them.
 
     Raises:
         InputError: There are none to learn from, or none to watch by.
@@ -64,12 +62,8 @@ def pairs_of(
 ) -> list[Pair]:
     """Input and target texts of synthetic examples.
 
-    Args:
-        topics: Where arguments come from.
-        task: What is to be learned; a response generator learns from examples without error alone.
-        per_topic: Examples without error of each topic.
-        seed: Decides all that is drawn.
-        rewords: Ways in which responses put arguments; as many examples of each.
+    A response generator learns from examples without error alone. Each of `rewords`, ways in which
+    responses put arguments, has as many examples; `per_topic` counts those without error.
     """
     made = [
         each
@@ -77,8 +71,7 @@ def pairs_of(
         for each in synthetic_examples(topics, per_topic=per_topic, seed=seed, reword=reword)
     ]
     if task == "response":
-        right = [each for each in made if each.hallucination == each.coverage == "none"]
-        return [response_pair(each.example) for each in right]
+        return [response_pair(each.example) for each in made if each.error_free]
     wrong = [
         (each.example, (each.coverage if task == "coverage" else each.hallucination) == "full")
         for each in made

@@ -34,11 +34,7 @@ class State:
     curve: Curve
 
     def write(self, out: Path) -> None:
-        """Keep it beside the file of the prompt that is tuned.
-
-        Raises:
-            InputError: The file cannot be written.
-        """
+        """Keep it beside the file of the prompt that is tuned; an `InputError` if it cannot be."""
         from safetensors.numpy import save
 
         tensors = {"vectors": self.vectors, "best": self.best}
@@ -54,10 +50,7 @@ def state_path(out: Path) -> Path:
 
 
 def refuse_finished(out: Path) -> None:
-    """Refuse to tune a prompt that is there already.
-
-    Args:
-        out: Its file; it may be there while it is tuned.
+    """Refuse to tune a prompt that is there already, unless it is being tuned.
 
     Raises:
         InputError: It is there, and nothing to resume.
@@ -67,11 +60,7 @@ def refuse_finished(out: Path) -> None:
 
 
 def read_state(out: Path, described: str) -> State | None:
-    """The state to resume; None where nothing was begun.
-
-    Args:
-        out: The prompt's file.
-        described: What is to be tuned.
+    """The state of this tuning to resume; None where nothing was begun.
 
     Raises:
         InputError: There is a finished prompt already, the state of another tuning, or a damaged

@@ -150,7 +150,7 @@ def captum(decoder: Decoder, encoded: Encoded) -> Arm:
         TextTokenInput,
     )
 
-    model, tokenizer = decoder._model, decoder._tokenizer
+    model, tokenizer = decoder.model, decoder.tokenizer
     attribution = LLMGradientAttribution(
         LayerGradientXActivation(model, model.get_input_embeddings()), tokenizer
     )
@@ -272,7 +272,7 @@ def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence
     rows = []
     positions = sum(range(encoded.prompt_tokens, len(encoded.ids)))
     for name, decoder in decoders.items():
-        model: Any = decoder._model
+        model: Any = decoder.model
         inner = {"embed_tokens", "lm_head"}
         weights = sum(
             each.numel()

@@ -200,7 +200,7 @@ def test_memory_that_does_not_suffice_is_one_line(
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     encoded = decoder.encode(PROMPT, RESPONSE)
-    monkeypatch.setattr(decoder._model, "forward", full)
+    monkeypatch.setattr(decoder.model, "forward", full)
     for engine in ("batched", "captum"):
         with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
             decoder.salience(encoded, engine=engine)

@@ -7,6 +7,7 @@ import pytest
 from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
 
 from salience import gradients
+from salience.errors import SalienceError
 from salience.gradients import outputs, token_salience
 from salience.spans import span_salience
 from salience.variants import Engine, Measure, Target
@@ -156,7 +157,7 @@ def test_where_not_even_one_fits_it_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         raise RuntimeError("can't allocate memory")
 
     monkeypatch.setattr(gradients, "_gradients", never)
-    with pytest.raises(MemoryError, match="the gradients of 16 tokens do not fit"):
+    with pytest.raises(SalienceError, match="the gradients of 16 tokens do not fit"):
         token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
 
 

@@ -12,14 +12,10 @@ from hypothesis import strategies as st
 from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov.classifier import (
-    ErrorTask,
-    classifier_pairs,
-    classifier_prompt,
-    error_scores,
-)
+from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_scores
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import npov_prompt, response_pair
+from pipelines.npov.result import ErrorKind
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
 
@@ -50,7 +46,7 @@ Given con arguments: {con: Salmon cannot pass.}.
 
 
 def test_the_format_is_that_of_figure_4() -> None:
-    asked: dict[ErrorTask, str] = {
+    asked: dict[ErrorKind, str] = {
         "coverage": "All the given arguments are covered by the neutral response: {",
         "hallucination": "Only given arguments are contained in the neutral response: {",
     }
@@ -85,9 +81,7 @@ class Scripted:
     """A model of which the logits are known: they depend on the last token alone."""
 
     device = "cpu"
-    config = SimpleNamespace(
-        get_text_config=lambda: SimpleNamespace(hidden_size=4, max_position_embeddings=None)
-    )
+    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=None))
 
     def __init__(self, logits: dict[int, dict[int, float]]) -> None:
         import torch
@@ -97,15 +91,8 @@ class Scripted:
             for token, value in known.items():
                 self.table[last, token] = value
 
-    def get_input_embeddings(self) -> Any:
-        import torch
-
-        return torch.nn.Embedding.from_pretrained(
-            torch.arange(VOCABULARY)[:, None].repeat(1, 4).float()
-        )
-
-    def __call__(self, inputs_embeds: Any, **_: Any) -> Any:
-        return SimpleNamespace(logits=self.table[inputs_embeds[..., 0].long()])
+    def __call__(self, input_ids: Any, **_: Any) -> Any:
+        return SimpleNamespace(logits=self.table[input_ids])
 
 
 @pytest.mark.parametrize("no", ["N O", "NO"])
