@@ -87,8 +87,7 @@ def tune_npov(
     Example:
         contested tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
     """
-    from pipelines.npov.tuning import tune
-    from pipelines.npov.tuning_state import refuse_finished
+    from pipelines.npov.tuning import refuse_finished, tune
 
     settings = TuningSettings(**options.tuning.model_dump())
     learned, watched = _examples(task, data, options)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.likelihood import Pair, Tokens, forward_of, scored, tokenised, with_prompt
+from pipelines.npov.likelihood import Pair, Tokens, scored, tokenised, with_prompt
 from pipelines.npov.prompt import unbraced
 from pipelines.npov.result import ErrorKind
 from pipelines.npov.soft_prompt import SoftPrompt
@@ -41,12 +41,8 @@ def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
 def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKind) -> list[Pair]:
     """Input and target sequences to tune a classifier on (NPOV, figure 4).
 
-    Without annotations, its examples are those that a response generator is tuned on and synthetic
-    errors made from them (NPOV, appendix B.1).
-
-    Args:
-        examples: Each with whether it has the error.
-        task: Which error.
+    Each example comes with whether it has the error. Without annotations, they are those that a
+    response generator is tuned on and synthetic errors made from them (NPOV, appendix B.1).
     """
     return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
 
@@ -71,8 +67,7 @@ def error_scores(
         examples: Whose responses are judged.
         task: Which error.
         soft_prompt: Tuned for it; None asks the model as it is.
-        model: Digest of the decoder's folder, which the soft prompt must be of; None where it is
-            not known, so that its width alone can be checked.
+        model: Digest of the decoder's folder, which the soft prompt must be of, where it is known.
         on_progress: Told how many texts are done, of how many: one or two per example.
 
     Raises:
@@ -97,9 +92,9 @@ def error_scores(
     rows = [_together(*both) for both in zip(yes, no, strict=True)]
     values = iter(
         scored(
-            forward_of(asked_model, reserved),
+            asked_model,
             [row for own in rows for row in own],
-            decoder.model.device,
+            reserved=reserved,
             on_progress=on_progress,
         )
     )

@@ -29,19 +29,13 @@ BATCH_TOKENS = 2048
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a model reads, and which tokens it is asked for.
+    """What a model reads, (n,), and which tokens it is asked for.
 
-    Attributes:
-        ids: What it reads, (n,).
-        asked: Each a place in [1, n] and a token: how likely is it after the ids before that place?
+    Each is a place in [1, n] and a token: how likely is it after the ids before that place?
     """
 
     ids: tuple[int, ...]
     asked: tuple[tuple[int, int], ...]
-
-
-Forward = Callable[["torch.Tensor", "torch.Tensor", "torch.Tensor"], "torch.Tensor"]
-"""Token ids (b, n), whether each is one and no padding (b, n), places (k,) -> logits (b, k, v)."""
 
 
 def tokenised(
@@ -49,12 +43,8 @@ def tokenised(
 ) -> list[Tokens]:
     """Pairs in tokens, those of the target asked for; no token has a part of both texts.
 
-    Args:
-        decoder: Whose tokens.
-        pairs: Input and target texts.
-        reserved: Vectors that come before the input.
-        unasked: Characters at the target's end that are not asked for, unless in a token with
-            others.
+    Before the input come `reserved` vectors. Of the target's end so many characters are `unasked`
+    for, unless they are in a token with others.
 
     Raises:
         InputError: A pair does not fit the model, or one of its texts has no tokens.
@@ -97,29 +87,18 @@ def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
     return model
 
 
-def forward_of(model: Any, reserved: int = 0) -> Forward:
-    """The forward pass of a model, or of one `with_prompt` of so many vectors."""
-
-    def forward(
-        ids: "torch.Tensor", real: "torch.Tensor", places: "torch.Tensor"
-    ) -> "torch.Tensor":
-        places = places + reserved
-        logits: torch.Tensor = model(
-            input_ids=ids, attention_mask=real, logits_to_keep=places, use_cache=False
-        ).logits
-        # A model may not know how to leave out the others.
-        return logits if logits.shape[1] == len(places) else logits[:, places]
-
-    return forward
-
-
 def log_probabilities(
-    forward: Forward, items: Sequence[Tokens], device: Any
+    model: Any, items: Sequence[Tokens], *, reserved: int = 0
 ) -> list["torch.Tensor"]:
     """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
 
-    Items are padded to the longest. Each has a float32 per token asked for, which carries gradients
-    where the forward pass does.
+    Args:
+        model: Of transformers, or one `with_prompt`.
+        items: What it reads, padded to the longest.
+        reserved: Vectors that it puts before the input.
+
+    Returns:
+        Per item one per token asked for, float32. They carry gradients where the forward pass does.
     """
     import torch
 
@@ -129,20 +108,28 @@ def log_probabilities(
     real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
     places = sorted({place - 1 for each in items for place, _ in each.asked})
     column = {place: n for n, place in enumerate(places)}
-    logits = forward(ids.to(device), real.to(device), torch.tensor(places, device=device))
+    kept = torch.tensor(places, device=model.device) + reserved
+    logits = model(
+        input_ids=ids.to(model.device),
+        attention_mask=real.to(model.device),
+        logits_to_keep=kept,
+        use_cache=False,
+    ).logits
+    if logits.shape[1] != len(kept):  # the model does not know how to leave out the others
+        logits = logits[:, kept]
     found = []
     for row, each in enumerate(items):
         chosen = logits[row, [column[place - 1] for place, _ in each.asked]]
-        tokens = torch.tensor([token for _, token in each.asked], device=device)
+        tokens = torch.tensor([token for _, token in each.asked], device=model.device)
         found.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
     return found
 
 
 def scored(
-    forward: Forward,
+    model: Any,
     items: Sequence[Tokens],
-    device: Any,
     *,
+    reserved: int = 0,
     batch_tokens: int = BATCH_TOKENS,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[NDArray[np.float32]]:
@@ -156,7 +143,7 @@ def scored(
     found: dict[int, NDArray[np.float32]] = {}
     with torch.inference_mode():
         for batch in token_budget_batches([len(each.ids) for each in items], batch_tokens):
-            values = log_probabilities(forward, [items[place] for place in batch], device)
+            values = log_probabilities(model, [items[place] for place in batch], reserved=reserved)
             found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
             on_progress(len(found), len(items))
     return [found[place] for place in range(len(items))]

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from nli.batching import token_budget_batches
 from pipelines.errors import InputError
-from pipelines.npov.likelihood import Tokens, forward_of, log_probabilities, scored, with_prompt
+from pipelines.npov.likelihood import Tokens, log_probabilities, scored, with_prompt
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.tuning_state import State
 from salience.decoder import Decoder
 
 WEIGHT_DECAY = 1e-5
@@ -40,10 +39,9 @@ class Tuner:
         import torch
         from transformers.optimization import Adafactor
 
-        self.device = decoder.model.device
-        self.batch_tokens = batch_tokens
-        model = with_prompt(decoder, initial_vectors(decoder, settings))
-        (self.weight,) = [each for each in model.parameters() if each.requires_grad]
+        self.batch_tokens, self.reserved = batch_tokens, settings.tokens
+        self.model = with_prompt(decoder, initial_vectors(decoder, settings))
+        (self.weight,) = [each for each in self.model.parameters() if each.requires_grad]
         assert self.weight.dtype == torch.float32  # noqa: S101 - updates of bf16 would be lost
         self.optimiser = Adafactor(
             [self.weight],
@@ -52,7 +50,6 @@ class Tuner:
             relative_step=False,
             weight_decay=WEIGHT_DECAY,
         )
-        self.forward = forward_of(model, settings.tokens)
 
     def vectors(self) -> NDArray[np.float32]:
         """(tokens, d), a copy."""
@@ -65,23 +62,25 @@ class Tuner:
         own = self.optimiser.state[self.weight]
         return {name: torch.as_tensor(value).cpu().numpy() for name, value in own.items()}
 
-    def restore(self, state: State) -> None:
-        """Go on where a state was written."""
+    def restore(self, vectors: NDArray[np.float32], momentum: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `vectors` and `momentum` were."""
         import torch
 
         with torch.no_grad():
-            self.weight.copy_(torch.from_numpy(state.vectors))
+            self.weight.copy_(torch.from_numpy(vectors))
         own = {
             # Numbers of steps are counted with, everything else is a tensor.
-            name: int(value.item()) if name == "step" else torch.from_numpy(value).to(self.device)
-            for name, value in state.momentum.items()
+            name: int(value.item())
+            if name == "step"
+            else torch.from_numpy(value).to(self.model.device)
+            for name, value in momentum.items()
         }
         if own:
             self.optimiser.state[self.weight] = own
 
     def loss(self, items: Sequence[Tokens]) -> float:
         """Nats per target token."""
-        values = scored(self.forward, items, self.device, batch_tokens=self.batch_tokens)
+        values = scored(self.model, items, reserved=self.reserved, batch_tokens=self.batch_tokens)
         return _finite(-float(np.concatenate(values).mean(dtype=np.float64)))
 
     def update(self, items: Sequence[Tokens], rate: float) -> float:
@@ -90,7 +89,7 @@ class Tuner:
         total = 0.0
         lengths = [len(each.ids) for each in items]
         for part in token_budget_batches(lengths, self.batch_tokens):
-            values = log_probabilities(self.forward, [items[n] for n in part], self.device)
+            values = log_probabilities(self.model, [items[n] for n in part], reserved=self.reserved)
             loss = -sum(own.sum() for own in values) / count
             loss.backward()
             total += float(loss.detach())

@@ -12,10 +12,9 @@ from tiny_loaded import loaded, tokenizer
 
 from pipelines.errors import InputError
 from pipelines.npov import tuner, tuning
-from pipelines.npov.likelihood import Pair, forward_of, scored, tokenised, with_prompt
+from pipelines.npov.likelihood import Pair, scored, tokenised, with_prompt
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.tuning_state import state_path
 
 TRAIN: list[Pair] = [
     (f"User question: {{Should the {what} stay?}}.\nNeutral response: {{", answer)
@@ -50,11 +49,11 @@ def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
     read = SoftPrompt.load(out)
     assert np.array_equal(read.vectors, found.vectors)
     assert (read.curve, read.model, read.settings) == (found.curve, MODEL, SETTINGS)
-    assert not state_path(out).exists()
+    assert not tuning.state_path(out).exists()
     # What was learned is all in the file, and nothing of the model was changed.
     assert all(each.equal(weights[name]) for name, each in loaded().model.state_dict().items())
     items = tokenised(loaded(), DEV, reserved=5)
-    own = scored(forward_of(with_prompt(loaded(), read.vectors), 5), items, "cpu")
+    own = scored(with_prompt(loaded(), read.vectors), items, reserved=5)
     assert -np.concatenate(own).mean() == pytest.approx(found.loss, rel=1e-5)
 
 
@@ -94,7 +93,7 @@ def test_a_tuning_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, 
 
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "prompt.safetensors"
-    state_path(out).write_bytes(b"nothing")
+    tuning.state_path(out).write_bytes(b"nothing")
     with pytest.raises(InputError, match="unfinished is not safetensors, or damaged"):
         tuned(out)
 
@@ -122,10 +121,10 @@ def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
     vectors = tuner.initial_vectors(decoder, SETTINGS)
     pairs = [*TRAIN, (TRAIN[0][0] * 3, "YES}")]
     items = tokenised(decoder, pairs, reserved=5)
-    forward = forward_of(with_prompt(decoder, vectors), 5)
-    found = scored(forward, items, "cpu")
-    one_by_one = scored(forward, items, "cpu", batch_tokens=1)
-    bare = scored(forward_of(decoder.model), items, "cpu")
+    prompted = with_prompt(decoder, vectors)
+    found = scored(prompted, items, reserved=5)
+    one_by_one = scored(prompted, items, reserved=5, batch_tokens=1)
+    bare = scored(decoder.model, items)
     embed = decoder.model.get_input_embeddings()
     for (text, target), together, alone, without in zip(
         pairs, found, one_by_one, bare, strict=True
