@@ -31,12 +31,9 @@ Error = Literal["none", "full", "ambiguous"]
 
 
 class Omission(BaseModel):
-    """A part of an argument that the response has not.
+    """A part of an argument, the n-th of a side from 0, that the response has not.
 
-    Attributes:
-        side: Whose argument it is.
-        argument: Its place among those of the side, from 0.
-        span: Characters [start, end) of the argument as a model reads it.
+    The span is of the argument as a model reads it.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,11 +51,11 @@ class AnnotatedExample(BaseModel):
         source: The `id` of the example without error that it was made from; its own of others.
         hallucination: Whether the response has an argument that is not given.
         coverage: Whether an argument is given that the response has not.
-        hallucinated: Characters [start, end) of the response as a model reads it; None where words
-            are not annotated.
+        hallucinated: Characters of the response as a model reads it; None where words are not
+            annotated.
         uncovered: Parts of arguments, likewise.
-        overlap: Mean share of the arguments' stems that the response has, in that example without
-            error; None where there is none.
+        overlap: Mean share of the arguments' stems that the response without error has, where
+            there is one.
     """
 
     model_config = ConfigDict(frozen=True)

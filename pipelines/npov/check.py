@@ -25,12 +25,9 @@ from salience.words import Word
 
 
 class WordError(BaseModel):
-    """A content word and how likely it is an error.
+    """A content word, its characters in its argument or sentence, and how likely it is an error.
 
-    Attributes:
-        text: The word.
-        start, end: Its characters in its argument or sentence.
-        error: 1 - alpha of a word of an argument, 1 - beta of one of the response.
+    The error is 1 - alpha of a word of an argument, 1 - beta of one of the response.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -42,13 +39,9 @@ class WordError(BaseModel):
 
 
 class CheckedText(BaseModel):
-    """An argument or a sentence of the response, with its words.
+    """An argument, or where there is no side a sentence of the response, as the model read it.
 
-    Attributes:
-        side: Whose argument it is; None of sentences.
-        text: As the model read it.
-        words: Its content words, in order.
-        error: 1 - the average of their scores; None without a content word.
+    The error is 1 - the average of its content words' scores; None without a content word.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -63,7 +56,6 @@ class Checked(BaseModel):
     """A response, checked.
 
     Attributes:
-        question: The query.
         coverage_error: s_cov, the higher the likelier is it that an argument was left out.
         hallucination_error: s_hall, the higher the likelier is it that something was added.
         arguments: Those of the pro side, then those of the con side.
@@ -89,13 +81,9 @@ def argument_map(
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
-    Args:
-        example: Arguments and response.
-        decoder: Whose gradients are taken; the paper takes the model that wrote the response.
-        settings: How.
-        on_progress: Told how many response tokens are done.
-        every_token: Whether gradients of all response tokens are wanted, to show the map of tokens;
-            those of content words suffice for scores, in about half the time.
+    The paper takes the gradients of the model that wrote the response. Those of its content words
+    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
+    `on_progress` is told how many response tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word.
@@ -129,13 +117,9 @@ def argument_map(
 def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> Checked:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
-    The paper scores words and responses. Arguments and sentences are scored as perspectives and
-    responses are, so that one can see which of them is the trouble.
-
-    Args:
-        example: Arguments and response.
-        found: Its `argument_map`.
-        settings: How words' scores are summed up.
+    They come from the example's `argument_map`. The paper scores words and responses. Arguments and
+    sentences are scored as perspectives and responses are, so that one can see which of them is the
+    trouble.
     """
     alpha = contributions(found.values, settings.aggregation)
     beta = attributions(found.values, settings.aggregation)
@@ -147,8 +131,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     ]
     coverage = coverage_error(perspectives, settings.average)
     hallucination = hallucination_error(beta, settings.average)
-    assert coverage is not None  # noqa: S101 - `argument_map` refuses what has no words
-    assert hallucination is not None  # noqa: S101 - likewise
+    # `argument_map` refuses what has no words.
+    assert coverage is not None and hallucination is not None  # noqa: S101
 
     def checked(
         side: Side | None, span: Span, words: Sequence[Word], scores: NDArray[np.floating]

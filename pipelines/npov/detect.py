@@ -61,16 +61,12 @@ def by_classifier(
     case: Case,
     decoder: Decoder,
     prompts: Mapping[ErrorKind, SoftPrompt | None],
-    model: str | None = None,
+    model: str,
 ) -> NpovResult:
     """ROUGE, and a language model's own verdicts (NPOV, section 3.3).
 
-    Args:
-        case: The example.
-        decoder: Who is asked.
-        prompts: Error -> the soft prompt tuned to find it; None asks the model as it is.
-        model: Digest of the decoder's folder, which soft prompts must be of; None where it is not
-            known.
+    Of each error `prompts` has the soft prompt tuned to find it; None asks the model as it is.
+    `model` is the digest of the decoder's folder, which soft prompts must be of.
 
     Raises:
         InputError: The example does not fit the model, or a soft prompt is not for it.
@@ -91,11 +87,8 @@ def salience_detector(aggregation: Aggregation) -> str:
 def word_scores(annotated: AnnotatedExample, found: WordMap) -> tuple[Words, Words]:
     """Content words of arguments and response, with what is known and said of them.
 
-    A word is wrong if one of its characters is (NPOV, section 5.3).
-
-    Args:
-        annotated: The example.
-        found: Its `argument_map`.
+    They are those of the example's `argument_map`. A word is wrong if one of its characters is
+    (NPOV, section 5.3).
 
     Raises:
         InputError: An annotation lies outside its text.

@@ -54,13 +54,10 @@ class ChatWriter:
 
 @dataclass(frozen=True, eq=False)
 class SoftPromptWriter:
-    """A model whose soft prompt makes it write.
+    """A model whose soft prompt, (tokens, d), makes it write.
 
-    Attributes:
-        client: The model, at a server that takes embeddings.
-        vectors: The soft prompt, (tokens, d), tuned for that model.
-        folder: The model's folder, for the embeddings of the input.
-        dtype: The number format that the server computes in.
+    It is at a server that takes embeddings, which computes in `dtype`; those of the input are read
+    from the model's folder.
     """
 
     client: Client
@@ -74,13 +71,10 @@ Writer = ChatWriter | SoftPromptWriter
 
 @dataclass(frozen=True)
 class Response:
-    """What was written from arguments.
+    """Arguments and what was written from them.
 
-    Attributes:
-        example: Arguments and response; None where the reply could not be read, which is no
-            response and counts as none.
-        problem: Why there is none, in one line.
-        raw: The unreadable reply.
+    A reply that could not be read is no response: there is no example then, but the problem in one
+    line, and the reply as it is.
     """
 
     example: NpovExample | None

@@ -25,14 +25,10 @@ NEAREST = 3
 def retrieve(
     topics: Sequence[Topic], query: str, *, per_side: int, seed: int | None = None
 ) -> Perspectives:
-    """The perspectives on a query (NPOV, sections 2.1 and 2.2).
+    """The perspectives on a query (NPOV, sections 2.1 and 2.2), with so many arguments per side.
 
-    Args:
-        topics: The knowledge base; see `pipelines.data.procon.read`.
-        query: What a user asks.
-        per_side: Arguments of each side, at least 1.
-        seed: Draws them; without it they are the first ones. What is drawn of a topic does not
-            depend on the other topics.
+    A seed draws them; without it they are the first ones. What is drawn of a topic does not depend
+    on the other topics.
 
     Raises:
         InputError: No topic fits, or it has too few arguments.

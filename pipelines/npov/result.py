@@ -17,9 +17,7 @@ CLASSIFIER = "classifier"
 class ErrorScores(BaseModel):
     """How likely a detector takes the two errors to be; the higher, the likelier.
 
-    Attributes:
-        hallucination: That something was added; None where the detector cannot say.
-        coverage: That something was left out; likewise.
+    A hallucination was added, a coverage error was left out; None where the detector cannot say.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -54,8 +52,8 @@ class NpovResult(BaseModel):
         hallucination, coverage: What is known.
         overlap: Share of the arguments' stems that the response without error has.
         detectors: Detector -> its scores.
-        given: Content words of the arguments; None where words were not scored or not annotated.
-        response: Content words of the response; likewise.
+        given, response: Content words of the arguments and of the response; None where words were
+            not scored or not annotated.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -8,9 +8,8 @@ from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
-from pipelines.npov.paraphrases import rewording
+from pipelines.npov.paraphrases import lightly, rewording
 from pipelines.npov.result import NpovResult
-from pipelines.npov.rewording import lightly
 from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
 
 
@@ -31,9 +30,8 @@ class Slice:
 
     Attributes:
         title: As the paper calls it.
-        test_set: The set; None for all synthetic ones.
+        test_set: The set; None for all synthetic ones whose `overlap` is in [low, high).
         errors: Which errors count; examples with others are left out.
-        overlap: Of synthetic sets, the share of stems that responses have: [low, high).
     """
 
     title: str
@@ -90,17 +88,11 @@ def synthetic_cases(
     per_topic: int,
     seed: int,
 ) -> list[Case]:
-    """Synthetic test sets, one after the other.
+    """Synthetic test sets, one after the other, with so many examples without error per topic.
 
     All sets have the same examples, but for how responses put the arguments; so where one is to be
-    paraphrased, responses of all use the arguments alone that have a paraphrase.
-
-    Args:
-        topics: Where arguments come from.
-        names: Which sets.
-        paraphrases: Digest of an argument -> it, in other words; see `paraphrases.read`.
-        per_topic: Examples without error, of each topic and set.
-        seed: Decides all that is drawn.
+    paraphrased, by what `paraphrases.read` has, responses of all use the arguments alone that have
+    a paraphrase. The seed decides all that is drawn.
     """
     ways: Mapping[SyntheticSet, Reword] = {
         SyntheticSet.UNPARAPHRASED: verbatim,
@@ -109,17 +101,17 @@ def synthetic_cases(
     }
     paraphrased = SyntheticSet.PARAPHRASED in names
     usable = ways[SyntheticSet.PARAPHRASED if paraphrased else SyntheticSet.UNPARAPHRASED]
-    found = []
-    for name in dict.fromkeys(names):
-        made = synthetic_examples(
-            topics, per_topic=per_topic, seed=seed, reword=_among(usable, ways[name])
+
+    def way(name: SyntheticSet) -> Reword:
+        return lambda argument: None if usable(argument) is None else ways[name](argument)
+
+    return [
+        Case(name, annotated)
+        for name in dict.fromkeys(names)
+        for annotated in synthetic_examples(
+            topics, per_topic=per_topic, seed=seed, reword=way(name)
         )
-        found += [Case(name, annotated) for annotated in made]
-    return found
-
-
-def _among(usable: Reword, way: Reword) -> Reword:
-    return lambda argument: None if usable(argument) is None else way(argument)
+    ]
 
 
 def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:

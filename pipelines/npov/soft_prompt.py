@@ -64,10 +64,7 @@ class SoftPrompt:
     def check(self, *, task: Task, width: int, model: str | None = None) -> None:
         """Refuse to be used for what it was not tuned for.
 
-        Args:
-            task: What it is to be used for.
-            width: d of the model that is to read it.
-            model: Digest of that model, where it is known.
+        The model that is to read it has d = `width`, and that digest, where it is known.
 
         Raises:
             InputError: It is of another task, width or model.

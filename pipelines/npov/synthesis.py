@@ -136,12 +136,7 @@ def response(
 ) -> tuple[str, Mapping[Side, Sequence[Span]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
-    Args:
-        arguments: What is said for it and against it, each a sentence.
-        draw: Chooses among phrases.
-
-    Returns:
-        It, and where it has the arguments of each side.
+    It comes with where it has the arguments of each side. Its phrases are drawn.
     """
     text = ""
     spans: dict[Side, list[Span]] = {side: [] for side in SIDES}

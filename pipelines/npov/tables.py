@@ -24,7 +24,10 @@ from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
 
-OVERLAPS: Final = ((0.0, 0.1), (0.1, 0.3), (0.3, 0.9), (0.9, 1.01))
+OVERLAPS: Final = tuple(
+    Slice(f"{low:g} to {min(high, 1):g}", None, "full", (low, high))
+    for low, high in ((0.0, 0.1), (0.1, 0.3), (0.3, 0.9), (0.9, 1.01))
+)
 """Bins of the share of stems that a response without error has of its arguments."""
 
 OF_EXAMPLES: Final = (
@@ -114,10 +117,7 @@ def classifiers(results: Results) -> Table:
 
 def overlaps(results: Results) -> Table:
     """How detectors depend on how many words a response has from its arguments."""
-    lines = []
-    for low, high in OVERLAPS:
-        part = Slice(f"{low:g} to {min(high, 1):g}", None, "full", (low, high))
-        lines += _of_examples(results, detectors(results), [part])
+    lines = _of_examples(results, detectors(results), OVERLAPS)
     return Table.of(
         [line for line in lines if line.known],
         name="npov_overlap",

@@ -8,7 +8,7 @@ import pytest
 
 from pipelines.errors import InputError
 from pipelines.npov.annotation import Omission, read
-from pipelines.npov.rewording import SWAPS, lightly
+from pipelines.npov.paraphrases import SWAPS, lightly
 from pipelines.npov.splits import split_of
 
 LINE: dict[str, Any] = {
