@@ -45,7 +45,6 @@ class Decoder:
     Attributes:
         folder: Where it was loaded from.
         precision: What it computes in, "fp32" or "bf16".
-        device: Where, as torch names it.
         model: The transformers model, frozen and in evaluation mode.
         tokenizer: Its fast tokenizer.
     """
@@ -60,10 +59,10 @@ class Decoder:
     def load(
         cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
     ) -> Self:
-        """Load a model folder.
+        """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
         Args:
-            folder: As transformers' `save_pretrained` writes it, with safetensors and a tokenizer.
+            folder: The folder.
             precision: `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or
                 AMX), where it is about twice as quick and ranks attributions almost alike; else
                 fp32.

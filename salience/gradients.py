@@ -62,8 +62,7 @@ def token_salience(
         engine: Who computes it. The two agree to rounding.
         target: What is differentiated.
         measure: What is made of embedding and gradient.
-        chunk: Output tokens at a time of `batched`; chosen by itself, and halved where memory does
-            not suffice.
+        chunk: Output tokens at a time of `batched`; halved where memory does not suffice.
         columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
             taken is in proportion.
         on_progress: Told how many output tokens are done.
@@ -184,16 +183,10 @@ def _gradients(
     tokens: "torch.Tensor",
     target: Target,
 ) -> "torch.Tensor":
-    """Gradients of some output tokens, (j, i, d).
+    """Gradients of output tokens (j,), (j, i, d), by the embeddings before the last, (1, i, d).
 
-    The head is differentiated apart, since each logit rests on one position alone.
-
-    Args:
-        model: The model.
-        embeddings: (1, i, d), of all tokens before the last output token.
-        places: (j,), the positions at which they are predicted, the last of them i - 1.
-        tokens: (j,), the output tokens.
-        target: What is differentiated.
+    They are predicted at `places`, (j,), the last of which is i - 1. The head is differentiated
+    apart, since each logit rests on one position alone.
     """
     import torch
 

@@ -19,8 +19,7 @@ class WordMap:
         encoded: Prompt and response in tokens.
         salience: (n, n - m), of tokens, what the map is made from; columns that the words of the
             response do not need may be 0.
-        given: Words of each part of the prompt, in the order of the parts.
-        response: Words of each part of the response.
+        given, response: Words of each part of the prompt and of the response, in order.
         values: (words of all parts given, words of all parts of the response), in [0, 1].
     """
 
@@ -99,11 +98,8 @@ def word_map(
 def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:
     """The map squared, each column divided by its sum (NPOV, section 3.2).
 
-    Args:
-        salience: (n, l), signed or not.
-
-    Returns:
-        (n, l) in [0, 1]; a column sums to 1, or to 0 where it has nothing but zeros.
+    It is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 where it has
+    nothing but zeros.
     """
     # Divided first, so that squares of a half-precision model's outliers do not overflow.
     largest = np.abs(salience).max(axis=0, keepdims=True, initial=0)

@@ -12,16 +12,12 @@ from salience.variants import Aggregation, Average
 def contributions(
     words: NDArray[np.floating], aggregation: Aggregation = "max"
 ) -> NDArray[np.floating]:
-    """alpha_i, how much an input word contributes to the response (NPOV, equation 1).
+    """alpha_i, how much an input word contributes to the response (NPOV, equation 1): (rows,).
 
-    Args:
-        words: M_words, (rows, columns), in [0, 1].
-        aggregation: Over response words. `sum` may exceed 1. `negative_entropy` is of the row
-            divided by its sum, as 1 - entropy / log(columns), in [0, 1]: the paper does not scale
-            it, and geometric means want numbers that are not negative.
-
-    Returns:
-        (rows,); 0 where there is no response word.
+    M_words is (rows, columns), in [0, 1]; without a response word alpha is 0. It is aggregated over
+    response words. `sum` may exceed 1. `negative_entropy` is of the row divided by its sum, as
+    1 - entropy / log(columns), in [0, 1]: the paper does not scale it, and geometric means want
+    numbers that are not negative.
     """
     return _aggregated(words, aggregation)
 

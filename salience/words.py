@@ -49,13 +49,7 @@ def word_pattern() -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text.
-
-    Attributes:
-        text: As it stands.
-        start, end: Its characters in the text.
-        tokens: Positions of the tokens that have a character of it; at least one.
-    """
+    """A word of a text, at characters [start, end), and all tokens that have a character of it."""
 
     text: str
     start: int
@@ -71,10 +65,8 @@ def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[
     a comma, or the end of one word and the start of the next, does no harm. What has no token, as a
     model without some script drops it, is left out.
 
-    Args:
-        text: Prompt and response.
-        offsets: Per token its characters in the text; empty of special tokens.
-        within: Characters [start, end) of the part.
+    `offsets` are each token's characters in the text, empty of special tokens, and `within` those
+    of the part.
     """
     found = []
     place = 0

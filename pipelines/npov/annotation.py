@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from pipelines.data.records import Text
 from pipelines.data.released import entries, record
@@ -30,20 +30,18 @@ Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
 
 
-class Omission(BaseModel):
+class Omission(BaseModel, frozen=True):
     """A part of an argument, the n-th of a side from 0, that the response has not.
 
     The span is of the argument as a model reads it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     side: Side
     argument: int
     span: Span
 
 
-class AnnotatedExample(BaseModel):
+class AnnotatedExample(BaseModel, frozen=True):
     """An example whose errors are known.
 
     Attributes:
@@ -57,8 +55,6 @@ class AnnotatedExample(BaseModel):
         overlap: Mean share of the arguments' stems that the response without error has, where
             there is one.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     source: str

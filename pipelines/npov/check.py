@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from nli.windows import sentences as sentences_of
 from pipelines.errors import InputError
@@ -24,13 +24,11 @@ from salience.scores import (
 from salience.words import Word
 
 
-class WordError(BaseModel):
+class WordError(BaseModel, frozen=True):
     """A content word, its characters in its argument or sentence, and how likely it is an error.
 
     The error is 1 - alpha of a word of an argument, 1 - beta of one of the response.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     start: int
@@ -38,13 +36,11 @@ class WordError(BaseModel):
     error: float
 
 
-class CheckedText(BaseModel):
+class CheckedText(BaseModel, frozen=True):
     """An argument, or where there is no side a sentence of the response, as the model read it.
 
     The error is 1 - the average of its content words' scores; None without a content word.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     side: Side | None
     text: str
@@ -52,7 +48,7 @@ class CheckedText(BaseModel):
     error: float | None
 
 
-class Checked(BaseModel):
+class Checked(BaseModel, frozen=True):
     """A response, checked.
 
     Attributes:
@@ -61,8 +57,6 @@ class Checked(BaseModel):
         arguments: Those of the pro side, then those of the con side.
         sentences: Those of the response.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     question: str
     coverage_error: float

@@ -20,7 +20,7 @@ from pipelines.npov.result import (
     NpovResult,
     WordScore,
 )
-from pipelines.npov.rouge import rouge_errors, stems, word_error
+from pipelines.npov.rouge import rouge_errors, stem, stems
 from pipelines.npov.sets import Case
 from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.soft_prompt import SoftPrompt
@@ -122,7 +122,7 @@ def _scored(
     return tuple(
         WordScore(
             wrong=any(start < word.end and word.start < end for start, end in wrong),
-            rouge=word_error(word.text, other),
+            rouge=stem(word.text) not in other,
             salience=1 - float(score),
         )
         for word, score in zip(words, scores, strict=True)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.data.records import Text
 from pipelines.data.text import read_text
@@ -19,10 +19,8 @@ OPENING = "People see this differently. Here is what both sides say."
 Arguments = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-class Debate(BaseModel):
+class Debate(BaseModel, frozen=True, extra="forbid"):
     """A user's question, and arguments for and against what it asks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: Text
     pro: Arguments

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
@@ -45,9 +45,7 @@ SWAPS = dict(pair.split(": ") for pair in re.split(r";\s+", _SWAPS.strip()))
 """Common words of arguments -> what stands for them. Nobody would call the result a paraphrase."""
 
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Line(BaseModel, frozen=True, extra="forbid"):
     paraphrase: Text
     argument: Text | None = None
     sha1: Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGITS}}}$")] | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.npov.annotation import Error
 
@@ -14,19 +14,17 @@ ROUGE = "ROUGE"
 CLASSIFIER = "classifier"
 
 
-class ErrorScores(BaseModel):
+class ErrorScores(BaseModel, frozen=True):
     """How likely a detector takes the two errors to be; the higher, the likelier.
 
     A hallucination was added, a coverage error was left out; None where the detector cannot say.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     hallucination: float | None = None
     coverage: float | None = None
 
 
-class WordScore(BaseModel):
+class WordScore(BaseModel, frozen=True):
     """A content word: whether it is an error, and what detectors of words say.
 
     Attributes:
@@ -35,14 +33,12 @@ class WordScore(BaseModel):
         salience: 1 - alpha or 1 - beta, by the maximum.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     wrong: bool
     rouge: bool
     salience: float
 
 
-class NpovResult(BaseModel):
+class NpovResult(BaseModel, frozen=True):
     """One example of a test set, scored.
 
     Attributes:
@@ -55,8 +51,6 @@ class NpovResult(BaseModel):
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     test_set: str

@@ -1,6 +1,5 @@
 """Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
 
-from collections.abc import Collection
 from functools import cache, lru_cache
 
 from pipelines.metrics.rouge import rouge1_recall
@@ -29,11 +28,6 @@ def rouge_errors(example: NpovExample) -> ErrorScores:
         coverage=1 - min(recalls) if recalls else None,
         hallucination=None if precision is None else 1 - precision,
     )
-
-
-def word_error(word: str, other: Collection[str]) -> bool:
-    """Whether the other side, given by its stems, lacks a word (NPOV, section 5.3)."""
-    return stem(word) not in other
 
 
 def stems(text: str) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.option import Option
 from salience.variants import Aggregation, Average, Engine, Measure, Target
@@ -17,10 +17,8 @@ LARGEST_SEED: Final = 2**32 - 1
 """What numpy takes; torch takes more."""
 
 
-class GradientSettings(BaseModel):
+class GradientSettings(BaseModel, frozen=True, extra="forbid"):
     """How gradients are taken; the paper's choices by default."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     engine: Annotated[
         Engine,
@@ -48,15 +46,13 @@ class SalienceSettings(GradientSettings):
     average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"
 
 
-class TuningSettings(BaseModel):
+class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     """How a soft prompt of so many `tokens` is tuned; the paper's choices by default (appendix B).
 
     The learning rate falls linearly after the warm-up. The paper does not say how often the dev
     loss is looked at, nor for how many looks it may stay. The seed draws the initial vectors and
     the order of examples.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tokens: Annotated[int, Field(ge=1)] = 5
     learning_rate: Annotated[

@@ -25,32 +25,26 @@ _TOPICS: Mapping[Split, str] = {
         Security Privatization; Universal Basic Income; Vaccines for Kids; Vegetarianism""",
 }
 
-_SAID_OTHERWISE = {
-    "Concealed guns": "Concealed Handguns",
-    "Corporate tax": "Corporate Tax Rate",
-    "Drones": "Drone Strikes Overseas",
-    "Healthcare": "Right to Health Care",
-    "Marijuana": "Recreational Marijuana Legalization",
-    "Social networking": "Social Media",
-    "Social security": "Social Security Privatization",
-    "Vegetarian": "Vegetarianism",
-    "Bottled water should be banned": "Bottled Water Ban",
-    "Corporal punishment be used in K-12 schools": "Corporal Punishment",
-    "Fighting should be allowed in hockey": "Fighting in Hockey",
-    "Homework is beneficial": "Homework",
-    "Net neutrality should be restored": "Net Neutrality",
-    "Parents or other adults should be able to ban books from schools and libraries": "Banned "
-    "Books",
-    "Refusing to stand for the National Anthem is an appropriate form of protest": "Kneeling "
-    "during National Anthem",
-    "Sanctuary cities are beneficial": "Sanctuary Cities",
-    "School vouchers should be encouraged": "School Vouchers",
-    "Student loan debt should be easier to discharge in bankruptcy": "Student Loan Debt",
-    "The penny should stay in circulation": "Penny",
-    "The United States should use the electoral college in presidential elections": "Electoral "
-    "College",
-    "We should support universal basic income": "Universal Basic Income",
-}
+_SAID_OTHERWISE = """
+    Concealed guns: Concealed Handguns; Corporate tax: Corporate Tax Rate;
+    Drones: Drone Strikes Overseas; Healthcare: Right to Health Care;
+    Marijuana: Recreational Marijuana Legalization; Social networking: Social Media;
+    Social security: Social Security Privatization; Vegetarian: Vegetarianism;
+    Bottled water should be banned: Bottled Water Ban;
+    Corporal punishment be used in K-12 schools: Corporal Punishment;
+    Fighting should be allowed in hockey: Fighting in Hockey; Homework is beneficial: Homework;
+    Net neutrality should be restored: Net Neutrality;
+    Parents or other adults should be able to ban books from schools and libraries: Banned Books;
+    Refusing to stand for the National Anthem is an appropriate form of protest:
+        Kneeling during National Anthem;
+    Sanctuary cities are beneficial: Sanctuary Cities;
+    School vouchers should be encouraged: School Vouchers;
+    Student loan debt should be easier to discharge in bankruptcy: Student Loan Debt;
+    The penny should stay in circulation: Penny;
+    The United States should use the electoral college in presidential elections:
+        Electoral College;
+    We should support universal basic income: Universal Basic Income
+"""
 """What scrapes of other years call these topics, by address or by title -> table 4's name."""
 
 
@@ -68,4 +62,5 @@ def _plain(name: str) -> str:
 
 
 _SPLITS = {_plain(name): split for split, names in _TOPICS.items() for name in names.split(";")}
-_SPLITS |= {_plain(other): _SPLITS[_plain(name)] for other, name in _SAID_OTHERWISE.items()}
+_PAIRS = (pair.split(":") for pair in _SAID_OTHERWISE.split(";"))
+_SPLITS |= {_plain(other): _SPLITS[_plain(name)] for other, name in _PAIRS}
