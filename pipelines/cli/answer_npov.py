@@ -173,7 +173,7 @@ async def _writer(
                 "--soft-prompt needs the folder of the model on this machine, for the embeddings "
                 "of its input; the server at --endpoint serves one from elsewhere"
             )
-        soft.check(task="response", width=soft.vectors.shape[1], model=folder.digest)
+        soft.check("response", model=folder.digest)
     async with connect(
         source, cache=options.cache, concurrency=options.concurrency, on_status=on_status
     ) as client:

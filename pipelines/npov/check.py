@@ -119,10 +119,8 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     beta = attributions(found.values, settings.aggregation)
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
-    perspectives = [
-        np.concatenate([own for own, of in zip(by_argument, sides, strict=True) if of == side])
-        for side in SIDES
-    ]
+    count = len(example.pro)
+    perspectives = [np.concatenate(by_argument[:count]), np.concatenate(by_argument[count:])]
     coverage = coverage_error(perspectives, settings.average)
     hallucination = hallucination_error(beta, settings.average)
     # `argument_map` refuses what has no words.

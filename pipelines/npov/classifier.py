@@ -4,7 +4,7 @@ It answers YES where there is no error and NO where there is one; the score is w
 Its prompt is code and no template, as the response task's is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -47,16 +47,15 @@ def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKi
     return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
 
 
-def error_scores(
+def error_score(
     decoder: Decoder,
-    examples: Sequence[NpovExample],
+    example: NpovExample,
     task: ErrorKind,
     soft_prompt: SoftPrompt | None = None,
     *,
     model: str | None = None,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> list[float]:
-    """How likely each response has an error, in [0, 1] (NPOV, section 3.3).
+) -> float:
+    """How likely a response has an error, in [0, 1] (NPOV, section 3.3).
 
     The softmax over the log-probabilities of YES and NO, of which NO's is taken. That of a label
     of several tokens is the sum of theirs. Where both are one token it is the probability of NO
@@ -64,47 +63,28 @@ def error_scores(
 
     Args:
         decoder: The model.
-        examples: Whose responses are judged.
+        example: Whose response is judged.
         task: Which error.
         soft_prompt: Tuned for it; None asks the model as it is.
         model: Digest of the decoder's folder, which the soft prompt must be of, where it is known.
-        on_progress: Told how many texts are done, of how many: one or two per example.
 
     Raises:
-        InputError: The soft prompt is of another task or model, or an example does not fit.
+        InputError: The soft prompt is of another task or model, or the example does not fit.
         SalienceError: The model gives no finite numbers.
     """
-    asked_model, reserved = decoder.model, 0
+    asked, reserved = decoder.model, 0
     if soft_prompt is not None:
-        soft_prompt.check(task=task, width=decoder.width, model=model)
-        asked_model = with_prompt(decoder, soft_prompt.vectors)
+        soft_prompt.check(task, width=decoder.width, model=model)
+        asked = with_prompt(decoder, soft_prompt.vectors)
         reserved = len(soft_prompt.vectors)
-    yes, no = (
-        # With the brace that follows a label in training, which is not asked for.
-        tokenised(
-            decoder,
-            [(classifier_prompt(each, task), f"{label}}}") for each in examples],
-            reserved=reserved,
-            unasked=1,
-        )
-        for label in LABELS
-    )
-    rows = [_together(*both) for both in zip(yes, no, strict=True)]
-    values = iter(
-        scored(
-            asked_model,
-            [row for own in rows for row in own],
-            reserved=reserved,
-            on_progress=on_progress,
-        )
-    )
-    found = []
-    for own, right in zip(rows, yes, strict=True):
-        asked = np.concatenate([next(values) for _ in own]).astype(np.float64)
-        count = len(right.asked)
-        # The softmax of two, written so that it does not overflow.
-        found.append(float(np.exp(-np.logaddexp(0, asked[:count].sum() - asked[count:].sum()))))
-    if not np.isfinite(found).all():
+    # With the brace that follows a label in training, which is not asked for.
+    pairs = [(classifier_prompt(example, task), f"{label}}}") for label in LABELS]
+    yes, no = tokenised(decoder, pairs, reserved=reserved, unasked=1)
+    values = np.concatenate(scored(asked, _together(yes, no), reserved=reserved))
+    of_yes, of_no = np.split(values.astype(np.float64), [len(yes.asked)])
+    # The softmax of two, written so that it does not overflow.
+    found = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
+    if not np.isfinite(found):
         raise SalienceError(
             f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; take fp32, "
             "or check its weights"

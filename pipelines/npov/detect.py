@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.check import argument_map, check
-from pipelines.npov.classifier import error_scores
+from pipelines.npov.classifier import error_score
 from pipelines.npov.example import SIDES
 from pipelines.npov.prompt import Span, npov_prompt
 from pipelines.npov.result import (
@@ -73,8 +73,7 @@ def by_classifier(
     """
     example = case.annotated.example
     scores = {
-        kind: error_scores(decoder, [example], kind, prompts[kind], model=model)[0]
-        for kind in KINDS
+        kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
     }
     return case.result(detectors={ROUGE: rouge_errors(example), CLASSIFIER: ErrorScores(**scores)})
 

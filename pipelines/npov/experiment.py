@@ -212,7 +212,7 @@ def _by_classifier(
     loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
     for task, prompt in loaded.items():
         if prompt is not None:  # its width is looked at when the model is loaded
-            prompt.check(task=task, width=prompt.vectors.shape[1], model=model)
+            prompt.check(task, model=model)
     decoder = cache(folder.load)
     return lambda case: by_classifier(case, decoder(), loaded, model)
 

@@ -5,7 +5,7 @@ where they stand without padding. Logits are computed where a target is predicte
 since those of all places would take more memory than the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -131,12 +131,10 @@ def scored(
     *,
     reserved: int = 0,
     batch_tokens: int = BATCH_TOKENS,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> list[NDArray[np.float32]]:
     """The `log_probabilities` of any number of items, without gradients.
 
-    A forward pass has at most `batch_tokens`, padding included. `on_progress` is told how many
-    items are done, of how many.
+    A forward pass has at most `batch_tokens`, padding included.
     """
     import torch
 
@@ -145,5 +143,4 @@ def scored(
         for batch in token_budget_batches([len(each.ids) for each in items], batch_tokens):
             values = log_probabilities(model, [items[place] for place in batch], reserved=reserved)
             found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
-            on_progress(len(found), len(items))
     return [found[place] for place in range(len(items))]

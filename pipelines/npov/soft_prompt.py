@@ -61,21 +61,20 @@ class SoftPrompt:
         """Their dev loss, in nats per target token."""
         return min(loss for _, loss in self.curve)
 
-    def check(self, *, task: Task, width: int, model: str | None = None) -> None:
-        """Refuse to be used for what it was not tuned for.
-
-        The model that is to read it has d = `width`, and that digest, where it is known.
+    def check(self, task: Task, *, width: int | None = None, model: str | None = None) -> None:
+        """Refuse to be used for what it was not tuned for, with d and digest where they are known.
 
         Raises:
             InputError: It is of another task, width or model.
         """
         if self.task != task:
             raise InputError(f"the soft prompt was tuned for {self.task}, not for {task}")
-        if self.vectors.shape[1] != width or model not in (None, self.model):
+        own = self.vectors.shape[1]
+        if width not in (None, own) or model not in (None, self.model):
             raise InputError(
-                f"the soft prompt was tuned for another model ({self.model[:12]}, width "
-                f"{self.vectors.shape[1]}) than this one ({(model or 'unknown')[:12]}, width "
-                f"{width}); name that model, or tune a prompt for this one"
+                f"the soft prompt was tuned for another model ({self.model[:12]}, width {own}) "
+                f"than this one ({(model or 'unknown')[:12]}, width {width or own}); name that "
+                "model, or tune a prompt for this one"
             )
 
     def save(self, path: Path) -> None:

@@ -49,8 +49,8 @@ def test_it_is_the_same_to_the_bit_when_read_again(
 
 def test_another_model_or_task_is_refused() -> None:
     kept = soft_prompt()
-    kept.check(task="coverage", width=8, model=MODEL)
-    kept.check(task="coverage", width=8)
+    kept.check("coverage", width=8, model=MODEL)
+    kept.check("coverage")
     wrong: list[tuple[Task, int, str, str]] = [
         ("hallucination", 8, MODEL, "tuned for coverage, not for hallucination"),
         ("coverage", 9, MODEL, "width 8.* than this one .*width 9"),
@@ -58,7 +58,7 @@ def test_another_model_or_task_is_refused() -> None:
     ]
     for task, width, model, problem in wrong:
         with pytest.raises(InputError, match=problem):
-            kept.check(task=task, width=width, model=model)
+            kept.check(task, width=width, model=model)
 
 
 def about(**changed: Any) -> dict[str, str]:
