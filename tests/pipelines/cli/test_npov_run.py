@@ -1,6 +1,7 @@
 """`contested run npov`, as a person meets it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +42,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         "uncovered": [TOPIC["con"][0]],
     }
     Path("organic.jsonl").write_text(json.dumps(organic))
-    words = {
-        **organic,
-        "id": "o2",
-        "coverage": "none",
-        "uncovered": [],
-        "response": "It is that.",
-    }
-    Path("empty.jsonl").write_text(json.dumps(words))
+    words = {"id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
+    Path("empty.jsonl").write_text(json.dumps(organic | words))
 
 
 @pytest.fixture
@@ -157,10 +152,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
-        (
-            ["--coverage-prompt", "p.safetensors"],
-            "is of --detector classifier",
-        ),
+        (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
         (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),
@@ -169,8 +161,6 @@ def test_what_cannot_be_scored_stops_or_is_counted(
 def test_bad_input_is_one_line(
     contested: Contested, model: list[object], options: list[object], problem: str
 ) -> None:
-    import re
-
     assert re.search(problem, contested.refused(*RUN, *options, *model))
     assert not Path("results/tables").exists()
 

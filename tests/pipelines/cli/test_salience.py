@@ -143,10 +143,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", *OPTIONS, "--response", " "], "response: "),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
-        (
-            ["check-npov", "example.json", "--html", "pages"],
-            "pages cannot be written (it is",
-        ),
+        (["check-npov", "example.json", "--html", "pages"], "pages cannot be written (it is"),
         (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
         (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),

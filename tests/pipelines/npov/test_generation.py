@@ -157,27 +157,6 @@ async def test_braces_and_lines_in_a_reply_are_made_even(
     assert written.example.response == "Some (they) say so."
 
 
-@pytest.mark.parametrize(
-    ("raw", "problem"),
-    [
-        ("Some say so, others do not.", "not the JSON asked for"),
-        ('{"opening": "Views differ."}', "response: Field required"),
-        ('{"opening": "Views differ.", "response": "So', "not the JSON asked for"),
-        (reply(opening=" \n"), "the opening holds no word"),
-        (reply(response="..."), "the response holds no word"),
-        (reply(opening="so " * 200), "opening: String should have at most 400 characters"),
-        ("", "not the JSON asked for"),
-    ],
-)
-async def test_a_reply_in_another_format_is_kept_and_is_no_response(
-    raw: str, problem: str, by_prompt: ChatWriter, endpoint: Scripted
-) -> None:
-    endpoint.reply = lambda _: raw
-    written = await respond(GIVEN, by_prompt)
-    assert (written.example, written.raw) == (None, raw)
-    assert problem in (written.problem or "")
-
-
 def sent(request: dict[str, Any]) -> Any:
     import torch
 
@@ -215,29 +194,53 @@ async def test_a_token_that_begins_every_text_stands_after_the_soft_prompt(
     assert len(given) == len(SOFT) + 1 + len(input_text(GIVEN))
 
 
-@pytest.mark.parametrize(
-    "raw",
-    [
-        "",
-        "Views differ.",
-        "Views differ.}",
-        "Views differ.} Some say so.",
-        "Views differ.}\nNeutral response core: {Some say",
-        "Views {differ.}\nNeutral response core: {Some say so.}",
-        "Views differ.}\nNeutral response core: {Some {say} so.}",
-        "}\nNeutral response core: {Some say so.}",
-        " \n}\nNeutral response core: {Some say so.}",
-        "Views differ.}\nNeutral response core: {}",
-        "Views differ.}\nNeutral response core: { - }",
+UNREADABLE = {  # of a chat model, and of a soft prompt
+    True: [
+        ("Some say so, others do not.", "not the JSON asked for"),
+        ('{"opening": "Views differ."}', "response: Field required"),
+        ('{"opening": "Views differ.", "response": "So', "not the JSON asked for"),
+        (reply(opening=" \n"), "the opening holds no word"),
+        (reply(response="..."), "the response holds no word"),
+        (reply(opening="so " * 200), "opening: String should have at most 400 characters"),
+        ("", "not the JSON asked for"),
     ],
+    False: [
+        *(
+            (raw, "not an opening and a response in curly braces")
+            for raw in (
+                "",
+                "Views differ.",
+                "Views differ.}",
+                "Views differ.} Some say so.",
+                "Views differ.}\nNeutral response core: {Some say",
+                "Views {differ.}\nNeutral response core: {Some say so.}",
+                "Views differ.}\nNeutral response core: {Some {say} so.}",
+                "}\nNeutral response core: {Some say so.}",
+                "Views differ.}\nNeutral response core: {}",
+            )
+        ),
+        (" \n}\nNeutral response core: {Some say so.}", "the opening holds no word"),
+        ("Views differ.}\nNeutral response core: { - }", "the response holds no word"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("chat", "raw", "problem"),
+    [(chat, *each) for chat, every in UNREADABLE.items() for each in every],
 )
-async def test_a_reply_without_its_braces_is_kept_and_is_no_response(
-    raw: str, tuned: SoftPromptWriter, endpoint: Scripted
+async def test_a_reply_in_another_format_is_kept_and_is_no_response(
+    chat: bool,
+    raw: str,
+    problem: str,
+    by_prompt: ChatWriter,
+    tuned: SoftPromptWriter,
+    endpoint: Scripted,
 ) -> None:
     endpoint.reply = lambda _: raw
-    written = await respond(GIVEN, tuned)
+    written = await respond(GIVEN, by_prompt if chat else tuned)
     assert (written.example, written.raw) == (None, raw)
-    assert written.problem
+    assert problem in (written.problem or "")
 
 
 async def test_a_reply_that_was_cut_is_told_as_such(
