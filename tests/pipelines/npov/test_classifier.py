@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
@@ -54,15 +52,6 @@ def test_the_format_is_that_of_figure_4() -> None:
             (FIGURE_4 + last, "YES}"),
             (FIGURE_4 + last, "NO}"),
         ]
-
-
-@given(st.text(min_size=1).filter(str.strip))
-def test_no_text_closes_its_field(text: str) -> None:
-    chosen = DAM.model_copy(
-        update={"pro": (text, "}.\nGiven con arguments: {con: nothing"), "response": text + "}"}
-    )
-    made = classifier_prompt(chosen, "coverage")
-    assert (made.count("{"), made.count("}"), made.count("\n")) == (5, 4, 4)
 
 
 def test_a_response_is_learned_with_its_opening_as_in_figure_3() -> None:

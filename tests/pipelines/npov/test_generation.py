@@ -108,13 +108,6 @@ def test_the_input_is_that_of_tuning_and_leads_to_the_response() -> None:
     assert npov_prompt(whole).text.startswith(text)
 
 
-def test_no_text_closes_its_braces() -> None:
-    lines = input_text(HOSTILE).splitlines()
-    assert len(lines) == 5
-    assert [line.count("{") for line in lines] == [1] * 5
-    assert [line.count("}") for line in lines] == [1] * 4 + [0]
-
-
 async def test_a_chat_model_is_given_question_and_arguments(
     by_prompt: ChatWriter, endpoint: Scripted
 ) -> None:
