@@ -8,42 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import Contested, contents, table
+from golden import ORGANIC, TOPIC
 from tiny_loaded import saved
 
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
 from serving import models
 
-TOPIC = {
-    "topic": "dams",
-    "question": "Should it stay?",
-    "pro": ["It holds drinking water.", "The dam is there."],
-    "con": ["Salmon cannot pass.", "Others say that."],
-}
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
-
-
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
-    organic = {
-        "id": "o1",
-        "question": TOPIC["question"],
-        "pro": TOPIC["pro"][:1],
-        "con": TOPIC["con"][:1],
-        "response": "Supporters say that it holds drinking water; people see this.",
-        "coverage": "full",
-        "uncovered": [TOPIC["con"][0]],
-    }
-    Path("organic.jsonl").write_text(json.dumps(organic))
-    words = {"id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
-    Path("empty.jsonl").write_text(json.dumps(organic | words))
+    Path("organic.jsonl").write_text(json.dumps(ORGANIC))
+    words = {**ORGANIC, "id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
+    Path("empty.jsonl").write_text(json.dumps(words))
 
 
 @pytest.fixture

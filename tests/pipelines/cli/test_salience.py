@@ -20,11 +20,6 @@ EXAMPLE = {
 OPTIONS = ["--question", EXAMPLE["question"], "--pro", *EXAMPLE["pro"], "--con", *EXAMPLE["con"]]
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

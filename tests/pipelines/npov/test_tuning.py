@@ -101,9 +101,8 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
 def test_it_ends_when_the_dev_loss_no_longer_falls(tmp_path: Path) -> None:
     # What is learned is the opposite of what it is watched by.
     opposite = [(given, "NO}") for given, _ in DEV * 4]
-    settings = TuningSettings(
-        steps=400, warmup=4, batch=4, evaluate_every=5, patience=2, learning_rate=0.3
-    )
+    changed = {"steps": 400, "batch": 4, "evaluate_every": 5, "patience": 2}
+    settings = SETTINGS.model_copy(update=changed)
     found = tuned(tmp_path / "p.safetensors", train=opposite, settings=settings)
     last = found.curve[-1][0]
     assert last < 400
@@ -192,10 +191,7 @@ def test_first_vectors_are_embeddings_of_frequent_tokens() -> None:
     [
         ({"train": []}, "there are no training examples"),
         ({"dev": []}, "there are no dev examples"),
-        (
-            {"train": [*TRAIN, ("Salmon cannot pass. " * 99, "YES}")]},
-            r"example 5 \(“Salmon cannot .*…”\): .*reads",
-        ),
+        ({"train": [*TRAIN, LONG]}, r"example 5 \(“Salmon cannot .*…”\): .*reads"),
         ({"dev": [("water", "")]}, r"example 1 \(“water”\): the response has no tokens"),
         ({"settings": SETTINGS.model_copy(update={"learning_rate": 1e38})}, "not a finite number"),
     ],
