@@ -17,13 +17,9 @@ from salience.words import Offset
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt and a response in tokens.
+    """A prompt and a response in n tokens, of which m are of the prompt, special ones included.
 
-    Attributes:
-        prompt, response: The texts.
-        ids: (n,) token ids of both.
-        prompt_tokens: m, how many are of the prompt, special tokens included.
-        offsets: Per token its characters [start, end) in prompt + response; empty of special ones.
+    Offsets are each token's characters [start, end) in prompt + response, empty of special ones.
     """
 
     prompt: str
@@ -40,13 +36,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Decoder:
-    """A causal language model on one device.
+    """A causal language model of transformers on one device, frozen and in evaluation mode.
 
-    Attributes:
-        folder: Where it was loaded from.
-        precision: What it computes in, "fp32" or "bf16".
-        model: The transformers model, frozen and in evaluation mode.
-        tokenizer: Its fast tokenizer.
+    It computes in "fp32" or "bf16". Its tokenizer is a fast one.
     """
 
     folder: Path

@@ -22,7 +22,7 @@ from pipelines.option import Option
 from salience.variants import Aggregation
 
 if TYPE_CHECKING:
-    from pipelines.npov.check import Checked
+    from pipelines.npov.check import ResponseErrors
 
 _example_option = partial(Option, panel="Example")
 
@@ -105,7 +105,7 @@ def check_npov(
     )
 
 
-def show(checked: "Checked", console: Console, *, marks: bool) -> None:
+def show(checked: "ResponseErrors", console: Console, *, marks: bool) -> None:
     """Print scores, and the arguments and sentences, those with too low a score marked."""
     from pipelines.npov.view import THRESHOLD
 

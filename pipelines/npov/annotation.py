@@ -45,7 +45,6 @@ class AnnotatedExample(BaseModel, frozen=True):
     """An example whose errors are known.
 
     Attributes:
-        id: Its name, unique among its set.
         source: The `id` of the example without error that it was made from; its own of others.
         hallucination: Whether the response has an argument that is not given.
         coverage: Whether an argument is given that the response has not.

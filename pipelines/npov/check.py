@@ -36,7 +36,7 @@ class WordError(BaseModel, frozen=True):
     error: float
 
 
-class CheckedText(BaseModel, frozen=True):
+class TextErrors(BaseModel, frozen=True):
     """An argument, or where there is no side a sentence of the response, as the model read it.
 
     The error is 1 - the average of its content words' scores; None without a content word.
@@ -48,7 +48,7 @@ class CheckedText(BaseModel, frozen=True):
     error: float | None
 
 
-class Checked(BaseModel, frozen=True):
+class ResponseErrors(BaseModel, frozen=True):
     """A response, checked.
 
     Attributes:
@@ -61,8 +61,8 @@ class Checked(BaseModel, frozen=True):
     question: str
     coverage_error: float
     hallucination_error: float
-    arguments: tuple[CheckedText, ...]
-    sentences: tuple[CheckedText, ...]
+    arguments: tuple[TextErrors, ...]
+    sentences: tuple[TextErrors, ...]
 
 
 def argument_map(
@@ -108,7 +108,7 @@ def argument_map(
     return word_map(encoded, salience, pro + con, response)
 
 
-def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> Checked:
+def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> ResponseErrors:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
     They come from the example's `argument_map`. The paper scores words and responses. Arguments and
@@ -128,9 +128,9 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
 
     def checked(
         side: Side | None, span: Span, words: Sequence[Word], scores: NDArray[np.floating]
-    ) -> CheckedText:
+    ) -> TextErrors:
         start, end = span
-        return CheckedText(
+        return TextErrors(
             side=side,
             text=found.encoded.text[start:end],
             words=tuple(
@@ -148,7 +148,7 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
     arguments = argument_spans(npov_prompt(example))
     sentences = sentence_spans(found.encoded)
     by_sentence = _split(beta, found.response)
-    return Checked(
+    return ResponseErrors(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,

@@ -61,12 +61,8 @@ def error_score(
     of several tokens is the sum of theirs. Where both are one token it is the probability of NO
     given that one of the two is said.
 
-    Args:
-        decoder: The model.
-        example: Whose response is judged.
-        task: Which error.
-        soft_prompt: Tuned for it; None asks the model as it is.
-        model: Digest of the decoder's folder, which the soft prompt must be of, where it is known.
+    The soft prompt is tuned to find the error; None asks the model as it is. `model` is the digest
+    of the decoder's folder, which the soft prompt must be of.
 
     Raises:
         InputError: The soft prompt is of another task or model, or the example does not fit.

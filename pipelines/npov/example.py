@@ -42,13 +42,7 @@ class Perspectives(Debate):
 
 
 class NpovExample(Debate):
-    """A query-response pair (NPOV, section 2.1).
-
-    Attributes:
-        response: What was written from the arguments, without its opening sentence.
-        topic: Name of the topic.
-        opening: The sentence before the response.
-    """
+    """A query-response pair (NPOV, section 2.1); the response is without its opening sentence."""
 
     response: Text
     topic: Text | None = None

@@ -137,35 +137,29 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
 
     def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
         folder = decoder_folder(options)
-        classified = "-classifier" if options.detector == "classifier" else ""
-        name = file_name(options.name or f"{folder.model.name}{classified}")
+        known, classifies = folder.model, options.detector == "classifier"
+        name = file_name(options.name or f"{known.name}{'-classifier' if classifies else ''}")
         config: dict[str, Any] = {
             "data": {"name": options.data.name, "sha256": _digest(options.data)},
             "sets": {
                 "names": names,
                 "organic": _digest(options.organic),
                 "paraphrases": _digest(options.paraphrases),
-                "split": options.split,
-                "per_topic": options.per_topic,
-                "seed": options.seed,
+                **options.model_dump(include={"split", "per_topic", "seed"}),
             },
             "detector": options.detector,
-            "model": {
-                "name": folder.model.name,
-                "digest": folder.model.digest,
-                "engine": folder.engine,
-            },
+            "model": {"name": known.name, "digest": known.digest, "engine": folder.engine},
         }
-        if options.detector == "salience":
-            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
-            detect = _by_salience(folder, options.salience)
-        else:
-            prompts: dict[ErrorKind, Path | None] = {
-                "hallucination": options.hallucination_prompt,
-                "coverage": options.coverage_prompt,
-            }
+        prompts: dict[ErrorKind, Path | None] = {
+            "hallucination": options.hallucination_prompt,
+            "coverage": options.coverage_prompt,
+        }
+        if classifies:
             config["prompts"] = {task: _digest(path) for task, path in prompts.items()}
             detect = _by_classifier(folder, prompts)
+        else:
+            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
+            detect = _by_salience(folder, options.salience)
 
         async def detected(case: Case) -> NpovResult:
             return detect(case)

@@ -8,6 +8,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from heapq import nlargest
 from pathlib import Path
 from random import Random
 
@@ -82,8 +83,7 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     def likeness(topic: Topic) -> float:
         return difflib.SequenceMatcher(None, _normal(topic.question), _normal(query)).ratio()
 
-    nearest = sorted(topics, key=likeness, reverse=True)[:NEAREST]
-    return [f"'{each.topic}'" for each in nearest]
+    return [f"'{each.topic}'" for each in nlargest(NEAREST, topics, key=likeness)]
 
 
 def _normal(text: str) -> str:

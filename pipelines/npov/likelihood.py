@@ -92,13 +92,8 @@ def log_probabilities(
 ) -> list["torch.Tensor"]:
     """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
 
-    Args:
-        model: Of transformers, or one `with_prompt`.
-        items: What it reads, padded to the longest.
-        reserved: Vectors that it puts before the input.
-
-    Returns:
-        Per item one per token asked for, float32. They carry gradients where the forward pass does.
+    The model is of transformers, or one `with_prompt` of so many reserved vectors. Each item has a
+    float32 per token asked for, which carries gradients where the forward pass does.
     """
     import torch
 

@@ -39,15 +39,12 @@ class WordScore(BaseModel, frozen=True):
 
 
 class NpovResult(BaseModel, frozen=True):
-    """One example of a test set, scored.
+    """One example of a test set, "SET/EXAMPLE", scored; or the reason why it could not be.
 
     Attributes:
-        id: "SET/EXAMPLE".
         source: The id of the example without error that it was made from.
-        reason: Why it could not be scored.
         hallucination, coverage: What is known.
         overlap: Share of the arguments' stems that the response without error has.
-        detectors: Detector -> its scores.
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
     """

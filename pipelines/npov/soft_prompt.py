@@ -40,8 +40,6 @@ class SoftPrompt:
     Attributes:
         vectors: (tokens, d), float32.
         model: Digest of the model that they were tuned for, and that alone can read them.
-        task: What they make it do.
-        settings: How they were tuned.
         curve: Dev losses from update 0 on; `vectors` are those of the lowest.
     """
 

@@ -39,13 +39,8 @@ def synthetic_examples(
     As many arguments are drawn for each side: one, two or three in turn, as far as the topic has
     them. Made from it are one with a coverage error, one with a hallucination, and one with both;
     there is no coverage error where all arguments are used, and no hallucination where a side would
-    be left without any.
-
-    Args:
-        topics: Where arguments come from.
-        per_topic: Examples without error.
-        seed: Decides all that is drawn. A topic's examples do not depend on the other topics.
-        reword: How responses put arguments.
+    be left without any. Each topic has `per_topic` examples without error. The seed decides all
+    that is drawn, and a topic's examples do not depend on the other topics.
     """
     found = []
     for topic in topics:

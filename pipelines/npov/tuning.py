@@ -42,20 +42,11 @@ def tune(
 ) -> SoftPrompt:
     """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
 
-    While it is tuned, `out` holds the best prompt so far.
-
-    Args:
-        decoder: The model.
-        train: Input and target of what is learned.
-        dev: Likewise, of what it is watched by; never learned.
-        out: The soft prompt's file.
-        task: What is learned.
-        model: Digest of the decoder's folder.
-        settings: How.
-        batch_tokens: Most tokens of a forward pass, padding included; a batch of more is passed in
-            parts whose gradients are summed.
-        on_progress: Told the updates done, the most there will be, and the last training loss.
-        on_evaluation: Told the step and the dev loss, in nats per target token.
+    While it is tuned, `out` holds the best prompt so far. What it is watched by (`dev`) is never
+    learned. `model` is the digest of the decoder's folder. A forward pass has at most
+    `batch_tokens`, padding included; a batch of more is passed in parts whose gradients are summed.
+    `on_progress` is told the updates done, the most there will be, and the last training loss;
+    `on_evaluation` the step and the dev loss, in nats per target token.
 
     Raises:
         InputError: There is nothing to learn or to watch by, an example does not fit the model,
@@ -144,12 +135,8 @@ def batch_places(settings: TuningSettings, count: int, step: int) -> list[int]:
 class State:
     """A tuning, as it was when the dev loss was looked at.
 
-    Attributes:
-        described: What is tuned, on what and how, as JSON; another tuning has another.
-        vectors: (tokens, d), those of the last update.
-        best: (tokens, d), those of the lowest dev loss.
-        momentum: What the optimiser remembers.
-        curve: Step -> dev loss, up to now.
+    What is tuned, on what and how is `described` as JSON. Vectors, (tokens, d), are those of the
+    last update, and the `best` those of the lowest dev loss.
     """
 
     described: str
@@ -183,9 +170,8 @@ def refuse_finished(out: Path) -> None:
 def _read_state(out: Path, described: str) -> State | None:
     """The state of this tuning to resume; None where nothing was begun.
 
-    Raises:
-        InputError: There is a finished prompt already, the state of another tuning, or a damaged
-            one.
+    An `InputError` says that there is a finished prompt, or the state of another tuning, or a
+    damaged one.
     """
     refuse_finished(out)
     path = state_path(out)

@@ -27,13 +27,10 @@ HELD_BACK = 5
 def divided(
     topics: Sequence[Topic], chosen: TrainedOn, seed: int
 ) -> tuple[list[Topic], list[Topic]]:
-    """Topics to learn from, and topics to watch by.
+    """Topics to learn from, and topics to watch by; an `InputError` where there are none.
 
     Topics of table 4's test set are taken by "all" only. Where the table does not name the topics
     to watch by, the seed draws them.
-
-    Raises:
-        InputError: There are none to learn from, or none to watch by.
     """
     if chosen == "train":
         learned = [topic for topic in topics if split_of(topic.topic) == "train"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.cli.npov import SAMPLE
 from pipelines.errors import InputError
-from pipelines.npov.check import Checked, CheckedText, argument_map, check
+from pipelines.npov.check import ResponseErrors, TextErrors, argument_map, check
 from pipelines.npov.classifier import classifier_prompt
 from pipelines.npov.example import NpovExample, example, read_example
 from pipelines.npov.prompt import npov_prompt
@@ -45,21 +45,21 @@ def decoder(smollm2: Model) -> Decoder:
     return Decoder.load(smollm2.path, precision="bf16", device="cpu")
 
 
-def checked(decoder: Decoder, **changed: Any) -> Checked:
+def checked(decoder: Decoder, **changed: Any) -> ResponseErrors:
     chosen, settings = NpovExample(**FAITHFUL | changed), SalienceSettings()
     return check(chosen, argument_map(chosen, decoder, settings), settings)
 
 
 @pytest.fixture(scope="module")
-def faithful(decoder: Decoder) -> Checked:
+def faithful(decoder: Decoder) -> ResponseErrors:
     return checked(decoder)
 
 
-def worst(texts: tuple[CheckedText, ...]) -> CheckedText:
+def worst(texts: tuple[TextErrors, ...]) -> TextErrors:
     return max(texts, key=lambda each: each.error or 0)
 
 
-def test_what_was_left_out_or_added_stands_out(decoder: Decoder, faithful: Checked) -> None:
+def test_what_was_left_out_or_added_stands_out(decoder: Decoder, faithful: ResponseErrors) -> None:
     """As section 4.2 makes errors: the response stays, an argument more or fewer is given."""
     found = checked(decoder, pro=[*FAITHFUL["pro"], UNUSED])
     assert worst(found.arguments).text == UNUSED
@@ -69,8 +69,8 @@ def test_what_was_left_out_or_added_stands_out(decoder: Decoder, faithful: Check
     assert found.hallucination_error > faithful.hallucination_error
 
 
-def test_scores_are_those_of_the_words(faithful: Checked) -> None:
-    def error(texts: Iterable[CheckedText]) -> float:
+def test_scores_are_those_of_the_words(faithful: ResponseErrors) -> None:
+    def error(texts: Iterable[TextErrors]) -> float:
         scores = [1 - word.error for each in texts for word in each.words]
         return 1 - float(np.exp(np.log(scores).mean()))
 
