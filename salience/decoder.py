@@ -53,12 +53,9 @@ class Decoder:
     ) -> Self:
         """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
-        Args:
-            folder: The folder.
-            precision: `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or
-                AMX), where it is about twice as quick and ranks attributions almost alike; else
-                fp32.
-            device: "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none.
+        Precision `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or AMX),
+        where it is about twice as quick and ranks attributions almost alike; else fp32. The device
+        is "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none.
 
         Raises:
             SalienceError: The folder is no model that transformers can read without running code

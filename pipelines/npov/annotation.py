@@ -24,8 +24,6 @@ from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, as_read, unbraced
 
-NAME = "annotated responses"
-
 Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
 
@@ -97,7 +95,7 @@ def read(path: Path) -> list[AnnotatedExample]:
     """
     found: dict[str, AnnotatedExample] = {}
     for entry in entries(path):
-        line = record(entry, _Line, NAME)
+        line = record(entry, _Line, "annotated responses")
         if line.id in found:
             raise InputError(f"{entry.where}: the id '{line.id}' stands twice; change one of them")
         try:

@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.npov.example import SIDES, NpovExample, Perspectives
+from pipelines.npov.example import NpovExample, Perspectives
 from pipelines.npov.prompt import input_text, unbraced
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
@@ -103,7 +103,8 @@ async def respond(
         RequestError: The arguments do not fit the model's context.
         ServingError: No server can be had, or the model's embeddings cannot be read.
     """
-    drawn = sampling or Sampling(reply_tokens(given))
+    arguments = len(given.pro) + len(given.con)
+    drawn = sampling or Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
     if isinstance(writer, ChatWriter):
         reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
         if reply.value is None:
@@ -153,12 +154,6 @@ def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.f
             f"{text.shape[1]}; it was tuned for another model"
         )
     return np.concatenate([writer.vectors.astype(np.float32), text])
-
-
-def reply_tokens(given: Perspectives) -> int:
-    """Most tokens of a reply, more for many arguments."""
-    count = sum(len(given.arguments(side)) for side in SIDES)
-    return max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * count)
 
 
 def _response(given: Perspectives, opening: str, response: str, raw: str) -> Response:

@@ -120,22 +120,18 @@ def log_probabilities(
     return found
 
 
-def scored(
-    model: Any,
-    items: Sequence[Tokens],
-    *,
-    reserved: int = 0,
-    batch_tokens: int = BATCH_TOKENS,
-) -> list[NDArray[np.float32]]:
-    """The `log_probabilities` of any number of items, without gradients.
+def batches(items: Sequence[Tokens]) -> list[list[int]]:
+    """Which items are passed together."""
+    return token_budget_batches([len(each.ids) for each in items], BATCH_TOKENS)
 
-    A forward pass has at most `batch_tokens`, padding included.
-    """
+
+def scored(model: Any, items: Sequence[Tokens], *, reserved: int = 0) -> list[NDArray[np.float32]]:
+    """The `log_probabilities` of any number of items, without gradients."""
     import torch
 
     found: dict[int, NDArray[np.float32]] = {}
     with torch.inference_mode():
-        for batch in token_budget_batches([len(each.ids) for each in items], batch_tokens):
+        for batch in batches(items):
             values = log_probabilities(model, [items[place] for place in batch], reserved=reserved)
             found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
     return [found[place] for place in range(len(items))]

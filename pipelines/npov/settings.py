@@ -13,9 +13,6 @@ SALIENCE_PANEL: Final = "Salience"
 _salience_option = partial(Option, panel=SALIENCE_PANEL)
 _tuning_option = partial(Option, panel="Tuning")
 
-LARGEST_SEED: Final = 2**32 - 1
-"""What numpy takes; torch takes more."""
-
 
 class GradientSettings(BaseModel, frozen=True, extra="forbid"):
     """How gradients are taken; the paper's choices by default."""
@@ -77,9 +74,8 @@ class TuningSettings(BaseModel, frozen=True, extra="forbid"):
     patience: Annotated[
         int, Field(ge=1), _tuning_option("Looks without a lower dev loss, after which it ends.")
     ] = 8
-    seed: Annotated[
-        int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")
-    ] = 0
+    # At most what numpy takes; torch takes more.
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), Option("Decides everything that is drawn.")] = 0
 
     @model_validator(mode="after")
     def _warm_in_time(self) -> Self:

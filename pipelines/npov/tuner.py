@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.batching import token_budget_batches
 from pipelines.errors import InputError
-from pipelines.npov.likelihood import Tokens, log_probabilities, scored, with_prompt
+from pipelines.npov.likelihood import Tokens, batches, log_probabilities, scored, with_prompt
 from pipelines.npov.settings import TuningSettings
 from salience.decoder import Decoder
 
@@ -30,16 +29,13 @@ _ONE_BYTE = re.compile(r"<0x[0-9A-F]{2}>|.", re.DOTALL)
 
 
 class Tuner:
-    """Vectors that are being learned, by peft, and their optimiser; the model stays frozen.
+    """Vectors that are being learned, by peft, and their optimiser; the model stays frozen."""
 
-    A batch of more than `batch_tokens`, padding included, is passed in parts.
-    """
-
-    def __init__(self, decoder: Decoder, settings: TuningSettings, batch_tokens: int) -> None:
+    def __init__(self, decoder: Decoder, settings: TuningSettings) -> None:
         import torch
         from transformers.optimization import Adafactor
 
-        self.batch_tokens, self.reserved = batch_tokens, settings.tokens
+        self.reserved = settings.tokens
         self.model = with_prompt(decoder, initial_vectors(decoder, settings))
         (self.weight,) = [each for each in self.model.parameters() if each.requires_grad]
         assert self.weight.dtype == torch.float32  # noqa: S101 - updates of bf16 would be lost
@@ -80,15 +76,14 @@ class Tuner:
 
     def loss(self, items: Sequence[Tokens]) -> float:
         """Nats per target token."""
-        values = scored(self.model, items, reserved=self.reserved, batch_tokens=self.batch_tokens)
+        values = scored(self.model, items, reserved=self.reserved)
         return _finite(-float(np.concatenate(values).mean(dtype=np.float64)))
 
     def update(self, items: Sequence[Tokens], rate: float) -> float:
         """One step; returns the loss before it, the mean over all target tokens of the batch."""
         count = sum(len(each.asked) for each in items)
         total = 0.0
-        lengths = [len(each.ids) for each in items]
-        for part in token_budget_batches(lengths, self.batch_tokens):
+        for part in batches(items):
             values = log_probabilities(self.model, [items[n] for n in part], reserved=self.reserved)
             loss = -sum(own.sum() for own in values) / count
             loss.backward()

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
-from pipelines.npov.likelihood import BATCH_TOKENS, Pair, tokenised
+from pipelines.npov.likelihood import Pair, tokenised
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task, read_tensors
 from pipelines.npov.tuner import Tuner
@@ -36,17 +36,16 @@ def tune(
     task: Task,
     model: str,
     settings: TuningSettings,
-    batch_tokens: int = BATCH_TOKENS,
     on_progress: Callable[[int, int, float], None] = lambda *_: None,
     on_evaluation: Callable[[int, float], None] = lambda *_: None,
 ) -> SoftPrompt:
     """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
 
     While it is tuned, `out` holds the best prompt so far. What it is watched by (`dev`) is never
-    learned. `model` is the digest of the decoder's folder. A forward pass has at most
-    `batch_tokens`, padding included; a batch of more is passed in parts whose gradients are summed.
-    `on_progress` is told the updates done, the most there will be, and the last training loss;
-    `on_evaluation` the step and the dev loss, in nats per target token.
+    learned. `model` is the digest of the decoder's folder. A batch too large for a forward pass is
+    passed in parts whose gradients are summed. `on_progress` is told the updates done, the most
+    there will be, and the last training loss; `on_evaluation` the step and the dev loss, in nats
+    per target token.
 
     Raises:
         InputError: There is nothing to learn or to watch by, an example does not fit the model,
@@ -67,7 +66,7 @@ def tune(
     state = _read_state(out, described)
     learned = tokenised(decoder, train, reserved=settings.tokens)
     watched = tokenised(decoder, dev, reserved=settings.tokens)
-    tuner = Tuner(decoder, settings, batch_tokens)
+    tuner = Tuner(decoder, settings)
 
     def prompt(state: State) -> SoftPrompt:
         return SoftPrompt(state.best, model, task, settings, state.curve)

@@ -7,7 +7,6 @@ lines of JSON: the task, then an empty line for every attribution that is wanted
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from subprocess import PIPE, Popen
 from typing import Any
 
 import numpy as np
@@ -37,10 +37,7 @@ class Inseq:
     def attribute(self) -> NDArray[np.floating]:
         """Input times gradient of the log-probability of every response token, (n, n - m).
 
-        NaN where a token is not before the response token.
-
-        Raises:
-            InseqError: It failed, or its tokens are not the benchmark's.
+        NaN where a token is not before it. An `InseqError` where tokens are not the benchmark's.
         """
         found = self._ask({})
         if tuple(found["ids"]) != self._ids:
@@ -61,22 +58,13 @@ def started(
     """
     import torch
 
-    task = {
-        "folder": str(folder),
-        "texts": texts,
-        "device": device,
-        "threads": torch.get_num_threads(),
-    }
+    threads = torch.get_num_threads()
+    task = {"folder": str(folder), "texts": texts, "device": device, "threads": threads}
     with tempfile.TemporaryFile() as errors:
         try:
             # -I: neither this folder's modules nor PYTHONPATH's are theirs.
-            process = subprocess.Popen(
-                [python, "-I", __file__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
+            command = [python, "-I", __file__]
+            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
         except OSError as error:
             raise InseqError(f"{python} cannot be run ({error.strerror})") from error
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tiny_loaded import loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov import tuner, tuning
+from pipelines.npov import likelihood, tuner, tuning
 from pipelines.npov.likelihood import Pair, scored, tokenised, with_prompt
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
@@ -112,7 +112,7 @@ def test_it_ends_when_the_dev_loss_no_longer_falls(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma3"])
 def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
-    architecture: str,
+    architecture: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
@@ -122,7 +122,8 @@ def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
     items = tokenised(decoder, pairs, reserved=5)
     prompted = with_prompt(decoder, vectors)
     found = scored(prompted, items, reserved=5)
-    one_by_one = scored(prompted, items, reserved=5, batch_tokens=1)
+    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    one_by_one = scored(prompted, items, reserved=5)
     bare = scored(decoder.model, items)
     embed = decoder.model.get_input_embeddings()
     for (text, target), together, alone, without in zip(
@@ -142,12 +143,11 @@ def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
         assert without != pytest.approx(by_hand, abs=1e-2)
 
 
-def test_parts_of_a_batch_add_up_to_it(tmp_path: Path) -> None:
+def test_parts_of_a_batch_add_up_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = SETTINGS.model_copy(update={"steps": 3, "warmup": 1, "evaluate_every": 3})
-    in_parts, whole = (
-        tuned(tmp_path / str(budget), settings=settings, batch_tokens=budget)
-        for budget in (1, 10_000)
-    )
+    whole = tuned(tmp_path / "whole", settings=settings)
+    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    in_parts = tuned(tmp_path / "parts", settings=settings)
     assert in_parts.vectors == pytest.approx(whole.vectors, abs=1e-3)
 
 
