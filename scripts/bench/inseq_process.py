@@ -63,7 +63,7 @@ def started(
     with tempfile.TemporaryFile() as errors:
         try:
             # -I: neither this folder's modules nor PYTHONPATH's are theirs.
-            command = [python, "-I", __file__]
+            command = [str(python), "-I", __file__]
             process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
         except OSError as error:
             raise InseqError(f"{python} cannot be run ({error.strerror})") from error
