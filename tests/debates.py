@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from scripted import Scripted, fenced_text, prompt_of
 
 from pipelines.data.records import Document
+from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from serving.client import Client
 from serving.connect import Source, connect
 from serving.profile import load
@@ -18,6 +19,27 @@ from serving.profile import load
 def documents(*texts: str) -> list[Document]:
     """Documents "d1", "d2" and so on."""
     return [Document(id=f"d{n}", text=text) for n, text in enumerate(texts, start=1)]
+
+
+def question(
+    name: str,
+    kinds: Sequence[Kind | None],
+    gold: tuple[str, ...] = (),
+    wrong: tuple[str, ...] = (),
+    level: int | None = None,
+) -> Question:
+    """A question with documents of these kinds."""
+    texts = documents(*["A text."] * len(kinds))
+    return Question(
+        id=name,
+        question="Which one?",
+        documents=tuple(
+            GivenDocument(document=each, kind=kind) for each, kind in zip(texts, kinds, strict=True)
+        ),
+        gold=tuple((answer,) for answer in gold),
+        wrong=wrong,
+        level=level,
+    )
 
 
 def schema_of(request: dict[str, Any]) -> str:

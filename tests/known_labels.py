@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation
+from pipelines.evidence.labeller import PairError
 
 LETTERS = dict(zip("scix", Relation, strict=True))
 
@@ -51,3 +52,10 @@ class KnownLabels:
             snippet_found=True if sided else None,
             source="known",
         )
+
+
+class TooLong(KnownLabels):
+    """A labeller that no claim fits."""
+
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        raise PairError(f"'{claims[0]}' is too long")

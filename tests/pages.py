@@ -16,6 +16,16 @@ Reading = Callable[..., Page]
 """Opens a page: (path, at="#...", width=1280, and what else `Browser.new_page` takes)."""
 
 
+def safe(page: str) -> Read:
+    """The page as a browser reads it, once nothing in it can run or lead elsewhere."""
+    read = Read(page)
+    for tag, attrs in read.elements:
+        assert tag != "img"
+        assert not any(name == "style" or name.startswith("on") for name in attrs), (tag, attrs)
+        assert (attrs.get("href") or "#").startswith(("#", "data:,"))
+    return read
+
+
 def unpacked(page: str) -> list[dict[str, Any]]:
     """The examples of a page in the order of its lists, each with its `blocks`."""
     read = Read(page)

@@ -16,8 +16,8 @@ from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.generator import generator as generator_of
-from pipelines.conrag.options import AnswerOptions
 from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.settings import AnswerOptions
 from pipelines.errors import InputError
 from pipelines.evidence.judge import Judge
 from pipelines.experiment.cost import spent

@@ -17,11 +17,11 @@ from pipelines.conflicts.classifier import digest_of
 from pipelines.conflicts.datasets import read
 from pipelines.conflicts.features import GROUPS, LEARNT, features
 from pipelines.conflicts.judges import validation
-from pipelines.conflicts.judges.behaviour import behaviour_judge
+from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.training import FOLDS, Labelled, train
+from pipelines.conflicts.training import FOLDS, LabelledQuery, train
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
@@ -75,7 +75,8 @@ class TrainingOptions(TaggerOptions, ProfileOptions):
 @flat
 def train_classifier(
     data: Annotated[
-        Path, typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False)
+        Path,
+        typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False),
     ],
     options: TrainingOptions,
 ) -> None:
@@ -170,11 +171,11 @@ def validate_judge(options: ValidationOptions) -> None:
         print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
         return
 
-    async def rated(shown: Shown) -> tuple[list[validation.Rated], str, str]:
+    async def rated(shown: Shown) -> tuple[list[validation.Rating], str, str]:
         async with models_for(options, needs, shown.status) as models:
             client = models.asked
-            by = behaviour_judge(client, options.behaviour, models.prompts)
-            found = await validation.validate(answers, by, lambda _: shown.advance(client.usage))
+            judge = model_judge(client, options.behaviour, models.prompts)
+            found = await validation.validate(answers, judge, lambda _: shown.advance(client.usage))
             shown.status("")
             return found, client.model.name, cost_line(client)
 
@@ -183,7 +184,7 @@ def validate_judge(options: ValidationOptions) -> None:
 
     from pipelines.conflicts.tables import judges as judge_tables
 
-    table = judge_tables.agreement_table(validation.agreement(found), name, file)
+    table = judge_tables.agreement_table(found, name, file)
     show(table, Console())
     for note in table.notes:
         print(note)
@@ -195,7 +196,7 @@ def validate_judge(options: ValidationOptions) -> None:
 
 def labelled(
     queries: list[Query], judge: TaggerFolder, cache: Path | None = None
-) -> list[Labelled]:
+) -> list[LabelledQuery]:
     """Queries with the features that the tagger makes of them, in order.
 
     Args:
@@ -206,7 +207,7 @@ def labelled(
     Raises:
         PairError: A question does not fit the tagger.
     """
-    found: dict[str, Labelled] = {}
+    found: dict[str, LabelledQuery] = {}
 
     async def read_all() -> None:
         with (
@@ -218,7 +219,7 @@ def labelled(
             async def work(query: Query) -> None:
                 values = features(query, await structure(query, labeller))
                 assert query.conflict_type is not None  # noqa: S101  chosen so
-                found[query.id] = Labelled(query.query, values, query.conflict_type)
+                found[query.id] = LabelledQuery(query.query, values, query.conflict_type)
 
             await run_examples(
                 queries,

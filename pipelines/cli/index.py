@@ -83,11 +83,11 @@ def build(
     with counted("passages") as moved:
         done = 0
 
-        def on_progress(more: int) -> None:
+        def on_embedded() -> None:
             nonlocal done
-            done += more
+            done += 1
             moved(done, len(passages), "")
 
-        index.build(passages, options.out, Embedder(path) if path else None, on_progress)
+        index.build(passages, options.out, Embedder(path) if path else None, on_embedded)
     how = f"words and {path.name}" if path else "words alone"
     STDERR.print(f"{escape(str(options.out))}: {said}, found by {escape(how)}", soft_wrap=True)

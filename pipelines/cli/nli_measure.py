@@ -33,7 +33,7 @@ from pipelines.option import Option
 if TYPE_CHECKING:
     from nli.calibration import Calibration
     from pipelines.report.table import Table
-    from pipelines.report.tagger import Scored
+    from pipelines.report.tagger import Predictions
     from pipelines.supervision.calibrating import Readings
 
 
@@ -72,7 +72,7 @@ def calibrate(options: CalibrateOptions) -> None:
     after, and gives the points from which a cascade takes its threshold.
     """
     from nli import calibration as calibrations
-    from pipelines.report.tagger import Scored, calibration_table
+    from pipelines.report.tagger import Predictions, calibration_table
     from pipelines.supervision import calibrating
 
     model, rows = options.model, drawn(read_pairs(options.pairs), options.limit, options.seed)
@@ -90,7 +90,7 @@ def calibrate(options: CalibrateOptions) -> None:
     )
     kept = made.calibration
     scored = {
-        name: Scored(made.check, shares.tolist()) for name, shares in made.probabilities.items()
+        name: Predictions(made.check, each.tolist()) for name, each in made.probabilities.items()
     }
     table = calibration_table(list(scored.items()), options.pairs.name)
     show(table, Console())
@@ -139,7 +139,7 @@ def _readings(
 def _write_report(
     folder: Path,
     title: str,
-    series: "Sequence[tuple[str, Scored]]",
+    series: "Sequence[tuple[str, Predictions]]",
     tables: "Sequence[Table]",
     said: str,
     about: dict[str, Any],
@@ -178,7 +178,7 @@ def evaluate(options: EvaluateOptions) -> None:
     rows = drawn(read_pairs(pairs), options.limit, options.seed)
     tagger = load(options.model, options.precision)
     probabilities, seconds = probabilities_of(tagger, rows, "pairs")
-    scored = report.Scored(rows, probabilities)
+    scored = report.Predictions(rows, probabilities)
     name = name_of(options.model)
     tables = [
         report.scores_table(scored, name, pairs.name),

@@ -16,14 +16,13 @@ from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, waiting
 from pipelines.cli.terminal import plain
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.dates import written
-from pipelines.conflicts.judges.verdicts import Judged
+from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.needs import ClassifierFile, classifier_of, doubts, needs_of, refuse_idle
 from pipelines.conflicts.pipeline import CLASSIFIERS, Methods, examine
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Outcome, QueryResult
+from pipelines.conflicts.result import Answer, Outcome, QueryResult
 from pipelines.conflicts.settings import (
     ANSWERS_PANEL,
     JUDGES_PANEL,
@@ -262,7 +261,7 @@ def _show_answer(outcome: Outcome, console: Console) -> None:
         console.print(f"[dim]{said} as '{judged.adherence.type}' wants: {why}[/dim]")
 
 
-def _verdicts(answer: Answer, judged: Judged) -> list[str]:
+def _verdicts(answer: Answer, judged: Verdicts) -> list[str]:
     if judged.grounding is None:
         return [""] * len(answer.sentences)
     return [each.grounds or "not judged" for each in judged.grounding.sentences]

@@ -8,7 +8,7 @@ from typing import Final
 
 from nli.windows import Span
 from nli.windows import sentences as split
-from pipelines.conflicts.answer import Sentence
+from pipelines.conflicts.result import Sentence
 
 YEARS: Final = 1000
 """From here on a number in brackets that is no source's is part of the text: "[2019]"."""
@@ -64,10 +64,8 @@ class _Mark:
 class _Cut:
     """What is taken out of a text with a mark: `text[start:end]`, with `glue` in its place.
 
-    Attributes:
-        numbers: The mark's.
-        follows: Whether it belongs to what follows it.
-        subject: Whether it is followed by the verb of a sentence whose subject it was.
+    The numbers are the mark's. It may belong to what follows it (`follows`), and may be the subject
+    of a sentence whose verb comes then (`subject`).
     """
 
     start: int
@@ -275,9 +273,7 @@ def _numbers(inside: str) -> list[int]:
     for part in _PARTS.split(_NAME.sub("", inside)):
         found = _PART.fullmatch(part.strip())
         span = _range(int(found[1]), int(found[2] or found[1])) if found else range(0)
-        if span and span[-1] >= YEARS:
-            return []
-        if not span:
+        if not span or span[-1] >= YEARS:
             return []
         numbers += span
     return numbers

@@ -1,13 +1,12 @@
 """Predicting the conflict type by a language model (CONFLICTS, section 4, Task 1)."""
 
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field
 
 from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, of_number
+from pipelines.conflicts.taxonomy import TAXONOMY, of_number
 from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
 from serving.calls import Sampling
 
@@ -24,7 +23,7 @@ class CategoryJson(BaseModel):
     category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
 
 
-async def by_json(query: Query, by: Writer) -> Prediction:
+async def by_json(query: Query, writer: Writer) -> Prediction:
     """p(t | T, q, C_q) as the paper asks for it: an explanation and a number (Figure 2).
 
     There are no probabilities, so the thresholds of the settings do not hold.
@@ -33,8 +32,8 @@ async def by_json(query: Query, by: Writer) -> Prediction:
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
     """
-    reply = await by.client.structured(
-        by.asks_with_taxonomy(by.classify, query),
+    reply = await writer.client.structured(
+        writer.asks_type("classify", query),
         CategoryJson,
         Sampling(max_tokens=EXPLANATION_TOKENS),
         affinity=query.query,
@@ -44,19 +43,6 @@ async def by_json(query: Query, by: Writer) -> Prediction:
     return explained(reply.value)
 
 
-async def by_choice(query: Query, by: Writer) -> Prediction:
-    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
-
-    Raises:
-        RequestError, ServingError: As `by_json`.
-    """
-    choice = await by.client.choose(
-        by.asks_with_taxonomy(by.classify_choice, query), NUMBERS, affinity=query.query
-    )
-    probabilities = {of_number(int(label)): p for label, p in choice.probabilities.items()}
-    return chosen(probabilities, choice.mass, by.settings.thresholds)
-
-
 def explained(reply: CategoryJson) -> Prediction:
     """The prediction of a reply that could be read."""
     return Prediction(
@@ -64,23 +50,21 @@ def explained(reply: CategoryJson) -> Prediction:
     )
 
 
-def chosen(
-    probabilities: Mapping[ConflictType, float],
-    mass: float,
-    thresholds: Mapping[ConflictType, float],
-) -> Prediction:
-    """The prediction of probabilities: abstained where no type reaches its threshold.
+async def by_choice(query: Query, writer: Writer) -> Prediction:
+    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
 
-    Args:
-        probabilities: Of every type, summing to 1.
-        mass: Probability that the model names a category at all, in [0, 1].
-        thresholds: Type -> least probability; 0 for a type that has none.
+    Raises:
+        RequestError, ServingError: As `by_json`.
     """
-    decided = decide(probabilities, thresholds)
+    choice = await writer.client.choose(
+        writer.asks_type("classify_choice", query), NUMBERS, affinity=query.query
+    )
+    probabilities = {of_number(int(label)): p for label, p in choice.probabilities.items()}
+    likely = decide(probabilities, writer.settings.thresholds)
     return Prediction(
-        type=decided,
+        type=likely,
         by="choice",
-        probabilities=dict(probabilities),
-        mass=mass,
-        abstained=decided is None,
+        probabilities=probabilities,
+        mass=choice.mass,
+        abstained=likely is None,
     )

@@ -13,7 +13,7 @@ from math import exp, fsum
 from pathlib import Path
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from pipelines.conflicts.features import MEANING, Features, features
 from pipelines.conflicts.prediction import Prediction, decide
@@ -22,7 +22,6 @@ from pipelines.conflicts.structure import Structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
-from pipelines.evidence.nli import TaggerFolder
 
 SHIPPED: Final = Path(__file__).parent / "shipped" / "types.json"
 """The classifier that comes with the program."""
@@ -39,18 +38,12 @@ Coefficient = Annotated[float, Field(ge=-1e6, le=1e6)]
 """No training gives a larger one, and sums of larger ones would be no numbers."""
 
 
-class Linear(BaseModel):
+class Linear(BaseModel, frozen=True, extra="forbid"):
     """Logistic regression on standardised features.
 
-    Attributes:
-        features: Names, (f,).
-        means, scales: Of each feature in training, (f,); scales are positive.
-        types: The classes, (t,).
-        weights: (t, f).
-        intercepts: (t,).
+    There are f features, with their means and positive scales in training, and t types, with
+    weights of shape (t, f) and intercepts of shape (t,).
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     features: tuple[str, ...]
     means: tuple[Coefficient, ...]
@@ -87,12 +80,7 @@ class Linear(BaseModel):
         )
 
     def contributions(self, values: Features, of: ConflictType) -> dict[str, float]:
-        """What each feature adds to a type's logit, less what it adds to those of all on average.
-
-        Args:
-            values: Of a query.
-            of: One of `types`.
-        """
+        """What each feature adds to a type's logit, less what it adds to all logits on average."""
         own = self.weights[self.types.index(of)]
         means = [fsum(column) / len(self.types) for column in zip(*self.weights, strict=True)]
         return {
@@ -103,11 +91,7 @@ class Linear(BaseModel):
         }
 
     def probabilities(self, values: Features) -> dict[ConflictType, float]:
-        """The probability of each type, summing to 1; a type that it never saw has 0.
-
-        Args:
-            values: Of a query.
-        """
+        """The probability of each type, summing to 1; a type that it never saw has 0."""
         standard = self.standardised(values)
         logits = [
             intercept + fsum(weight * value for weight, value in zip(row, standard, strict=True))
@@ -119,7 +103,7 @@ class Linear(BaseModel):
         return {each: found.get(each, 0.0) for each in ConflictType}
 
 
-class Fold(BaseModel):
+class Fold(BaseModel, frozen=True, extra="forbid"):
     """One fold of a cross-validation.
 
     Attributes:
@@ -127,13 +111,11 @@ class Fold(BaseModel):
         linear: Trained on all others.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     held_out: frozenset[Annotated[str, Field(pattern="^[0-9a-f]{16}$")]]
     linear: Linear
 
 
-class TypeClassifier(BaseModel):
+class TypeClassifier(BaseModel, frozen=True, extra="forbid"):
     """A classifier with those of its cross-validation.
 
     Attributes:
@@ -143,8 +125,6 @@ class TypeClassifier(BaseModel):
         whole: Trained on all queries.
         folds: Trained on parts of them.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     trained_on: dict[str, str | int]
     tagger: str
@@ -174,18 +154,20 @@ class TypeClassifier(BaseModel):
     def predict(
         self, query: Query, found: Structure, thresholds: Mapping[ConflictType, float]
     ) -> Prediction:
-        """The type of a query's conflict.
+        """The type of a query's conflict, by the structure of its evidence; see `decide`.
 
         A source by itself, or several in the same words, are in conflict with nothing, whatever
         the features say.
-
-        Args:
-            query: The question and its sources.
-            found: The structure of its evidence.
-            thresholds: See `prediction.decide`.
         """
         if len({source.text for source in query.sources}) < 2:
-            return _alone()
+            none = ConflictType.NO_CONFLICT
+            return Prediction(
+                type=none,
+                by="nli",
+                probabilities={each: float(each is none) for each in ConflictType},
+                explanation="There is one source, or all say the same words: nothing can be in "
+                "conflict.",
+            )
         linear = self.linear_for(query.query)
         values = features(query, found)
         probabilities = linear.probabilities(values)
@@ -198,19 +180,6 @@ class TypeClassifier(BaseModel):
             explanation=_explained(linear.contributions(values, likely), likely)
             + self._caution(query),
             abstained=chosen is None,
-        )
-
-    def doubts(self, tagger: TaggerFolder | None) -> tuple[str, ...]:
-        """What is to be said where it reads what another tagger says than the one of training.
-
-        Args:
-            tagger: The one in use.
-        """
-        if tagger is None or tagger.digest == self.tagger:
-            return ()
-        return (
-            f"the classifier was trained on judgements of another tagger than {tagger.name}; its "
-            "types may be worth less: train one with `contested conflicts train`",
         )
 
     def _caution(self, query: Query) -> str:
@@ -248,15 +217,6 @@ def read(path: Path) -> TypeClassifier:
 def shipped_classifier() -> TypeClassifier:
     """The classifier that comes with the program."""
     return read(SHIPPED)
-
-
-def _alone() -> Prediction:
-    return Prediction(
-        type=ConflictType.NO_CONFLICT,
-        by="nli",
-        probabilities={each: float(each is ConflictType.NO_CONFLICT) for each in ConflictType},
-        explanation="There is one source, or all say the same words: nothing can be in conflict.",
-    )
 
 
 def _explained(contributions: Mapping[str, float], likely: ConflictType) -> str:

@@ -9,7 +9,7 @@ from pipelines.conflicts.dates import absent
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.taxonomy import of_label
 from pipelines.data import conflicts
-from pipelines.data.conflicts import ConflictsResult, ConflictsRow
+from pipelines.data.conflicts import ConflictsRow
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
 
@@ -19,13 +19,9 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflicts.jsonl"
 
 @dataclass(frozen=True)
 class Dataset:
-    """Queries to be answered.
+    """Queries of a file, whose bytes have this SHA-256, in its order, with distinct ids.
 
-    Attributes:
-        file: Name of the file.
-        digest: SHA-256 of its bytes.
-        queries: In the file's order, with distinct ids.
-        passed_over: Search results that have no text, so that they are no sources.
+    Search results that have no text are no sources; `passed_over` counts them.
     """
 
     file: str
@@ -46,7 +42,7 @@ def read(
     Args:
         path: In either format of `pipelines.data.conflicts`.
         choose: Chooses each source's segment anew from the question and its whole page, where the
-            file has the page; see `segments.best_segment`. None takes the segments as released.
+            file has it; see `segments.best_segment`. None takes the segments as released.
         limit: Take only the first queries.
         on_source: Told of each source whose page was read.
 
@@ -59,7 +55,7 @@ def read(
         if not any(source.page for row in rows for source in row.sources):
             raise InputError(
                 f"{path} has no whole pages (response_str) to choose segments from; leave the "
-                "embedding model away"
+                "embedding model out"
             )
         rows = [with_segments(row, choose, on_source) for row in rows]
     queries = [as_query(row) for row in rows]
@@ -73,13 +69,7 @@ def read(
 def with_segments(
     row: ConflictsRow, choose: Callable[[str, str], str], on_source: Callable[[], None]
 ) -> ConflictsRow:
-    """A row whose texts are the best segments of its pages, where it has the page.
-
-    Args:
-        row: As released.
-        choose: Chooses a segment from the question and a page.
-        on_source: Told of each source.
-    """
+    """A row whose texts are the best segments of its pages, where it has the page; see `read`."""
     sources = []
     for each in row.sources:
         text = choose(row.query, each.page) if each.page else each.text
@@ -94,21 +84,21 @@ def as_query(row: ConflictsRow) -> Query:
     A snippet that serves as the text is not given a second time, and a date that says that there is
     none ("NA") is left out.
     """
+    sources = [
+        Source(
+            text=each.text,
+            url=each.url or None,
+            title=each.title or None,
+            snippet=each.snippet if each.snippet not in ("", each.text) else None,
+            date=None if absent(each.date) else each.date,
+        )
+        for each in row.sources
+    ]
     return Query(
         id=str(row.number),
         query=row.query,
-        sources=tuple(_source(each) for each in row.sources),
+        sources=tuple(sources),
         conflict_type=None if row.conflict_type is None else of_label(row.conflict_type),
         gold_answer=row.correct_answer.strip() or None,
         origin=row.origin,
-    )
-
-
-def _source(result: ConflictsResult) -> Source:
-    return Source(
-        text=result.text,
-        url=result.url or None,
-        title=result.title or None,
-        snippet=result.snippet if result.snippet not in ("", result.text) else None,
-        date=None if absent(result.date) else result.date,
     )

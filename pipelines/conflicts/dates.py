@@ -9,23 +9,16 @@ from calendar import isleap, monthrange
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Protocol
 
+from pipelines.conflicts.question import Source
 from pipelines.metrics.short_answers import MONTH_NUMBERS
 
 EARLIEST, LATEST = 1000, 2100
 """Years outside of which a date is taken for a mistake."""
 
 
-class Dated(Protocol):
-    """What may state a date of its own: a `Source`, or a `Document`."""
-
-    @property
-    def date(self) -> str | None: ...  # noqa: D102  said above
-
-
 @dataclass(frozen=True, order=True)
-class Written:
+class PartialDate:
     """A date, as precise as it is given. In order, a year stands before its months and days.
 
     Attributes:
@@ -43,7 +36,7 @@ class Written:
             raise ValueError("a day needs a month")
         date(self.year, self.month or 1, self.day or 1)
 
-    def holds(self, other: "Written") -> bool:
+    def holds(self, other: "PartialDate") -> bool:
         """Whether it is less precise than another that may be meant: 2024 holds 2024-07.
 
         Two dates overlap if they are equal or one holds the other, and never otherwise.
@@ -61,14 +54,10 @@ class Written:
     def decimal_year(self) -> float:
         """The middle of the day, the month or the year that is given: 2024 is 2024.5."""
         first = date(self.year, self.month or 1, self.day or 1)
-        if self.day:
-            days = 1
-        elif self.month:
-            days = monthrange(self.year, self.month)[1]
-        else:
-            days = _days_in(self.year)
-        passed = (first - date(self.year, 1, 1)).days + days / 2
-        return self.year + passed / _days_in(self.year)
+        of_year = 365 + isleap(self.year)
+        of_month = monthrange(self.year, self.month)[1] if self.month else of_year
+        passed = (first - date(self.year, 1, 1)).days + (1 if self.day else of_month) / 2
+        return self.year + passed / of_year
 
 
 def absent(text: str | None) -> bool:
@@ -76,21 +65,18 @@ def absent(text: str | None) -> bool:
     return not text or text.strip().casefold() in _NONE
 
 
-def parse(text: str, today: date | None = None) -> Written | None:
+def parse(text: str, today: date | None = None) -> PartialDate | None:
     """A date as search results write it.
 
     What dateutil understands, at the precision at which it is given: "July 2024" has no day. Where
     both readings are possible the month is first, 07/08/2024 is the 8th of July, as in American
-    pages. Relative dates ("2 days ago", "yesterday") count from `today`; a span in months is known
-    to the month, one in years to the year.
-
-    Args:
-        text: Of at most 100 characters; a longer one is no date.
-        today: When the search result was retrieved; without it a relative date says nothing.
+    pages. Relative dates ("2 days ago", "yesterday") count from `today`, when the search result was
+    retrieved; without it they say nothing. A span in months is known to the month, one in years to
+    the year.
 
     Returns:
         The date; None where there is none, its year lies outside 1000 to 2100, or the text is
-        something else, as a plain number is.
+        something else, as a plain number or more than 100 characters are.
     """
     text = text.strip()
     if absent(text) or len(text) > 100:
@@ -99,15 +85,15 @@ def parse(text: str, today: date | None = None) -> Written | None:
     return found if found and EARLIEST <= found.year <= LATEST else None
 
 
-def written(source: Dated) -> Written | None:
+def written(source: Source) -> PartialDate | None:
     """When a source was written, as it states itself; None where it states nothing readable.
 
     A relative date is none: relative to which day, the data do not say.
     """
-    return parse(source.date) if source.date else None
+    return parse(source.date or "")
 
 
-def newest_first(sources: Sequence[Dated]) -> list[tuple[int, Written]]:
+def newest_first(sources: Sequence[Source]) -> list[tuple[int, PartialDate]]:
     """The numbers of the sources that state a date, from 1, with it; the latest comes first.
 
     By the middle of what a date may mean, so that 2024 stands behind 2024-12-31 and before
@@ -117,7 +103,7 @@ def newest_first(sources: Sequence[Dated]) -> list[tuple[int, Written]]:
     return sorted(own, key=lambda pair: pair[1].decimal_year, reverse=True)
 
 
-def told_order(sources: Sequence[Dated]) -> list[tuple[int, str]]:
+def told_order(sources: Sequence[Source]) -> list[tuple[int, str]]:
     """As `newest_first`, with what can be told of each: its date, and whether its place is sure.
 
     The place of 2024 is not sure where another source is of some month or day of 2024.
@@ -134,24 +120,22 @@ def told_order(sources: Sequence[Dated]) -> list[tuple[int, str]]:
     ]
 
 
-def spread_years(dates: Sequence[Written]) -> float | None:
+def spread_years(dates: Sequence[PartialDate]) -> float | None:
     """From the earliest to the latest date, in years, at least 0; None for fewer than two dates."""
     years = [each.decimal_year for each in dates]
     return max(years) - min(years) if len(years) > 1 else None
 
 
-def dates_in(text: str) -> list[Written]:
+def dates_in(text: str) -> list[PartialDate]:
     """The dates that a text names, in the order in which they stand there.
 
     Days ("30 July 2024", "July 30th, 2024", "2024-07-30", "30/7/2024"), months ("Jul 2024",
     "7/2024") and bare years from 1900 to 2099. Of 7/8/2024, which countries read differently, the
     year alone is sure. No year is part of a larger number (1,999), a price ($2020), what stands
     before a unit or something counted ("2000 meters", "2000 people"), or a decade ("the 1990s").
-
-    Returns:
-        One date for each mention; a date that is named twice comes twice.
+    A date that is named twice comes twice.
     """
-    found: list[tuple[int, Written]] = []
+    found: list[tuple[int, PartialDate]] = []
     taken = bytearray(len(text))
     for pattern, made in _FORMS:
         for match in pattern.finditer(text):
@@ -164,17 +148,13 @@ def dates_in(text: str) -> list[Written]:
     return [named for _, named in sorted(found)]
 
 
-def _days_in(year: int) -> int:
-    return 366 if isleap(year) else 365
-
-
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
 
 _AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")
 _DAYS = {"second": 0, "minute": 0, "hour": 0, "day": 1, "week": 7}
 
 
-def _relative(text: str, today: date | None) -> Written | None:
+def _relative(text: str, today: date | None) -> PartialDate | None:
     if today is None:
         return None
     if text in ("today", "yesterday"):
@@ -186,20 +166,20 @@ def _relative(text: str, today: date | None) -> Written | None:
     try:
         if unit in _DAYS:
             return _of_day(today - timedelta(days=number * _DAYS[unit]))
-        return Written(months // 12, months % 12 + 1 if unit == "month" else 0)
+        return PartialDate(months // 12, months % 12 + 1 if unit == "month" else 0)
     except (ValueError, OverflowError):  # before the first year of the calendar
         return None
 
 
-def _of_day(day: date) -> Written:
-    return Written(day.year, day.month, day.day)
+def _of_day(day: date) -> PartialDate:
+    return PartialDate(day.year, day.month, day.day)
 
 
 # Numbers that dateutil would take for dates, "12.5" or "202407"; 20240730 and 2024 are some.
 _NUMBER = re.compile(r"(?![0-9]{4}$|[0-9]{8}$)[-+]?[0-9]+(?:[.,][0-9]+)?")
 
 
-def _absolute(text: str) -> Written | None:
+def _absolute(text: str) -> PartialDate | None:
     from dateutil import parser
 
     if _NUMBER.fullmatch(text):
@@ -220,33 +200,33 @@ def _absolute(text: str) -> Written | None:
     day = one.day if month and one.day == two.day else 0
     if not day and not years:
         return None  # "12 50" would be December 2050
-    return Written(one.year, month, day)
+    return PartialDate(one.year, month, day)
 
 
-def _possible(year: str | int, month: str | int = 0, day: str | int = 0) -> Written | None:
+def _possible(year: str | int, month: str | int = 0, day: str | int = 0) -> PartialDate | None:
     """The date, where the calendar has it."""
     try:
-        found = Written(int(year), int(month), int(day))
+        found = PartialDate(int(year), int(month), int(day))
     except ValueError:
         return None
     return found if EARLIEST <= found.year <= LATEST else None
 
 
-def _named(match: re.Match[str]) -> Written | None:
+def _named(match: re.Match[str]) -> PartialDate | None:
     given = match.groupdict()
     # Without regard to case İ is an i, and makes no name of a month.
     month = MONTH_NUMBERS.get(given["month"].casefold())
     return _possible(given["year"], month, given.get("day") or 0) if month else None
 
 
-def _numeric(match: re.Match[str]) -> Written | None:
+def _numeric(match: re.Match[str]) -> PartialDate | None:
     first, second = int(match[1]), int(match[3])
     if max(first, second) > 12 or first == second:
         return _possible(match[4], min(first, second), max(first, second))
     return _possible(match[4])
 
 
-def _bare(match: re.Match[str]) -> Written | None:
+def _bare(match: re.Match[str]) -> PartialDate | None:
     before = match.string[max(0, match.start() - 20) : match.start()]
     after = match.string[match.end() : match.end() + 24]
     is_decade = match[0].endswith("0") and after.startswith(("'s", "’s"))
@@ -280,7 +260,7 @@ _COUNTED = re.compile(
 _BEFORE_YEAR = re.compile(r"\b(?:in|since|during|until|before|after|by)\s$", re.IGNORECASE)
 
 _EDGE = r"(?<!\w)(?<![0-9][.,])"
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Written | None]], ...] = (
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], PartialDate | None]], ...] = (
     (
         re.compile(r"(?<![\w-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?=T[0-9]|(?![\w-]))"),
         lambda match: _possible(match[1], match[2], match[3]),
@@ -288,10 +268,7 @@ _FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Written | None]],
     (re.compile(rf"{_EDGE}{_DAY}\s+(?:of\s+)?{_MONTH}\.?,?\s+{_YEAR}", re.IGNORECASE), _named),
     (re.compile(rf"(?<!\w){_MONTH}\.?\s+{_DAY},?\s+{_YEAR}", re.IGNORECASE), _named),
     (re.compile(rf"(?<!\w){_MONTH}\.?,?\s+(?:of\s+)?{_YEAR}", re.IGNORECASE), _named),
-    (
-        re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"),
-        _numeric,
-    ),
+    (re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"), _numeric),
     (
         re.compile(r"(?<![\w./-])(0?[1-9]|1[0-2])/([0-9]{4})(?![\w/])"),
         lambda match: _possible(match[2], match[1]),

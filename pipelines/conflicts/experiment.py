@@ -1,15 +1,13 @@
 """CONFLICTS over a file of queries: types of conflict, answers by four strategies, their judges."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pipelines.conflicts.calls import summary
-from pipelines.conflicts.chosen import keeping
 from pipelines.conflicts.classifier import seen
-from pipelines.conflicts.datasets import SAMPLES, Dataset, read
+from pipelines.conflicts.datasets import SAMPLES, read
 from pipelines.conflicts.needs import (
     NO_ANSWERS,
     ClassifierFile,
@@ -17,17 +15,13 @@ from pipelines.conflicts.needs import (
     doubts,
     needs_of,
     refuse_idle,
+    summary,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.segments import reader
-from pipelines.conflicts.settings import (
-    ANSWERS_PANEL,
-    JUDGES_PANEL,
-    TYPES_PANEL,
-    ConflictsSettings,
-)
+from pipelines.conflicts.segments import keeping, reader
+from pipelines.conflicts.settings import ANSWERS_PANEL, JUDGES_PANEL, TYPES_PANEL, ConflictsSettings
 from pipelines.conflicts.statistics import Statistic, statistics
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
@@ -161,13 +155,18 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
             None if tagger is None else stored(nli_labeller(tagger), models.store),
             models.prompts,
         )
+        trained = methods.trained if "nli" in methods.asked else None
+        facts = {
+            "statistics": statistics(dataset.queries, dataset.passed_over),
+            "seen_in_training": 0 if trained is None else seen(trained, dataset.queries),
+        }
         config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
         return [
             Work(
                 f"{EXPERIMENT.name}.{options.name or _called(models.client)}",
                 config | _config(ready, models, judging),
                 lambda query: examine(query, ready, on_failure=options.on_error),
-                facts=_facts(dataset, methods),
+                facts=facts,
                 items=choose(models),
             )
         ]
@@ -191,11 +190,7 @@ def _refuse_types(settings: ConflictsSettings, methods: Methods, queries: Sequen
 
 
 def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
-    """The strategies that `--strategy` names; none of them where it is "none".
-
-    Raises:
-        InputError: One is not known, or "none" stands beside another.
-    """
+    """The strategies that `--strategy` names; none of them where it is "none"."""
     names = one_of(given or tuple(STRATEGIES), (*STRATEGIES, NO_ANSWERS), "--strategy")
     if NO_ANSWERS in names and len(names) > 1:
         raise InputError(
@@ -241,39 +236,18 @@ def _config(methods: Methods, models: Models, judging: Client | None) -> dict[st
     return config
 
 
-def _facts(dataset: Dataset, methods: Methods) -> dict[str, Any]:
-    """What the report says of the data: counts, and how many queries the classifier knows."""
-    known = methods.trained if "nli" in methods.asked else None
-    return {
-        "statistics": statistics(dataset.queries, dataset.passed_over),
-        "seen_in_training": 0 if known is None else seen(known, dataset.queries),
-    }
-
-
 def _failed(query: Query, reason: str) -> QueryResult:
     return QueryResult(id=query.id, asked=query, status="failed", error=reason)
 
 
 def _publication(runs: Runs[QueryResult]) -> Publication:
     from pipelines.conflicts.tables.every import all_tables
+    from pipelines.conflicts.tables.scores import part_of
     from pipelines.conflicts.view import view
 
-    counts = runs.noted("statistics", tuple[Statistic, ...])
-    roles = {name: _roles(config) for name, config in runs.configs.items()}
-    made = all_tables(runs.results, roles, counts)
+    parts = [part_of(name, own, runs.configs[name]) for name, own in runs.results.items()]
+    made = all_tables(parts, runs.noted("statistics", tuple[Statistic, ...]))
     return Publication(view(runs.results, made, runs.entries), made)
-
-
-def _roles(config: Mapping[str, Any]) -> dict[str, str]:
-    """Names of the model that answers and of the judge, and whose types Pipeline was told."""
-    judge = config.get("judge", {"name": ""})["name"]
-    if judge and config["settings"]["judge"] == "nli":
-        judge = f"{judge}, {config['tagger']['name']}"
-    return {
-        "writer": "" if config["model"] == config.get("tagger") else config["model"]["name"],
-        "judge": judge,
-        "types": CLASSIFIERS[config["settings"]["types"]],
-    }
 
 
 EXPERIMENT = Experiment(

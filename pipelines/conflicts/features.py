@@ -16,21 +16,64 @@ from pipelines.text.words import content_words
 
 Group = Literal["question", "stances", "relations", "answers", "dates", "wording", "collection"]
 
+_FEATURES: Final[dict[Group, dict[str, str]]] = {
+    # The form of the question.
+    "question": {
+        "yes_no": "a question of yes or no",
+        "quantity": "a question of how many",
+        "time": "a question of when",
+        "person": "a question of who",
+        "place": "a question of where",
+        "recent": "words that ask for the latest",
+        "superlative": "a superlative",
+        "length": "length of the question",
+    },
+    # How sources stand to a question of yes or no.
+    "stances": {
+        "kappa": "conflict score of the sources",
+        "refuting": "sources against the statement",
+        "indifferent": "sources that say nothing of it",
+    },
+    # How their answers stand to each other.
+    "relations": {
+        "agreeing": "answers that support each other",
+        "contradicting": "answers that contradict each other",
+        "answering": "sources that answer at all",
+    },
+    # Whether answers name the same.
+    "answers": {
+        "commonest": "how many answers name the same",
+        "runner_up": "how many name the second",
+    },
+    # When sources were written, and of when they speak.
+    "dates": {
+        "spread": "years between the sources",
+        "years": "years named in the sources",
+        "recent_years": "how many of them are recent",
+        "as_of": "phrases like 'as of'",
+    },
+    "wording": {
+        "hedges": "words of doubt and debate",
+        "conditions": "words like 'depends' and 'varies'",
+    },
+    # How the question is spelt, and what was kept of its sources.
+    "collection": {
+        "capitals": "a capital in the question",
+        "question_mark": "a question mark",
+        "dated": "sources with a date",
+        "sources": "how many sources there are",
+    },
+}
+
 GROUPS: Final[dict[Group, tuple[str, ...]]] = {
-    "question": (
-        "yes_no", "quantity", "time", "person", "place", "recent", "superlative", "length",
-    ),
-    "stances": ("kappa", "refuting", "indifferent"),
-    "relations": ("agreeing", "contradicting", "answering"),
-    "answers": ("commonest", "runner_up"),
-    "dates": ("spread", "years", "recent_years", "as_of"),
-    "wording": ("hedges", "conditions"),
-    "collection": ("capitals", "question_mark", "dated", "sources"),
-}  # fmt: skip
-"""Group -> its features: the form of the question; how sources stand to a question of yes or no;
-how their answers stand to each other; whether answers name the same; when sources were written and
-of when they speak; words of doubt and debate, and words of "it depends"; how the question is spelt,
-and what was kept of its sources."""
+    group: tuple(meanings) for group, meanings in _FEATURES.items()
+}
+"""Group -> its features."""
+
+MEANING: Final[dict[str, str]] = {
+    name: meaning for meanings in _FEATURES.values() for name, meaning in meanings.items()
+}
+"""Feature -> what it is, in words."""
 
 LEARNT: Final[tuple[Group, ...]] = tuple(group for group in GROUPS if group != "collection")
 """What a classifier learns from unless told otherwise.
@@ -39,36 +82,6 @@ In CONFLICTS the group "collection" tells from which collection a question was t
 with collections (appendix A). That says nothing of other questions. It is there to measure how far
 one gets so.
 """
-
-MEANING: Final[dict[str, str]] = {
-    "yes_no": "a question of yes or no",
-    "quantity": "a question of how many",
-    "time": "a question of when",
-    "person": "a question of who",
-    "place": "a question of where",
-    "recent": "words that ask for the latest",
-    "superlative": "a superlative",
-    "length": "length of the question",
-    "kappa": "conflict score of the sources",
-    "refuting": "sources against the statement",
-    "indifferent": "sources that say nothing of it",
-    "agreeing": "answers that support each other",
-    "contradicting": "answers that contradict each other",
-    "answering": "sources that answer at all",
-    "commonest": "how many answers name the same",
-    "runner_up": "how many name the second",
-    "spread": "years between the sources",
-    "years": "years named in the sources",
-    "recent_years": "how many of them are recent",
-    "as_of": "phrases like 'as of'",
-    "hedges": "words of doubt and debate",
-    "conditions": "words like 'depends' and 'varies'",
-    "capitals": "a capital in the question",
-    "question_mark": "a question mark",
-    "dated": "sources with a date",
-    "sources": "how many sources there are",
-}
-"""Feature -> what it is, in words."""
 
 RECENT_YEARS = 3
 """A year is recent that lies at most so far before that of the newest source."""
@@ -93,15 +106,7 @@ prediction: it is taken for the mean of the training data."""
 
 
 def features(query: Query, found: Structure) -> dict[str, float | None]:
-    """The features of a query, all groups.
-
-    Args:
-        query: The question and its sources.
-        found: The structure of its evidence.
-
-    Returns:
-        See `Features`; the keys are those of `MEANING`, in its order.
-    """
+    """The features of a query, all groups, in the order of `MEANING`."""
     commonest, runner_up = _shared_values(query.query, found.answers)
     return {
         **{name: float(value) for name, value in asdict(question_form(query.query)).items()},

@@ -1,51 +1,36 @@
 """Sources that do not fit a model's context: refused, or the longest of them cut."""
 
-from collections.abc import Callable, Sequence
-
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.writer import Writer
 from pipelines.evidence.judgement import Truncation
-from serving.client import Client
 from serving.errors import RequestError
-from serving.tokens import Message
 
 
-def fit_sources(
-    query: Query,
-    client: Client,
-    render: Callable[[Query], Sequence[Message]],
-    *,
-    max_tokens: int,
-    cut: bool,
-) -> tuple[Query, tuple[Truncation, ...]]:
-    """Make the sources fit the context, all together.
+def fit_sources(query: Query, writer: Writer) -> tuple[Query, tuple[Truncation, ...]]:
+    """Make the sources fit the writer's context, all together, with its longest prompt and reply.
 
     Segments that are longer than a common number of tokens are cut to it, the largest number with
     which the prompt fits; their beginnings stay, as do URL, title, snippet and date. All calls
     about a query are then made with the same sources, so that the server reads them once.
-
-    Args:
-        query: With its sources.
-        client: Whose tokenizer and context count.
-        render: Makes the longest prompt of those that will be sent: `Writer.longest`.
-        max_tokens: Room to leave for the reply, in tokens.
-        cut: Whether sources may be cut.
 
     Returns:
         The query as models will see it, and the sources that are cut. Without a tokenizer or a
         known context length, the query as it is.
 
     Raises:
-        RequestError: The prompt does not fit and sources may not be cut, or it does not fit
-            without them either.
+        RequestError: The prompt does not fit and the settings let no source be cut, or it does not
+            fit without them either.
     """
+    client, max_tokens = writer.client, writer.reply_tokens
     tokenizer, context = client.tokenizer, client.model.context
     if tokenizer is None or context is None:
         return query, ()
+    render = writer.longest(query)
     room = context - max_tokens
     needed = client.count(render(query))
     if needed <= room:
         return query, ()
-    if not cut:
+    if not writer.settings.cut:
         raise RequestError(
             f"the sources of query '{query.id}' are too long for {client.model.name}: the prompt "
             f"has {needed:,} tokens, the context leaves {room:,} beside {max_tokens:,} for the "

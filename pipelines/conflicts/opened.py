@@ -1,109 +1,97 @@
 """What a query of the page shows when it is opened: time line, types, answers, sources."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from itertools import zip_longest
-from typing import Final, Literal
+from typing import Final
 
-from pipelines.conflicts.answer import Sentence as Said
-from pipelines.conflicts.dates import Written, written
-from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Judged, SentenceGrounding
+from pipelines.conflicts.dates import PartialDate, written
+from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, SentenceGrounding, Verdicts
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.question import Source as Asked
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Sentence as Said
 from pipelines.conflicts.tables.type_scores import predictions
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.evidence.judgement import Judgement
-from pipelines.report.blocks import Block, Card, Cards, Fact, Facts, Source, Sources, noted, unread
+from pipelines.metrics.short_answers import MONTHS
+from pipelines.report.blocks import Card, Cards, Fact, Facts, Source, Sources, fact
 from pipelines.report.text import visible
 from pipelines.report.texts import (
     Aside,
     Bar,
     Bars,
+    Block,
     Chip,
     Cite,
     Heading,
     Inline,
     Items,
-    Line,
     Note,
     Quote,
     Sentence,
     Sentences,
     Strong,
     Timeline,
-    Tone,
     Trouble,
-    cut,
+    line,
+    noted,
+    unread,
 )
 from pipelines.report.timeline import NARROW, WIDE, axis
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["adheres", "not", "unreadable", "undecided", "unjudged", "failed", "none"]
-"""What became of a query under a strategy: whether the answer behaves as expected. "unreadable"
-where the answer could not be read, "undecided" where the judge's reply could not; "unjudged" where
-no type is known; "none" where the strategy was not asked. Without a gold type, an answer is
-judged by the type that it was written under."""
+ABSTAINED = Mark("plain", "○", "abstained")
+GUESSES: Final = (RIGHT, WRONG, ABSTAINED, UNREADABLE, UNJUDGED)
+"""What a predicted type is worth; not judged where no type is known."""
 
-Guess = Literal["right", "wrong", "abstained", "unreadable", "unjudged"]
-"""What a prediction is worth; "unjudged" where no type is known."""
+ADHERES = Mark("support", "✓", "as expected")
+DIFFERS = Mark("contradict", "✗", "not as expected")
+UNDECIDED = Mark("invalid", "?", "verdict unreadable")
+VERDICTS: Final = (ADHERES, DIFFERS, UNREADABLE, UNDECIDED, UNJUDGED)
+"""Whether an answer behaves as expected: not readable where the answer, undecided where the judge's
+reply could not be read. Without a gold type, it is judged by the type that it was written under;
+where there is none either, it is not judged."""
 
-GUESSES: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "abstained": ("plain", "○", "abstained"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
-}
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "adheres": ("support", "✓", "as expected"),
-    "not": ("contradict", "✗", "not as expected"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "undecided": ("invalid", "?", "verdict unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
-}
-"""Tone, sign and words of what a type or an answer is worth."""
-
-_INCLUDED: Final = {
-    True: Chip("included", "support", "✓"),
-    False: Chip("not included", "contradict", "✗"),
-    None: Chip("verdict unreadable", "invalid", "?"),
-}
 _GROUNDS: Final = {
     "supported": Chip("supported", "support", "✓"),
     "unsupported": Chip("unsupported", "outline", "○"),
     "contradictory": Chip("contradictory", "contradict", "✗"),
     "no_fact": Chip("no factual information", "plain", "–"),
-    "unreadable": Chip("verdict unreadable", "invalid", "?"),
+    "unreadable": UNDECIDED.chip,
 }
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-)  # fmt: skip
+_INCLUDED: Final = {
+    True: Chip("included", "support", "✓"),
+    False: Chip("not included", "contradict", "✗"),
+    None: UNDECIDED.chip,
+}
 
 
-def verdict(result: QueryResult, strategy: Strategy) -> Verdict:
-    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4)."""
-    if result.status == "failed":
-        return "failed"
+def verdict(result: QueryResult, strategy: Strategy) -> Mark | None:
+    """Whether the answer of a strategy behaves as expected (CONFLICTS, section 4).
+
+    None where the query failed or the strategy was not asked.
+    """
     outcome = result.outcomes.get(strategy)
-    if outcome is None:
-        return "none"
+    if result.status == "failed" or outcome is None:
+        return None
     if outcome.answer.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     return _adheres(outcome.judged.adherence)
 
 
-def guess(prediction: Prediction, gold: ConflictType | None) -> Guess:
+def guess(prediction: Prediction, gold: ConflictType | None) -> Mark:
     """What a predicted type is worth (CONFLICTS, section 4, Task 1)."""
     if prediction.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     if prediction.type is None:
-        return "abstained"
+        return ABSTAINED
     if gold is None:
-        return "unjudged"
-    return "right" if prediction.type == gold else "wrong"
+        return UNJUDGED
+    return RIGHT if prediction.type == gold else WRONG
 
 
 def content(result: QueryResult) -> list[Block]:
@@ -121,9 +109,9 @@ def content(result: QueryResult) -> list[Block]:
         cards = (_prediction(name, each, asked) for name, each in types.items())
         made += [Heading("Predicted types"), Cards(tuple(cards))]
     answers = tuple(
-        _answer(STRATEGIES[strategy], verdict(result, strategy), result.outcomes[strategy], asked)
-        for strategy in STRATEGIES
-        if strategy in result.outcomes
+        _answer(name, worth, result.outcomes[strategy], asked)
+        for strategy, name in STRATEGIES.items()
+        if (worth := verdict(result, strategy))
     )
     if answers:
         made += [Heading("Answers"), Cards(answers)]
@@ -148,40 +136,33 @@ def live(url: str | None) -> bool:
     )
 
 
-def said(date: Written) -> str:
+def said(date: PartialDate) -> str:
     """A date in words, as exactly as it is known: "3 April 2025", "April 2025", "2025"."""
     parts = [str(date.day)] if date.day else []
-    parts += [_MONTHS[date.month - 1]] if date.month else []
+    parts += [MONTHS[date.month - 1].capitalize()] if date.month else []
     return " ".join([*parts, str(date.year)])
 
 
-def _adheres(judged: Adherence | None) -> Literal["adheres", "not", "undecided", "unjudged"]:
+def _adheres(judged: Adherence | None) -> Mark:
     if judged is None:
-        return "unjudged"
-    if judged.adheres is None:
-        return "undecided"
-    return "adheres" if judged.adheres else "not"
+        return UNJUDGED
+    return {True: ADHERES, False: DIFFERS, None: UNDECIDED}[judged.adheres]
 
 
 def _known(asked: Query) -> Facts:
-    gold = asked.gold_answer or "none"
-    if asked.conflict_type is None:
-        return Facts((Fact("Gold answer", ((gold,),)),))
-    of = CATEGORY[asked.conflict_type]
-    return Facts(
-        (
-            Fact("Gold type", ((Chip(of.label, "outline"),),)),
-            Fact("Expected behaviour", ((of.expected,),)),
-            Fact("Gold answer", ((gold,),)),
-        )
-    )
+    facts = [fact("Gold answer", asked.gold_answer or "none")]
+    if asked.conflict_type is not None:
+        kind = CATEGORY[asked.conflict_type]
+        facts.insert(0, fact("Gold type", Chip(kind.label, "outline")))
+        facts.insert(1, fact("Expected behaviour", kind.expected))
+    return Facts(tuple(facts))
 
 
 def _title(source: Asked) -> str:
     return source.title or source.url or "no title"
 
 
-def _timeline(sources: Sequence[Asked], dates: Sequence[Written | None]) -> Timeline:
+def _timeline(sources: Sequence[Asked], dates: Sequence[PartialDate | None]) -> Timeline:
     years = [None if date is None else date.decimal_year for date in dates]
     return Timeline(
         (axis(years, WIDE), axis(years, NARROW)),
@@ -192,53 +173,47 @@ def _timeline(sources: Sequence[Asked], dates: Sequence[Written | None]) -> Time
     )
 
 
-def _source(number: int, source: Asked, date: Written | None) -> Source:
+def _source(number: int, source: Asked, date: PartialDate | None) -> Source:
     unread_date = f"no date that can be read: {source.date}" if source.date else "no date"
     return Source(
         number,
         _title(source),
-        cut(source.text),
+        source.text,
         (Aside(said(date) if date else unread_date),),
         url=source.url,
         linked=live(source.url),
-        note=f"Snippet: {cut(source.snippet)}" if source.snippet else "",
+        note=f"Snippet: {source.snippet}" if source.snippet else "",
     )
 
 
 def _prediction(name: str, prediction: Prediction, asked: Query) -> Card:
-    tone, sign, word = GUESSES[guess(prediction, asked.conflict_type)]
-    line: list[Inline] = [Chip(word, tone, sign)]
+    chips: list[Inline] = [guess(prediction, asked.conflict_type).chip]
     if prediction.type and prediction.problem is None:
-        line.append(Strong(CATEGORY[prediction.type].short))
-    made: list[Block] = [Line(tuple(line)), *unread(prediction.problem, prediction.raw)]
+        chips.append(Strong(CATEGORY[prediction.type].short))
+    made: list[Block] = [line(*chips), *unread(prediction.problem, prediction.raw)]
     if chances := prediction.probabilities:
+        chosen, gold = prediction.type, asked.conflict_type
         bars = (
-            Bar(
-                each.short,
-                chances.get(each.type, 0.0),
-                chosen=each.type == prediction.type,
-                gold=each.type == asked.conflict_type,
-            )
+            Bar(each.short, chances.get(each.type, 0.0), each.type == chosen, each.type == gold)
             for each in TAXONOMY
         )
         made.append(Bars("Probability of each type", tuple(bars)))
     if prediction.mass is not None:
         share = f"{100 * prediction.mass:.0f} % of the model's probability is on these types"
-        made.append(Line((Aside(share),)))
+        made.append(line(Aside(share)))
     return Card(name, (*made, *noted(prediction.explanation)))
 
 
-def _answer(name: str, worth: Verdict, outcome: Outcome, asked: Query) -> Card:
+def _answer(name: str, worth: Mark, outcome: Outcome, asked: Query) -> Card:
     answer, judged = outcome.answer, outcome.judged
-    tone, sign, word = VERDICTS[worth]
-    line: list[Inline] = [Chip(word, tone, sign)]
+    chips: list[Inline] = [worth.chip]
     if answer.told:
-        line.append(Aside(f"told: {CATEGORY[answer.told].short}"))
+        chips.append(Aside(f"told: {CATEGORY[answer.told].short}"))
     if answer.prediction and answer.prediction.type:
-        line.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
+        chips.append(Aside(f"gave the type: {CATEGORY[answer.prediction.type].short}"))
     if not answer.finished:
-        line.append(Chip("cut by the limit of tokens", "invalid", "…"))
-    made: list[Block] = [Line(tuple(line)), *unread(answer.problem, answer.raw)]
+        chips.append(Chip("cut by the limit of tokens", "invalid", "…"))
+    made: list[Block] = [line(*chips), *unread(answer.problem, answer.raw)]
     count = len(asked.sources)
     grounds = judged.grounding.sentences if judged.grounding else ()
     if answer.sentences:
@@ -246,7 +221,7 @@ def _answer(name: str, worth: Verdict, outcome: Outcome, asked: Query) -> Card:
         pairs = zip_longest(answer.sentences, grounds[: len(answer.sentences)])
         made.append(Sentences(tuple(_sentence(*pair, count) for pair in pairs)))
     elif answer.text:
-        made.append(Sentences((Sentence(cut(answer.text)),)))
+        made.append(Sentences((Sentence(answer.text),)))
     facts = _worths(judged, asked)
     return Card(name, (*made, *([Facts(facts)] if facts else [])))
 
@@ -261,26 +236,26 @@ def _sentence(sentence: Said, judged: SentenceGrounding | None, count: int) -> S
         *(Chip(f"[{number}]", "invalid", said="no such source") for number in sentence.unknown),
     )
     if judged is None:
-        return Sentence(cut(sentence.text), after)
+        return Sentence(sentence.text, after)
     verdict_on = _GROUNDS[judged.grounds.name.lower() if judged.grounds else "unreadable"]
-    why: list[Block] = [Quote(cut(judged.quote))] if judged.quote else []
+    why: list[Block] = [Quote(judged.quote)] if judged.quote else []
     why += [*noted(judged.reason), *unread(judged.problem, judged.raw)]
     if judged.judgements:
         why.append(Items(tuple(_relation(each, count) for each in judged.judgements)))
     if judged.sources:
-        by = (_cite(number, count) for number in judged.sources)
-        why.append(Line((Aside("Judged by"), *by)))
-    return Sentence(cut(sentence.text), after, verdict_on.tone, verdict_on, tuple(why))
+        cites = (_cite(number, count) for number in judged.sources)
+        why.append(line(Aside("Judged by"), *cites))
+    return Sentence(sentence.text, after, verdict_on.tone, verdict_on, tuple(why))
 
 
 def _relation(judged: Judgement, count: int) -> tuple[Inline, ...]:
     number = int(judged.document) if judged.document.isdecimal() else 0
     named = _cite(number, count) if number else f"[{judged.document}]"
-    quote = f": “{cut(judged.snippet)}”" if judged.snippet else ""
+    quote = f": “{judged.snippet}”" if judged.snippet else ""
     return named, f"{judged.relation.lower()}{quote}"
 
 
-def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
+def _worths(judged: Verdicts, asked: Query) -> tuple[Fact, ...]:
     """What the judges say of an answer, apart from its sentences."""
     found = []
     if judged.adherence:
@@ -288,23 +263,22 @@ def _worths(judged: Judged, asked: Query) -> tuple[Fact, ...]:
     if judged.inclusion:
         found.append(_inclusion(judged.inclusion))
     if judged.grounding:
-        named = [each.grounds.name.lower() for each in judged.grounding.sentences if each.grounds]
-        held = named.count("supported")
-        of = sum(named.count(each) for each in ("supported", "unsupported", "contradictory"))
+        counts = Counter(each.grounds.name for each in judged.grounding.sentences if each.grounds)
+        held = counts["SUPPORTED"]
+        of = held + counts["UNSUPPORTED"] + counts["CONTRADICTORY"]
         words = f"{held} of {of} sentences with facts supported" if of else "no sentence with facts"
-        found.append(Fact("Grounding", ((words,),)))
+        found.append(fact("Grounding", words))
     return tuple(found)
 
 
 def _behaviour(judged: Adherence, asked: Query) -> Fact:
-    tone, sign, word = VERDICTS[_adheres(judged)]
     under = "" if asked.conflict_type else ", the type it was written under"
-    line: list[Inline] = [Chip(word, tone, sign)]
+    chips: list[Inline] = [_adheres(judged).chip]
     if judged.probability is not None:
-        line.append(Aside(f"probability {judged.probability:.2f}"))
+        chips.append(Aside(f"probability {judged.probability:.2f}"))
     return Fact(
         f"Expected behaviour ({CATEGORY[judged.type].short}{under})",
-        (tuple(line),),
+        (tuple(chips),),
         (*noted(judged.reason), *unread(judged.problem, judged.raw)),
     )
 
@@ -312,7 +286,7 @@ def _behaviour(judged: Adherence, asked: Query) -> Fact:
 def _inclusion(judged: Inclusion) -> Fact:
     more = [*noted(judged.reason)]
     if judged.judgement and judged.judgement.snippet:
-        more.append(Quote(cut(judged.judgement.snippet)))
+        more.append(Quote(judged.judgement.snippet))
     return Fact(
         "Gold answer",
         ((_INCLUDED[judged.included], Aside(judged.gold)),),

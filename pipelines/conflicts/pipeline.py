@@ -1,26 +1,23 @@
 """A query from its sources to judged answers: type, answer, verdicts (CONFLICTS, sections 4, 5)."""
 
 import asyncio
-from collections.abc import Awaitable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.classification import by_choice, by_json
 from pipelines.conflicts.classifier import TypeClassifier
 from pipelines.conflicts.fitting import fit_sources
 from pipelines.conflicts.judges.judge import Judge, judge, judged
-from pipelines.conflicts.judges.verdicts import Adherence, Judged
+from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import oracle, pipeline, taxonomy_aware, vanilla
+from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.writer import Writer, writer
-from pipelines.evidence.judgement import Truncation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.prompts import Prompt
 from serving.client import Client
@@ -51,11 +48,10 @@ class Methods:
     Attributes:
         strategies: Whose answers are wanted; without any, types alone are predicted.
         classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
-        settings: The variants, those of the writer.
-        trained: The classifier "nli".
-        writer: The model that answers, and that predicts types; None where it is not asked.
-        judge: Who judges answers; None leaves them unjudged.
-        labeller: Reads the evidence for the classifier "nli".
+        settings: The variants.
+        trained, labeller: The classifier "nli", and who reads the evidence for it.
+        writer: Answers, and predicts types; None where no language model is asked.
+        judge: Of answers; None leaves them unjudged.
     """
 
     strategies: tuple[Strategy, ...]
@@ -73,22 +69,16 @@ class Methods:
         return tuple(each for each in CLASSIFIERS if each in {*self.classifiers, *told})
 
     @property
-    def by_model(self) -> bool:
-        """Whether a language model predicts or answers anything."""
-        return bool(self.strategies) or not {"json", "choice"}.isdisjoint(self.asked)
-
-    @property
-    def by_tagger(self) -> bool:
-        """Whether the tagger reads or judges anything."""
-        return "nli" in self.asked or (bool(self.strategies) and self.settings.judge == "nli")
-
-    @property
     def prompts(self) -> tuple[Prompt, ...]:
         """All that may be asked."""
         return (
-            *(self.writer.prompts if self.writer else ()),
+            *(self.writer.templates.values() if self.writer else ()),
             *(self.judge.prompts if self.judge else ()),
         )
+
+    def strategies_for(self, query: Query) -> list[Strategy]:
+        """Whose answers are wanted to a query: without a gold type there is no Oracle."""
+        return [each for each in self.strategies if each != "oracle" or query.conflict_type]
 
     def ready(
         self,
@@ -97,14 +87,11 @@ class Methods:
         labeller: Labeller | None = None,
         overrides: Path | None = None,
     ) -> "Methods":
-        """The same with their models and prompts.
+        """The same with the models that write and judge, and with their prompts.
 
-        Args:
-            writing: The model that answers, and that predicts types.
-            judging: The model that judges; without it answers are judged by the tagger alone,
-                where the settings name it, or not at all.
-            labeller: For the classifier "nli", and for the judge "nli".
-            overrides: Folder with prompts of the user's own.
+        Without a model that judges, answers are judged by the labeller alone, where the settings
+        name the judge "nli", or not at all. The labeller serves the classifier "nli", too;
+        `overrides` is a folder with prompts of the user's own.
 
         Raises:
             InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
@@ -119,7 +106,7 @@ class Methods:
 
 
 async def examine(
-    query: Query, by: Methods, *, on_failure: Literal["stop", "skip"] = "stop"
+    query: Query, methods: Methods, *, on_failure: Literal["stop", "skip"] = "stop"
 ) -> QueryResult:
     """Predict the type of a query by every classifier, answer it by every strategy, and judge.
 
@@ -128,7 +115,7 @@ async def examine(
 
     Args:
         query: With its sources.
-        by: Whom to ask.
+        methods: Whom to ask.
         on_failure: With "skip", what cannot be asked has its reason in place of a prediction, an
             answer or a verdict, and the query is "incomplete". A classifier that cannot be asked
             tells Pipeline nothing.
@@ -139,14 +126,14 @@ async def examine(
         ServingError: No server can be had.
     """
     # What the context of the model cannot hold of the sources is cut first.
-    seen, truncations = _fitted(query, by)
+    seen, truncations = fit_sources(query, methods.writer) if methods.writer else (query, ())
     unasked: list[RequestError | PairError] = []
     unjudged: list[RequestError | PairError] = []
 
     # Task 1: the type.
     async def prediction(classifier: Classifier) -> Prediction:
         try:
-            return await predict(classifier, query, seen, by)
+            return await predict(classifier, query, seen, methods)
         except (RequestError, PairError) as error:
             unasked.append(error)
             return Prediction(type=None, by=classifier, problem=str(error))
@@ -154,23 +141,24 @@ async def examine(
     # Task 2: an answer, and what judges say of it.
     async def outcome(strategy: Strategy) -> Outcome:
         try:
-            made = await answer(strategy, seen, told, by)
+            given = await told if told and strategy == "pipeline" else None
+            made = await answer(strategy, seen, _needed(methods.writer), given)
         except (RequestError, PairError) as error:
             unasked.append(error)
             return Outcome(answer=Answer(text="", problem=str(error)))
-        if by.judge is None or made.problem is not None:
+        if methods.judge is None or made.problem is not None:
             return Outcome(answer=made)
         try:
             expected = _expected(query, made, await told if told else None)
-            verdicts = await judged(seen, made, by.judge, type=expected)
+            verdicts = await judged(seen, made, methods.judge, type=expected)
             return Outcome(answer=made, judged=verdicts)
         except (RequestError, PairError) as error:
             unjudged.append(error)
             return Outcome(answer=made, judged=_without_verdict(expected, error))
 
-    predicted = {each: asyncio.ensure_future(prediction(each)) for each in by.asked}
-    told = predicted.get(by.settings.types)
-    strategies = [each for each in by.strategies if each != "oracle" or query.conflict_type]
+    predicted = {each: asyncio.ensure_future(prediction(each)) for each in methods.asked}
+    told = predicted.get(methods.settings.types)
+    strategies = methods.strategies_for(query)
     outcomes, predictions = await asyncio.gather(
         asyncio.gather(*(outcome(each) for each in strategies)),
         asyncio.gather(*predicted.values()),
@@ -189,64 +177,25 @@ async def examine(
     )
 
 
-async def predict(classifier: Classifier, query: Query, seen: Query, by: Methods) -> Prediction:
+async def predict(
+    classifier: Classifier, query: Query, seen: Query, methods: Methods
+) -> Prediction:
     """What one classifier says of a query.
 
     Args:
         classifier: Its name.
         query: As it is; the NLI tagger reads sources of any length.
         seen: As the writer sees it.
-        by: Whom to ask.
-
-    Raises:
-        RequestError, PairError, ServingError: As `examine`.
+        methods: Whom to ask; errors are those of `examine`.
     """
     match classifier:
         case "nli":
-            found = await structure(query, _needed(by.labeller))
-            return _needed(by.trained).predict(query, found, by.settings.thresholds)
+            found = await structure(query, _needed(methods.labeller))
+            return _needed(methods.trained).predict(query, found, methods.settings.thresholds)
         case "json":
-            return await by_json(seen, _needed(by.writer))
+            return await by_json(seen, _needed(methods.writer))
         case "choice":
-            return await by_choice(seen, _needed(by.writer))
-
-
-async def answer(
-    strategy: Strategy, seen: Query, told: Awaitable[Prediction] | None, by: Methods
-) -> Answer:
-    """What one strategy answers.
-
-    Args:
-        strategy: Its name.
-        seen: The query as the writer sees it.
-        told: What Pipeline is told.
-        by: Whom to ask.
-
-    Raises:
-        RequestError, ServingError: As `examine`.
-    """
-    writes = _needed(by.writer)
-    match strategy:
-        case "vanilla":
-            return await vanilla(seen, writes)
-        case "pipeline":
-            return await pipeline(seen, await _needed(told), writes)
-        case "taxonomy-aware":
-            return await taxonomy_aware(seen, writes)
-        case "oracle":
-            return await oracle(seen, writes)
-
-
-def _fitted(query: Query, by: Methods) -> tuple[Query, tuple[Truncation, ...]]:
-    if by.writer is None:
-        return query, ()
-    return fit_sources(
-        query,
-        by.writer.client,
-        by.writer.longest(query),
-        max_tokens=by.writer.reply_tokens,
-        cut=by.settings.cut,
-    )
+            return await by_choice(seen, _needed(methods.writer))
 
 
 def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictType | None:
@@ -259,11 +208,11 @@ def _expected(query: Query, made: Answer, told: Prediction | None) -> ConflictTy
     return query.conflict_type or made.told or own or (told.type if told else None)
 
 
-def _without_verdict(expected: ConflictType | None, why: Exception) -> Judged:
+def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
     """No verdict at all; the reason stands at the first that there would be."""
     if expected is None:
-        return Judged()
-    return Judged(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
+        return Verdicts()
+    return Verdicts(adherence=Adherence(adheres=None, type=expected, problem=str(why)))
 
 
 def _needed(value: NeededT | None) -> NeededT:

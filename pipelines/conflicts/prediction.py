@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.taxonomy import ConflictType
 
@@ -12,7 +12,7 @@ Classifier = Literal["nli", "json", "choice"]
 that explains its choice, or that chooses with probabilities."""
 
 
-class Prediction(BaseModel):
+class Prediction(BaseModel, frozen=True):
     """What a classifier says of a query (CONFLICTS, section 4, Task 1).
 
     Attributes:
@@ -20,13 +20,10 @@ class Prediction(BaseModel):
         by: The classifier.
         probabilities: Of every type, in [0, 1], summing to 1; None where there are none.
         mass: Of `choice`, the probability that the model names a category at all, in [0, 1].
-        explanation: Why, in the classifier's words.
         abstained: Whether the most probable type did not reach its threshold.
         problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     type: ConflictType | None
     by: Classifier
@@ -41,14 +38,10 @@ class Prediction(BaseModel):
 def decide(
     probabilities: Mapping[ConflictType, float], thresholds: Mapping[ConflictType, float]
 ) -> ConflictType | None:
-    """The most probable type, if it reaches its threshold; None where it does not.
+    """The most probable type, if it reaches its threshold in [0, 1]; None where it does not.
 
     With equal thresholds a classifier abstains where it is less sure; with one, more is asked of a
-    single type. Of equally probable types it is the first.
-
-    Args:
-        probabilities: Type -> probability.
-        thresholds: Type -> least probability, in [0, 1]; 0 for a type that has none.
+    single type. A type without a threshold has 0. Of equally probable types it is the first.
     """
     likely = max(probabilities, key=lambda each: probabilities[each])
     return likely if probabilities[likely] >= thresholds.get(likely, 0.0) else None

@@ -3,7 +3,7 @@
 import re
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document, Label, Text
@@ -11,7 +11,7 @@ from pipelines.data.records import Document, Label, Text
 _HEAD = re.compile(r"(?P<name>url|title|snippet|date):(?P<value>.*)", re.IGNORECASE)
 
 
-class Source(BaseModel):
+class Source(BaseModel, frozen=True, extra="forbid"):
     """One search result (CONFLICTS, section 3).
 
     Attributes:
@@ -21,8 +21,6 @@ class Source(BaseModel):
         snippet: The few lines that the search engine showed.
         date: When it was published, as the source gives it; see `dates.written`.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     text: Text
     url: Label | None = None
@@ -49,20 +47,14 @@ class Source(BaseModel):
 
     def as_read(self) -> str:
         """URL, title, snippet, date and segment, as a model reads them (section 5.1)."""
-        head = (
-            ("URL", self.url),
-            ("Title", self.title),
-            ("Snippet", self.snippet),
-            ("Date", self.date),
-        )
-        lines = [f"{name}: {value}" for name, value in head if value]
+        head = {"URL": self.url, "Title": self.title, "Snippet": self.snippet, "Date": self.date}
+        lines = [f"{name}: {value}" for name, value in head.items() if value]
         return "\n".join([*lines, self.text])
 
     def as_document(self, number: int) -> Document:
         """What the structure of the evidence is read from: title and segment.
 
-        Args:
-            number: Its place among the results, from 1; the document's id.
+        The document's id is the source's place among the results, from 1.
         """
         return Document(
             id=str(number), text=self.text, title=self.title, url=self.url, date=self.date
@@ -73,9 +65,6 @@ class Source(BaseModel):
 
         A snippet that stands in the segment is not said twice. The date is left out: from "2 May
         2011" the tagger takes it that whatever the page tells of happened in 2011.
-
-        Args:
-            number: As in `as_document`.
         """
         document = self.as_document(number)
         snippet = (self.snippet or "").strip()
@@ -84,19 +73,17 @@ class Source(BaseModel):
         return document.model_copy(update={"text": f"{snippet}\n\n{self.text}"})
 
 
-class Query(BaseModel):
+class Query(BaseModel, frozen=True, extra="forbid"):
     """A question q with its search results C_q.
 
     Attributes:
-        id: Its name, unique within its data set.
+        id: Unique within its data set.
         query: What is asked.
         sources: At least one. Citations count them from 1.
         conflict_type: The type that annotators gave; None where nobody did.
-        gold_answer: The right answer; None where the data have none.
+        gold_answer: The right answer, where the data have one.
         origin: The data set that the question was taken from ("FreshQA"), where the release says.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     query: Text

@@ -2,47 +2,68 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from pipelines.conflicts.answer import Answer
-from pipelines.conflicts.judges.verdicts import Judged
+from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.evidence.judgement import Truncation
 
 Strategy = Literal["vanilla", "pipeline", "taxonomy-aware", "oracle"]
 """How an answer is asked for (CONFLICTS, section 5.1)."""
 
 
-class Outcome(BaseModel):
-    """What a strategy makes of a query.
+class Sentence(BaseModel, frozen=True):
+    """One sentence, without its citations.
 
-    Attributes:
-        answer: The answer, or why there is none.
-        judged: What it is worth; nothing of an answer that could not be read.
+    It cites sources by their numbers from 1, each once, in the order cited. Numbers that are no
+    source's are unknown.
     """
 
-    model_config = ConfigDict(frozen=True)
+    text: str
+    cites: tuple[int, ...] = ()
+    unknown: tuple[int, ...] = ()
 
-    answer: Answer
-    judged: Judged = Judged()
 
-
-class QueryResult(BaseModel):
-    """One query.
+class Answer(BaseModel, frozen=True):
+    """What a strategy answers.
 
     Attributes:
-        id: Name of the query within its data set.
-        asked: The query with its sources and gold labels.
+        text: As the model wrote it, with citations; empty where the reply could not be read.
+        told: The conflict type that the model was told; None where it was told none.
+        prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
+        finished: False where the answer was cut by the limit of tokens; within JSON, by that of
+            characters.
+        problem: Why the reply could not be read, in one line.
+        raw: The reply as it came, where it could not be read.
+    """
+
+    text: str
+    sentences: tuple[Sentence, ...] = ()
+    told: ConflictType | None = None
+    prediction: Prediction | None = None
+    finished: bool = True
+    problem: str | None = None
+    raw: str | None = None
+
+
+class Outcome(BaseModel, frozen=True):
+    """What a strategy makes of a query: an answer, and verdicts on one that could be read."""
+
+    answer: Answer
+    judged: Verdicts = Verdicts()
+
+
+class QueryResult(BaseModel, frozen=True):
+    """One query, asked with its sources and gold labels; the id is that within its data set.
+
+    Attributes:
         status: "answered"; "incomplete" where something could not be asked, "failed" where nothing
             could. The last two are tried again when the run is resumed.
-        predictions: Classifier -> the type that it predicts.
-        outcomes: Strategy -> what it makes of the query.
         truncations: Sources that the writer saw only in part.
         error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     asked: Query

@@ -6,13 +6,21 @@ TAS-B (msmarco-distilbert-base-tas-b), whose dot product is that of vectors as t
 model, not of length 1. So `reader` asks for vectors as they are. A model with a normalising layer
 of its own, as all-MiniLM-L6-v2 is, gives vectors of length 1 even so, and the product is the
 cosine.
+
+To choose the segments of a release takes an embedding model an hour without a GPU. So `keeping`
+keeps each as it comes, and a run that is killed is resumed with those that are missing.
 """
 
-from collections.abc import Sequence
+import hashlib
+import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from pydantic import BaseModel
 
 from pipelines.retrieval.dense import Embedder
+from pipelines.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,6 +31,16 @@ TOKENS = 512
 
 STRIDE = 256
 """From the beginning of a window to that of the next."""
+
+LOG: Final = "segments"
+"""What segments are kept under: `segments.jsonl`, for all runs of a folder."""
+
+
+class Segment(BaseModel, frozen=True):
+    """A segment; its id is SHA-256 over what decides it: model, question and page."""
+
+    id: str
+    text: str
 
 
 class Reader(Protocol):
@@ -41,13 +59,37 @@ class Reader(Protocol):
 
 
 def reader(path: Path, tokens: int = TOKENS) -> Embedder:
-    """An embedding model that reads windows whole and keeps its vectors' lengths.
+    """The embedding model of a sentence-transformers folder with safetensors.
 
-    Args:
-        path: A sentence-transformers folder with safetensors.
-        tokens: Length of the windows.
+    It reads windows of so many tokens whole, and keeps its vectors' lengths.
     """
     return Embedder(path, length=tokens, normalised=False)
+
+
+def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, str], str]:
+    """`best_segment` of a question and a page, asked only for what the folder does not have.
+
+    Args:
+        folder: Locked by the caller.
+        embedder: Made by `reader`; loaded when something is missing.
+        digest: Of the embedding model.
+
+    Raises:
+        InputError: What the folder has is damaged, or its file cannot be written.
+    """
+    log = folder.log(LOG, Segment)
+    log.mend()
+    known = log.read()
+
+    def choose(query: str, page: str) -> str:
+        decides = json.dumps([digest, query, page])
+        key = hashlib.sha256(decides.encode()).hexdigest()
+        if key not in known:
+            known[key] = Segment(id=key, text=best_segment(query, page, embedder))
+            log.append(known[key])
+        return known[key].text
+
+    return choose
 
 
 def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[str]:
@@ -57,17 +99,13 @@ def token_windows(text: str, tokenizer: Any, tokens: int, stride: int) -> list[s
     always longer than what it shares with the one before it. A window may begin within a word.
 
     Args:
-        text: Any text.
+        text: Any text; one that fits a window is that window.
         tokenizer: A fast tokenizer of transformers, which knows where its tokens lie in the text.
         tokens: Length of a window in tokens of the text.
-        stride: Tokens from the beginning of a window to that of the next, from 1 to `tokens`, so
-            that every token is in some window.
-
-    Returns:
-        The windows; the text itself where it fits one.
+        stride: Tokens from the beginning of a window to that of the next.
 
     Raises:
-        ValueError: The stride is not from 1 to `tokens`.
+        ValueError: The stride is not from 1 to `tokens`, so a token might be in no window.
     """
     if not 1 <= stride <= tokens:
         raise ValueError(f"a stride of {stride} does not suit windows of {tokens} tokens")
@@ -93,10 +131,9 @@ def best_segment(
     Args:
         query: The question.
         text: The page.
-        embedder: The model, made by `reader`: it reads at least `tokens` tokens.
-        tokens: Length of a window, those that the model puts around it (two, of BERT's kin)
-            included: more it could not read.
-        stride: Tokens from the beginning of a window to that of the next.
+        embedder: Made by `reader`: it reads at least `tokens` tokens.
+        tokens: Length of a window, with those that the model puts around it (two, of BERT's kin).
+        stride: As of `token_windows`.
 
     Returns:
         The window, without white space around it; the first of equals. A text that fits one

@@ -1,9 +1,9 @@
 """The variants of predicting types, answering and judging, and how each is given."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.taxonomy import ConflictType
@@ -52,23 +52,12 @@ def read_thresholds(given: Sequence[str]) -> dict[ConflictType, float]:
     return {each: found.get(each, rest) for each in ConflictType}
 
 
-def _thresholds(value: Any) -> Any:
-    return read_thresholds(value) if isinstance(value, list) else value
-
-
-class AnswerSettings(BaseModel):
+class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     """How conflict types are predicted, and how answers are written.
 
-    Attributes:
-        types: Whose prediction the Pipeline strategy is told.
-        thresholds: Type -> least probability in [0, 1] at which it is predicted; see
-            `prediction.decide`. They hold for classifiers that give probabilities.
-        answer_tokens: Most tokens of an answer.
-        dates: Whether a writer that is told of outdated information is also told the order of the
-            sources by their dates; the paper's is not.
+    Thresholds (`prediction.decide`) hold for classifiers that give probabilities. The paper's
+    writer is not told the order of the sources by their dates.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     types: Annotated[
         Classifier,
@@ -81,7 +70,7 @@ class AnswerSettings(BaseModel):
     ] = "nli"
     thresholds: Annotated[
         dict[ConflictType, Probability],
-        BeforeValidator(_thresholds),
+        BeforeValidator(lambda given: read_thresholds(given) if isinstance(given, list) else given),
         Option(
             "Predict a type only where its probability is at least P, else none: abstain. With "
             "TYPE (no-conflict, complementary, opinions, outdated, misinformation) of that type "
@@ -109,12 +98,8 @@ class AnswerSettings(BaseModel):
 class ConflictsSettings(AnswerSettings):
     """How answers are written and judged.
 
-    Attributes:
-        judge: Who judges answer recall and factual grounding: the language model, as in the paper,
-            or the NLI tagger.
-        behaviour: How the expected behaviour is judged: with a reason, or with a probability.
-        against: What a sentence must be grounded in: the sources that it cites, or any.
-        cut: Whether long sources may be cut where all do not fit the model's context.
+    In the paper a language model judges everything. `cut` says whether long sources may be cut
+    where all do not fit the model's context.
     """
 
     judge: Annotated[

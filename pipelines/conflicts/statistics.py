@@ -48,7 +48,6 @@ class Statistic:
 
     Attributes:
         group: "type" (Table 2), "origin" (Table 7) or "all" (what is said of all queries).
-        name: What is counted.
         value: The count, or the mean; None where the file cannot say.
         of: Queries that it is a count among; None of a mean, and of a count of other things.
         paper: The paper's figure; None where it gives none.
@@ -76,20 +75,42 @@ class Statistic:
 def statistics(queries: Sequence[Query], passed_over: int = 0) -> tuple[Statistic, ...]:
     """The counts by type, those by origin, and what is said of all queries, in this order.
 
-    Args:
-        queries: Of a data set.
-        passed_over: Its search results that have no text. The mean number of results is of those
-            that have one, for nobody can say how the paper's 9.2 counts the others.
+    Search results that have no text (`passed_over`) are no part of the mean number of results, for
+    nobody can say how the paper's 9.2 counts them.
     """
-    return (*_by_type(queries), *_by_origin(queries), *_of_all(queries, passed_over))
+    of = len(queries)
+    types = Counter(query.conflict_type for query in queries if query.conflict_type is not None)
+    origins = Counter(origin_name(query.origin) for query in queries)
+    # Where no query states its origin, none is not a count of the five.
+    stated = any(name != NOT_STATED for name in origins)
+    mean = sum(len(query.sources) for query in queries) / of if of else None
+    conflicting = types.total() - types[ConflictType.NO_CONFLICT]
+    answerable = sum(types[each] for each in ANSWERABLE)
+    return (
+        *(
+            Statistic("type", each.short, types[each.type], of, BY_TYPE[each.type], QUERIES)
+            for each in TAXONOMY
+        ),
+        *(
+            Statistic("origin", name, origins[name] if stated else None, of, paper, QUERIES)
+            for name, paper in BY_ORIGIN.items()
+        ),
+        *(
+            Statistic("origin", name, origins[name], of, None, None)
+            for name in sorted(origins.keys() - BY_ORIGIN.keys())
+        ),
+        Statistic("all", "queries", of, None, QUERIES, None),
+        Statistic("all", "search results per query", mean, None, RESULTS_PER_QUERY, None),
+        Statistic("all", "search results without text", passed_over, None, None, None),
+        Statistic("all", "flagged as conflicting", conflicting, of, 297, QUERIES),
+        Statistic("all", "single right answer", answerable, of, 228, QUERIES),
+    )
 
 
 def origin_name(origin: str | None) -> str:
-    """The name in Table 7 of what the release calls a question's `source`.
+    """The name in Table 7 of what the release calls a question's `source`, in any spelling.
 
-    Args:
-        origin: In any spelling: "freshqa", "SituatedQA_geo", "situated_qa (temporal)". What is none
-            of the five stays as it is.
+    "SituatedQA_geo" and "situated_qa (temporal)" are two; what is none of the five stays as it is.
     """
     if not origin or not origin.strip():
         return NOT_STATED
@@ -98,42 +119,3 @@ def origin_name(origin: str | None) -> str:
         if all(part in letters for part in name.casefold().split()):
             return name
     return origin.strip()
-
-
-def _by_type(queries: Sequence[Query]) -> list[Statistic]:
-    counts = Counter(query.conflict_type for query in queries)
-    return [
-        Statistic("type", each.short, counts[each.type], len(queries), BY_TYPE[each.type], QUERIES)
-        for each in TAXONOMY
-    ]
-
-
-def _by_origin(queries: Sequence[Query]) -> list[Statistic]:
-    counts = Counter(origin_name(query.origin) for query in queries)
-    # Where no query states its origin, none is not a count of the five.
-    stated = any(name != NOT_STATED for name in counts)
-    listed = [
-        Statistic("origin", name, counts[name] if stated else None, len(queries), paper, QUERIES)
-        for name, paper in BY_ORIGIN.items()
-    ]
-    others = [
-        Statistic("origin", name, counts[name], len(queries), None, None)
-        for name in sorted(counts.keys() - BY_ORIGIN.keys())
-    ]
-    return listed + others
-
-
-def _of_all(queries: Sequence[Query], passed_over: int) -> list[Statistic]:
-    typed = [query.conflict_type for query in queries if query.conflict_type is not None]
-    conflicting = sum(each != ConflictType.NO_CONFLICT for each in typed)
-    answerable = sum(each in ANSWERABLE for each in typed)
-    results = sum(len(query.sources) for query in queries)
-    mean = results / len(queries) if queries else None
-    of = len(queries)
-    return [
-        Statistic("all", "queries", of, None, QUERIES, None),
-        Statistic("all", "search results per query", mean, None, RESULTS_PER_QUERY, None),
-        Statistic("all", "search results without text", passed_over, None, None, None),
-        Statistic("all", "flagged as conflicting", conflicting, of, 297, QUERIES),
-        Statistic("all", "single right answer", answerable, of, 228, QUERIES),
-    ]

@@ -6,12 +6,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from pipelines.conflicts.answer import Answer
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.classification import CategoryJson, explained
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.result import Answer, Strategy
 from pipelines.conflicts.writer import Writer
 from serving.calls import Sampling
 
@@ -24,75 +23,71 @@ _FENCE = re.compile(r"<<(?P<name>[A-Z][A-Z0-9 ]*(?: [0-9a-f]{4,64})?)\s*\n")
 _LABEL = re.compile(r"(?:#{1,6}[ \t]+)?\*{0,2}answer\*{0,2}:\*{0,2}\s*", re.IGNORECASE)
 
 
-async def vanilla(query: Query, by: Writer) -> Answer:
-    """p(y | q, C_q): the model sees the query and the sources.
+async def answer(
+    strategy: Strategy, query: Query, writer: Writer, predicted: Prediction | None = None
+) -> Answer:
+    """What a strategy answers.
+
+    - Vanilla, p(y | q, C_q): the model sees the query and the sources.
+    - Pipeline, p(y | q, C_q, t^): it is told the predicted type, and what is expected then. Where
+      there is no type to tell, for a classifier abstains or could not be read, the request is
+      vanilla's very own, and its answer comes from the cache.
+    - Taxonomy-aware, p(t, y | T, q, C_q): the model explains and names the type, then answers, all
+      in one reply.
+    - Oracle, p(y | q, C_q, t*): it is told the type that annotators gave.
+
+    Args:
+        strategy: Its name.
+        query: As the writer sees it.
+        writer: The model.
+        predicted: What Pipeline is told.
 
     Raises:
+        ValueError: Nobody gave the query a type that Oracle could tell.
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
     """
-    return await _free(query, None, by)
+    match strategy:
+        case "vanilla":
+            told = None
+        case "pipeline":
+            told = predicted.type if predicted else None
+        case "taxonomy-aware":
+            return await _typed(query, writer)
+        case "oracle":
+            told = query.conflict_type
+            if told is None:
+                raise ValueError(
+                    f"query '{query.id}' has no conflict type that an oracle could tell"
+                )
+    reply = await writer.client.chat(
+        writer.asks_answer(query, told),
+        Sampling(max_tokens=writer.settings.answer_tokens),
+        affinity=query.query,
+    )
+    made = _read(reply.text, query)
+    return made.model_copy(update={"told": told, "finished": reply.finished})
 
 
-async def pipeline(query: Query, predicted: Prediction, by: Writer) -> Answer:
-    """p(y | q, C_q, t^): the model is told the predicted type, and what is expected then.
-
-    A classifier that abstains, or could not be read, has nothing to tell: the request is then
-    vanilla's very own, and its answer comes from the cache.
-
-    Raises:
-        RequestError, ServingError: As `vanilla`.
-    """
-    return await _free(query, predicted.type, by)
-
-
-async def oracle(query: Query, by: Writer) -> Answer:
-    """p(y | q, C_q, t*): the model is told the type that annotators gave.
-
-    Raises:
-        ValueError: Nobody gave the query a type.
-        RequestError, ServingError: As `vanilla`.
-    """
-    if query.conflict_type is None:
-        raise ValueError(f"query '{query.id}' has no conflict type that an oracle could tell")
-    return await _free(query, query.conflict_type, by)
-
-
-async def taxonomy_aware(query: Query, by: Writer) -> Answer:
-    """p(t, y | T, q, C_q): the model explains and names the type, then answers, all in one reply.
-
-    Raises:
-        RequestError, ServingError: As `vanilla`.
-    """
-    schema, length = _schema(by.settings.answer_tokens)
-    reply = await by.client.structured(
-        by.asks_with_taxonomy(by.taxonomy_aware, query),
-        schema,
-        Sampling(max_tokens=by.reply_tokens),
+async def _typed(query: Query, writer: Writer) -> Answer:
+    length = CHARACTERS * writer.settings.answer_tokens
+    reply = await writer.client.structured(
+        writer.asks_type("taxonomy_aware", query),
+        _schema(length),
+        Sampling(max_tokens=writer.reply_tokens),
         affinity=query.query,
     )
     if reply.value is None:
         return Answer(text="", problem=reply.problem, raw=reply.raw)
-    prediction = explained(reply.value)
-    answer = _read(reply.value.answer, query)
+    made = _read(reply.value.answer, query)
     # The server closes an answer at its most characters, wherever a sentence stands. A longer one
     # comes from a server that does not know the limit: nothing was cut.
     update = {
-        "prediction": prediction,
-        "raw": reply.raw if answer.problem else None,
+        "prediction": explained(reply.value),
+        "raw": reply.raw if made.problem else None,
         "finished": len(reply.value.answer) != length,
     }
-    return answer.model_copy(update=update)
-
-
-async def _free(query: Query, told: ConflictType | None, by: Writer) -> Answer:
-    reply = await by.client.chat(
-        by.asks_answer(query, told),
-        Sampling(max_tokens=by.settings.answer_tokens),
-        affinity=query.query,
-    )
-    answer = _read(reply.text, query)
-    return answer.model_copy(update={"told": told, "finished": reply.finished})
+    return made.model_copy(update=update)
 
 
 def _read(reply: str, query: Query) -> Answer:
@@ -128,14 +123,13 @@ class TypedAnswer(CategoryJson):
 
 
 @lru_cache(maxsize=8)
-def _schema(tokens: int) -> tuple[type[TypedAnswer], int]:
-    """The reply with an answer of so many tokens, and the most characters that it may have.
+def _schema(length: int) -> type[TypedAnswer]:
+    """The reply with an answer of so many characters at most.
 
     The server alone is told of them: without, a model that does not end would never close its JSON.
     """
-    length = CHARACTERS * tokens
 
     class TaxonomyAwareJson(TypedAnswer):
         answer: Annotated[str, Field(json_schema_extra={"maxLength": length})]
 
-    return TaxonomyAwareJson, length
+    return TaxonomyAwareJson

@@ -43,7 +43,7 @@ class Structure:
 
     Attributes:
         claim: The statement that a question of yes or no asks about; None of other questions.
-        stances: How each source relates to it, in order; empty without a claim.
+        stances: How each source relates to it; empty without a claim.
         answers: The sentence with which each source answers; None where none has to do with it.
         relations: How the answer of one source (as document) relates to that of another (as
             claim), for every ordered pair. Equal answers support each other, unasked.
@@ -66,11 +66,7 @@ class Structure:
 
 
 async def structure(query: Query, labeller: Labeller) -> Structure:
-    """What the sources of a query say, by the tagger.
-
-    Args:
-        query: The question and its sources.
-        labeller: The tagger, or any other.
+    """What the sources of a query say, by the tagger or any other labeller.
 
     Raises:
         PairError: The question, as a statement, does not fit the labeller.
@@ -97,9 +93,7 @@ def answer_sentence(query: str, text: str, form: QuestionForm) -> str | None:
 
     The share of the question's content words that a sentence has decides, and whether it has what
     the question asks for: a number, a time, a name. Of equal sentences the first is taken.
-
-    Returns:
-        At most `ANSWER_CHARACTERS` of it; None where no sentence has enough of the words.
+    It is cut to `ANSWER_CHARACTERS`; None where no sentence has enough of the words.
     """
     wanted = content_words(query)
     if not wanted:

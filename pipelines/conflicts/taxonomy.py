@@ -1,10 +1,12 @@
 """The taxonomy of conflict types, as data (CONFLICTS, section 2 and Table 1)."""
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 
 from pipelines.data.conflicts import official_label
 
@@ -19,34 +21,23 @@ class ConflictType(StrEnum):
     MISINFORMATION = "misinformation"
 
 
-class TypeExample(BaseModel):
-    """A question with what its search results say in short.
-
-    Attributes:
-        query: The question.
-        results: Answers of the results, parted by semicolons.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class TypeExample(BaseModel, frozen=True, extra="forbid"):
+    """A question, and the answers of its search results in short, parted by semicolons."""
 
     query: str
     results: str
 
 
-class Category(BaseModel):
+class Category(BaseModel, frozen=True, extra="forbid"):
     """One type of the taxonomy T, with its expected behaviour s = f(t).
 
     Attributes:
         number: 1 to 5, as prompts and replies name it (Figure 2).
-        type: The type.
         label: Its name in the released data.
         short: Its name in tables.
         definition: When it holds.
         expected: How an answer should deal with it.
-        example: One of its kind.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     number: int
     type: ConflictType
@@ -70,6 +61,12 @@ ANSWERABLE: Final = frozenset(
     {ConflictType.NO_CONFLICT, ConflictType.OUTDATED, ConflictType.MISINFORMATION}
 )
 """Types whose questions have one right answer, so that its recall can be judged (section 4)."""
+
+
+def commonest(types: Iterable[ConflictType]) -> ConflictType:
+    """The commonest type; of equals the first."""
+    counts = Counter(types)
+    return max(ConflictType, key=lambda each: counts[each])
 
 
 def of_number(number: int) -> ConflictType:

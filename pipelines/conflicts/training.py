@@ -28,14 +28,8 @@ DECIMALS = 6
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """A query with its features and its type.
-
-    Attributes:
-        query: What is asked.
-        features: Of the query.
-        type: As annotated.
-    """
+class LabelledQuery:
+    """A query with its features, and the type that annotators gave it."""
 
     query: str
     features: Features
@@ -48,17 +42,12 @@ def names_of(groups: Iterable[Group]) -> tuple[str, ...]:
     return tuple(name for group, names in GROUPS.items() if group in wanted for name in names)
 
 
-def fit(rows: Sequence[Labelled], names: Sequence[str], *, seed: int = 0) -> Linear:
+def fit(rows: Sequence[LabelledQuery], names: Sequence[str], *, seed: int = 0) -> Linear:
     """Multinomial logistic regression with an L2 penalty, its strength chosen by inner folds.
 
     Features that never vary are left out; where all are, what is learnt is how common each type
     is. The penalty is the one whose log loss on held-out rows is least, so that nothing outside of
-    `rows` has a part in it.
-
-    Args:
-        rows: At least two types.
-        names: Features to learn from.
-        seed: Decides the inner folds.
+    `rows` has a part in it. The seed decides the inner folds.
 
     Raises:
         ValueError: There is one type only.
@@ -90,17 +79,12 @@ def fit(rows: Sequence[Labelled], names: Sequence[str], *, seed: int = 0) -> Lin
 
 
 def cross_validation(
-    rows: Sequence[Labelled], names: Sequence[str], *, folds: int = FOLDS, seed: int = 0
+    rows: Sequence[LabelledQuery], names: Sequence[str], *, folds: int = FOLDS, seed: int = 0
 ) -> list[Fold]:
     """One classifier for each fold, trained on all the others; folds have all types alike.
 
-    Equal queries are in one fold.
-
-    Args:
-        rows: Of two types at least two different queries each, of one at least as many as folds.
-        names: Features to learn from.
-        folds: How many, at least 2.
-        seed: Decides which query is in which fold.
+    Equal queries are in one fold. The seed decides which query is in which; two types have at least
+    two different queries each, and one at least as many as there are folds, at least 2.
     """
     first = {digest_of(row.query): row for row in rows}
     types = [str(row.type) for row in first.values()]
@@ -116,7 +100,7 @@ def cross_validation(
     ]
 
 
-def held_out_predictions(rows: Sequence[Labelled], made: Sequence[Fold]) -> list[ConflictType]:
+def held_out_predictions(rows: Sequence[LabelledQuery], made: Sequence[Fold]) -> list[ConflictType]:
     """The most probable type of each row by the fold that never saw it."""
     by_query = {name: fold.linear for fold in made for name in fold.held_out}
     found = []
@@ -127,7 +111,7 @@ def held_out_predictions(rows: Sequence[Labelled], made: Sequence[Fold]) -> list
 
 
 def train(
-    rows: Sequence[Labelled],
+    rows: Sequence[LabelledQuery],
     trained_on: Mapping[str, str | int],
     tagger: str,
     made: Sequence[Fold],
@@ -138,12 +122,12 @@ def train(
     """A classifier of all rows, with those of its cross-validation.
 
     Args:
-        rows: Labelled queries.
+        rows: What it learns from.
         trained_on: What they are; kept in the file.
         tagger: Digest of the tagger.
         made: The cross-validation of the same rows and groups.
         groups: Features to learn from.
-        seed: Decides the folds by which the strength of the penalty is chosen.
+        seed: As of `fit`.
     """
     return TypeClassifier(
         trained_on=dict(trained_on),
@@ -153,13 +137,7 @@ def train(
     )
 
 
-def majority(rows: Sequence[Labelled]) -> ConflictType:
-    """The commonest type; of equals the first of the taxonomy."""
-    types = [row.type for row in rows]
-    return max(ConflictType, key=types.count)
-
-
-def _by_frequency(rows: Sequence[Labelled]) -> Linear:
+def _by_frequency(rows: Sequence[LabelledQuery]) -> Linear:
     """What gives each type its share of the rows, whatever the features."""
     counts = Counter(row.type for row in rows)
     types = tuple(each for each in ConflictType if each in counts)
@@ -173,7 +151,7 @@ def _by_frequency(rows: Sequence[Labelled]) -> Linear:
     )
 
 
-def _matrix(rows: Sequence[Labelled], names: Sequence[str]) -> "NDArray[np.float64]":
+def _matrix(rows: Sequence[LabelledQuery], names: Sequence[str]) -> "NDArray[np.float64]":
     """The features, (n, f), with the column's mean for what is not known."""
     import numpy as np
 

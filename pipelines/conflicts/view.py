@@ -1,6 +1,6 @@
 """What CONFLICTS puts on the page: figures, tables, and every query to read."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -20,47 +20,24 @@ from pipelines.conflicts.tables.type_scores import (
 )
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address, in_turn
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    model_name,
-    sizes,
-    with_figures,
-)
-from pipelines.report.plots import confusion, dots
-from pipelines.report.table import (
-    MISSING,
-    Cell,
-    Table,
-    called,
-    estimate_of,
-    grouped,
-    own_rows,
-    with_names_joined,
-)
+from pipelines.report import glance
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part
+from pipelines.report.plots import confusion
+from pipelines.report.table import MISSING, Cell, Table, estimate_of, grouped, own_rows
 from pipelines.report.texts import Chip
+from pipelines.report.views import (
+    Mark,
+    dot_plots,
+    failures_part,
+    links,
+    listed,
+    named,
+    picked,
+    words,
+)
 
 NAME = "conflicts"
 TITLE = "CONFLICTS"
-
-_MEASURES: Final = (
-    ("behaviour", "Expected behaviour"),
-    ("recall", "Answer recall"),
-    ("grounding", "Factual grounding"),
-)
-_PARTS: Final = {
-    "statistics": "data",
-    "types": "types",
-    "confusion": "types",
-    "type_differences": "types",
-    "coverage": "types",
-    "failures": "failures",
-}
-"""Table -> the part of the section where it stands; all others are in "answers"."""
 
 _PLAIN: Final = {
     CLASSIFIERS["nli"]: "a trained classifier",
@@ -89,20 +66,14 @@ _ALL, _SOME = "All", "Some"
 
 
 def view(
-    results: Results,
-    made: Sequence[Table],
-    entries: Mapping[str, Mapping[str, Any]],
+    results: Results, made: Sequence[Table], entries: Mapping[str, Mapping[str, Any]]
 ) -> ExperimentView:
     """Conflict types and answers in figures and tables, and the queries of the runs in a folder.
 
-    Args:
-        results: Name of a run -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        entries: Name of a run -> its entry in `run.json`.
+    Results and entries of `run.json` are by the name of a run; `made` is of `tables.all_tables`.
     """
     configs = {run: entry["config"] for run, entry in entries.items()}
     every = [each for own in results.values() for each in own]
-    shown = in_turn(results)
     classifiers = dict.fromkeys(name for each in every for name in predictions(each))
     origins = dict.fromkeys(each.asked.origin for each in every if each.asked.origin)
     return ExperimentView(
@@ -110,70 +81,64 @@ def view(
         title=TITLE,
         finding=finding(results, made, configs),
         parts=_parts(results, made),
-        examples=tuple(_example(run, result) for run, result in shown),
         facets=(
             Facet("Gold type", (*(each.short for each in TAXONOMY), "not known")),
-            Facet("Predicted type", _words(GUESSES), (_ALL, _SOME, *classifiers)),
-            Facet("Answers", _words(VERDICTS), (_ALL, _SOME, *STRATEGIES.values())),
+            Facet("Predicted type", words(GUESSES), (_ALL, _SOME, *classifiers)),
+            Facet("Answers", words(VERDICTS), (_ALL, _SOME, *STRATEGIES.values())),
             Facet("Origin", tuple(origins)),
         ),
         runs={run: run for run in results},
         noun=("query", "queries"),
-        models=_models(configs.values()),
+        models=glance.models_used(
+            configs.values(), {"model": "types and answers", "judge": "judge", "tagger": "tagger"}
+        ),
         facts=tuple((run, _data(entry, results[run])) for run, entry in entries.items()),
-        left_out=len(every) - len(shown),
+        **listed(results, _example),
     )
 
 
-def query_view(result: QueryResult, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+def query_view(result: QueryResult, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
     """The page of one query."""
     return ExperimentView(NAME, "The query", examples=(_example("", result),), models=tuple(models))
 
 
 def finding(
     results: Results, made: Sequence[Table], configs: Mapping[str, Mapping[str, Any]]
-) -> Finding:
-    """What the page's first screen says: types beside the most frequent one, and answers.
-
-    Args:
-        results: Name of a run -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: Name of a run -> its configuration, from `run.json`.
-    """
-    named = {table.name.removeprefix("conflicts_"): own_rows(table) for table in made}
+) -> glance.Finding:
+    """What the page's first screen says: types beside the most frequent one, and answers."""
+    tables = named(made, "conflicts_")
     several = len(results) > 1
-    types = _figures(named.get("types", []), "classifier", "accuracy", several)
+    types = _figures(tables.get("types"), "classifier", "accuracy", several)
     told = [each for each in types if each[0] not in BASELINES]
-    behaving = _figures(named.get("answers", []), "strategy", "behaviour", several)
-    found = [
-        f"{what}: {with_figures([(name, each) for _, name, each in own], limit=_SHOWN_FIRST)}."
-        for what, own in (
-            ("Type of conflict named rightly", told),
-            ("Answers that deal with the conflict as its type asks", behaving),
-        )
-        if own
-    ]
-    trivial = [(name, each) for by, name, each in types if by in BASELINES]
+    behaving = _figures(tables.get("answers"), "strategy", "behaviour", several)
+    said = {
+        "Type of conflict named rightly": told,
+        "Answers that deal with the conflict as its type asks": behaving,
+    }
+    found = []
+    for what, own in said.items():
+        named_figures = [(name, each) for _, name, each in own]
+        if own:
+            found.append(f"{what}: {glance.with_figures(named_figures, limit=_SHOWN_FIRST)}.")
+    trivial = [(name, each) for method, name, each in types if method in BASELINES]
     every = [each for own in results.values() for each in own]
     gone = sum(each.status == "failed" for each in every)
     unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
-    return Finding(
-        experiment=TITLE,
+    return glance.Finding(
         question="Can a model name the type of conflict between sources, and answer accordingly?",
-        ran=sizes(
+        data=glance.sizes(
             ((len(own), configs[name]["data"]["name"]) for name, own in results.items()),
             "query",
             "queries",
         ),
-        by="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
         found=" ".join(found) or MISSING,
-        beside=f"Without reading the sources: {with_figures(trivial)}." if trivial else "",
-        failed=failed(
-            (gone, f"{{}} of {count(len(every), 'query', 'queries')} failed"),
+        beside=f"Without reading the sources: {glance.with_figures(trivial)}." if trivial else "",
+        failed=glance.failed(
+            (gone, f"{{}} of {glance.count(len(every), 'query', 'queries')} failed"),
             (unread, "types, answers and verdicts that could not be read or made: {}"),
         ),
-        anchor=NAME,
-        examples=fewest(each for _, _, each in (*told, *behaving)),
+        examples=glance.fewest(each for _, _, each in (*told, *behaving)),
         figures=tuple(
             (f"{what}: {name}", each)
             for what, own in (("type", told), ("answer", behaving))
@@ -184,17 +149,15 @@ def finding(
 
 
 def _figures(
-    rows: Sequence[Mapping[str, Cell]], by: str, key: str, several: bool
+    table: Table | None, method: str, key: str, several: bool
 ) -> list[tuple[str, str, Estimate | None]]:
-    """What each row is by, the same in plain words and with its run if need be, and its figure."""
-    return [
-        (
-            str(row[by]),
-            _PLAIN.get(str(row[by]), str(row[by])) + (f" ({row['run']})" if several else ""),
-            estimate_of(row[key]),
-        )
-        for row in rows
-    ]
+    """Each row's method, the same in plain words and with its run if need be, and its figure."""
+    figures = []
+    for row in own_rows(table) if table else ():
+        name = str(row[method])
+        where = f" ({row['run']})" if several else ""
+        figures.append((name, f"{_PLAIN.get(name, name)}{where}", estimate_of(row[key])))
+    return figures
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
@@ -204,25 +167,10 @@ def _made_by(config: Mapping[str, Any]) -> str:
     if config["model"] != tagger:
         steps.append(f"types and answers by {config['model']['name']}")
     if tagger is not None:
-        steps.append(f"sources read by {model_name(tagger)}")
+        steps.append(f"sources read by {glance.model_name(tagger)}")
     if "judge" in config:
         steps.append(f"answers judged by {config['judge']['name']}")
     return "; ".join(steps)
-
-
-def _models(configs: Iterable[Mapping[str, Any]]) -> tuple[ModelUsed, ...]:
-    return tuple(
-        dict.fromkeys(
-            ModelUsed(role, config[key]["name"], config[key]["digest"])
-            for config in configs
-            for key, role in (
-                ("model", "types and answers"),
-                ("judge", "judge"),
-                ("tagger", "tagger"),
-            )
-            if key in config and not (key == "model" and config["model"] == config.get("tagger"))
-        )
-    )
 
 
 def _data(entry: Mapping[str, Any], own: Sequence[QueryResult]) -> str:
@@ -235,70 +183,68 @@ def _data(entry: Mapping[str, Any], own: Sequence[QueryResult]) -> str:
 def _example(run: str, result: QueryResult) -> Example:
     asked = result.asked
     gold = asked.conflict_type
-    guesses = {name: guess(each, gold) for name, each in predictions(result).items()}
+    predicted = predictions(result)
+    guesses = {name: guess(each, gold) for name, each in predicted.items()}
     verdicts = {
-        name: worth
-        for strategy, name in STRATEGIES.items()
-        if (worth := verdict(result, strategy)) in VERDICTS
+        name: worth for strategy, name in STRATEGIES.items() if (worth := verdict(result, strategy))
     }
     kind = CATEGORY[gold].short if gold else "not known"
     chips = [Chip(kind, "outline", said="gold type") if gold else Chip("gold type not known")]
-    for name, each in predictions(result).items():
-        tone, sign, word = GUESSES[guesses[name]]
+    for name, each in predicted.items():
+        tone, sign, word = guesses[name]
         said = f"{name}: {CATEGORY[each.type].short if each.type else word}"
         chips.append(Chip(said, tone, sign, word if each.type else ""))
-    chips += [Chip(name, *VERDICTS[each]) for name, each in verdicts.items()]
+    chips += [mark.on(name) for name, mark in verdicts.items()]
     if result.status != "answered":
         chips.append(Chip(result.status, "invalid", "!"))
+    origin = [asked.origin] if asked.origin else []
     return Example(
         id=result.id,
         run=run,
         title=asked.query,
         status=result.status,
         blocks=partial(content, result),
-        about=(
-            *([asked.origin] if asked.origin else []),
-            count(len(asked.sources), "source"),
-        ),
+        about=(*origin, glance.count(len(asked.sources), "source")),
         chips=tuple(chips),
         facets={
             "Gold type": [kind],
-            "Predicted type": _told({name: GUESSES[each][2] for name, each in guesses.items()}),
-            "Answers": _told({name: VERDICTS[each][2] for name, each in verdicts.items()}),
-            "Origin": [asked.origin] if asked.origin else [],
+            "Predicted type": _told(guesses),
+            "Answers": _told(verdicts),
+            "Origin": origin,
         },
         words="\n".join((asked.gold_answer or "", result.error or "")),
     )
 
 
-def _words(of: Mapping[str, tuple[Any, str, str]]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for _, _, word in of.values()))
-
-
-def _told(named: Mapping[str, str]) -> list[str]:
+def _told(marks: Mapping[str, Mark]) -> list[str]:
     """What a query is found by: each thing's word, and what all or some of them are."""
-    words = [*dict.fromkeys(named.values())]
+    said = words(marks.values())
     return [
-        *([f"{_ALL}: {words[0]}"] if len(words) == 1 else []),
-        *(f"{_SOME}: {word}" for word in words),
-        *(f"{name}: {word}" for name, word in named.items()),
+        *([f"{_ALL}: {said[0]}"] if len(said) == 1 else []),
+        *(f"{_SOME}: {word}" for word in said),
+        *(f"{name}: {mark.words}" for name, mark in marks.items()),
     ]
 
 
 def _parts(results: Results, made: Sequence[Table]) -> tuple[Part, ...]:
-    named = {table.name.removeprefix("conflicts_"): table for table in made if table.rows}
-    failures = named.get("failures")
-
-    def tables(where: str) -> tuple[Table, ...]:
-        return tuple(each for name, each in named.items() if _PARTS.get(name, "answers") == where)
-
-    types = type_plots(named["types"]) if "types" in named else []
-    heat = heat_maps(named["confusion"]) if "confusion" in named else []
-    found = (
+    tables = named(made, "conflicts_")
+    types, failures = tables.get("types"), tables.get("failures")
+    first = "types confusion type_differences coverage"
+    answers = [name for name in tables if name not in f"{first} statistics failures".split()]
+    accuracy = {"accuracy": "Accuracy of the predicted type, {}"}
+    measures = {
+        "behaviour": "Expected behaviour, {}",
+        "recall": "Answer recall, {}",
+        "grounding": "Factual grounding, {}",
+    }
+    parts = (
         Part(
             "Conflict types",
-            tables("types"),
-            (*types, *heat),
+            picked(tables, first),
+            (
+                *dot_plots(types, "run", "classifier", accuracy),
+                *(heat_maps(tables["confusion"]) if "confusion" in tables else ()),
+            ),
             "The search results of a query stand to each other in one of five ways, and each way "
             "asks for another kind of answer. These figures say whether the way is named rightly. "
             "In the maps, rows are gold types and columns predictions: the stronger a cell's "
@@ -306,48 +252,19 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[Part, ...]:
         ),
         Part(
             "Answers",
-            tables("answers"),
-            tuple(answer_plots(named["answers"])) if "answers" in named else (),
+            picked(tables, " ".join(answers)),
+            dot_plots(tables.get("answers"), "run", "strategy", measures),
             "Do answers behave as their type asks, include the gold answer, and say what their "
             "sources say?",
         ),
-        Part("Data", tables("data")),
+        Part("Data", picked(tables, "statistics")),
     )
+    whole = "every query was answered, and everything could be read"
+    at = ("run", "query")
     return (
-        *(part for part in found if part.tables),
-        Part(
-            "Failures",
-            () if failures is None else (with_names_joined(failures, "run", "query"),),
-            intro=""
-            if failures
-            else "None: every query was answered, and everything could be read.",
-            links={
-                called(run, each.id): address(NAME, run, each.id)
-                for run, own in results.items()
-                for each in own
-            },
-        ),
+        *(part for part in parts if part.tables),
+        failures_part(failures, whole, links(NAME, results), at, "Failures"),
     )
-
-
-def type_plots(table: Table) -> list[Markup]:
-    """Accuracy of every classifier (Table 4), one plot per data set."""
-    return [
-        dots(
-            [(str(row["classifier"]), estimate_of(row["accuracy"])) for row in own],
-            f"Accuracy of the predicted type, {run}",
-        )
-        for (run,), own in grouped(own_rows(table), "run")
-    ]
-
-
-def answer_plots(table: Table) -> list[Markup]:
-    """Each measure of every strategy (Table 5), one plot per measure and data set."""
-    return [
-        dots([(str(row["strategy"]), estimate_of(row[key])) for row in own], f"{title}, {run}")
-        for (run,), own in grouped(own_rows(table), "run")
-        for key, title in _MEASURES
-    ]
 
 
 def heat_maps(table: Table) -> list[Markup]:

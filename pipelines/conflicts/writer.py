@@ -1,11 +1,11 @@
 """The language model that predicts types and writes answers, and what it is asked."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from os.path import commonprefix
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from pipelines import prompts
 from pipelines.conflicts.dates import told_order
@@ -20,31 +20,31 @@ Messages = list[dict[str, str]]
 EXPLANATION_TOKENS: Final = 256
 """Most tokens of a category with its explanation."""
 
+TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
+"""Asks for type and answer at once, for the type with an explanation, or for its number alone."""
+
+VARIABLES: Final = {
+    "answer": {"query", "results", "conflict", "dated"},
+    "taxonomy_aware": {"query", "results", "taxonomy"},
+    "classify": {"query", "results", "taxonomy"},
+    "classify_choice": {"query", "results", "taxonomy"},
+}
+"""Prompt -> what it is told."""
+
 
 @dataclass(frozen=True)
 class Writer:
-    """A model with its prompts, which all begin with the same text for the same query.
+    """A model with the prompts of `VARIABLES`, which begin with the same text for the same query.
 
     Attributes:
         client: The model.
-        answer: Asks for an answer, with or without a type to go by.
-        taxonomy_aware: Asks for type and answer at once.
-        classify: Asks for the type with an explanation.
-        classify_choice: Asks for the type's number alone.
+        templates: Name -> prompt.
         settings: The variants.
     """
 
     client: Client
-    answer: Prompt
-    taxonomy_aware: Prompt
-    classify: Prompt
-    classify_choice: Prompt
+    templates: Mapping[str, Prompt]
     settings: ConflictsSettings
-
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        return (self.answer, self.taxonomy_aware, self.classify, self.classify_choice)
 
     @property
     def reply_tokens(self) -> int:
@@ -53,29 +53,29 @@ class Writer:
 
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
         """The request for an answer; where no type is told, the vanilla one."""
-        return self.answer.messages(
+        dated = self.settings.dates and told is ConflictType.OUTDATED
+        order = told_order(query.sources) if dated else []
+        return self.templates["answer"].messages(
             query=query.query,
-            results=_as_read(query),
+            results=[source.as_read() for source in query.sources],
             conflict=None if told is None else CATEGORY[told],
-            dated=self._dated(query) if told is ConflictType.OUTDATED else [],
+            dated=[{"number": number, "date": date} for number, date in order],
         )
 
-    def _dated(self, query: Query) -> list[dict[str, object]]:
-        if not self.settings.dates:
-            return []
-        return [{"number": number, "date": date} for number, date in told_order(query.sources)]
-
-    def asks_with_taxonomy(self, prompt: Prompt, query: Query) -> Messages:
+    def asks_type(self, template: TypePrompt, query: Query) -> Messages:
         """The request for a type, by one of the other prompts."""
-        return prompt.messages(query=query.query, results=_as_read(query), taxonomy=TAXONOMY)
+        results = [source.as_read() for source in query.sources]
+        return self.templates[template].messages(
+            query=query.query, results=results, taxonomy=TAXONOMY
+        )
 
     def longest(self, query: Query) -> Callable[[Query], Messages]:
         """The call with the longest prompt of all that may be made about the query."""
         calls: list[Callable[[Query], Messages]] = [
             *(partial(self.asks_answer, told=told) for told in (None, *ConflictType)),
-            partial(self.asks_with_taxonomy, self.taxonomy_aware),
-            partial(self.asks_with_taxonomy, self.classify),
-            partial(self.asks_with_taxonomy, self.classify_choice),
+            partial(self.asks_type, "taxonomy_aware"),
+            partial(self.asks_type, "classify"),
+            partial(self.asks_type, "classify_choice"),
         ]
         texts = [call(query)[0]["content"] for call in calls]
         # What all begin with, the sources, need not be counted to tell them apart.
@@ -90,19 +90,8 @@ def writer(client: Client, settings: ConflictsSettings, overrides: Path | None =
     Raises:
         InputError: The user's own prompt cannot be used.
     """
-
-    def load(name: str, *about: str) -> Prompt:
-        return prompts.load(f"conflicts/{name}", {"query", "results", *about}, overrides)
-
-    return Writer(
-        client,
-        answer=load("answer", "conflict", "dated"),
-        taxonomy_aware=load("taxonomy_aware", "taxonomy"),
-        classify=load("classify", "taxonomy"),
-        classify_choice=load("classify_choice", "taxonomy"),
-        settings=settings,
-    )
-
-
-def _as_read(query: Query) -> list[str]:
-    return [source.as_read() for source in query.sources]
+    templates = {
+        name: prompts.load(f"conflicts/{name}", variables, overrides)
+        for name, variables in VARIABLES.items()
+    }
+    return Writer(client, templates, settings)

@@ -18,7 +18,7 @@ from pipelines.evidence.risk import (
 )
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
-from pipelines.report.curves import curve
+from pipelines.report.plots import curve
 from pipelines.report.table import Column, Row, Table
 
 ROWS_OF_CURVE = 25

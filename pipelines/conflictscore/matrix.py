@@ -7,7 +7,8 @@ from typing import Final
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
 from pipelines.report.blocks import Cell, Row, Source
-from pipelines.report.texts import CHARACTERS_SHOWN, Aside, Inline, Span, cut
+from pipelines.report.text import CHARACTERS_SHOWN
+from pipelines.report.texts import Aside, Inline, Span
 
 NAMES: Final = {
     Relation.SUPPORTS.value: "supports",
@@ -28,7 +29,7 @@ def sources(documents: Sequence[Document], truncations: Sequence[Truncation]) ->
         )
         seen = cuts.get(f"document {document.id}")
         note = f"Cut: {seen.kept:,} of {seen.tokens:,} tokens were seen." if seen else ""
-        title, text = document.title or document.id, cut(document.text)
+        title, text = document.title or document.id, document.text
         return Source(number, title, text, about, document.url, note=note)
 
     return tuple(source(*each) for each in enumerate(documents, 1))
@@ -48,14 +49,14 @@ def cell(
     of = f" of {seen.tokens:,}" if seen else ""
     return Cell(
         relation=judgement.relation.value,
-        by=judgement.source,
+        judge=judgement.source,
         shares=tuple((name.value, p) for name, p in (judgement.probabilities or {}).items()),
         mass=judgement.label_mass,
         span=Span(*span, "what decided") if span and shown else None,
         quote="" if shown else judgement.snippet or "",
         found=found,
         reasoning=judgement.reasoning or "",
-        raw=cut(judgement.raw or ""),
+        raw=judgement.raw or "",
         read="" if read is None else f"The labeller saw the first {read:,} tokens{of}.",
     )
 

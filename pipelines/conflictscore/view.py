@@ -12,20 +12,13 @@ from pipelines.conflictscore.scores import contradicting, determined, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
-from pipelines.report.blocks import Block, Matrix, Row, Sources
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address, in_turn
-from pipelines.report.glance import (
-    Finding,
-    count,
-    failed,
-    fewest,
-    judge_models,
-    judges,
-    with_figures,
-)
+from pipelines.report import glance
+from pipelines.report.blocks import Matrix, Row, Sources
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address
 from pipelines.report.plots import dots, shares
 from pipelines.report.table import MISSING, Table, shown
-from pipelines.report.texts import Aside, Chip, Heading, Inline, Note, Text, Trouble, cut
+from pipelines.report.texts import Aside, Block, Chip, Heading, Inline, Note, Text, Trouble
+from pipelines.report.views import failures_part, listed
 
 NAME = "conflictscore"
 TITLE = "ConflictScore"
@@ -58,80 +51,70 @@ def view(
     skipped: Sequence[Skipped] = (),
     chosen: ChosenThreshold | None = None,
 ) -> ExperimentView:
-    """Overview, failures and responses of a run.
+    """Overview, failures and responses of a run, whose entry is that of `run.json`.
 
-    Args:
-        results: One per response, in the order to list them.
-        made: The tables of these results, from `tables.all_tables`.
-        entry: Of the run, in `run.json`.
-        skipped: Lines of the data that were no records.
-        chosen: Of a cascade, the threshold with the curve that it was chosen from.
+    Results are one per response, in the order to list them; `made` is of `tables.all_tables`. Lines
+    of the data that were no records are `skipped`; a cascade has a `chosen` threshold.
     """
     config = entry["config"]
     data = config["data"]["name"]
-    listed = in_turn({data: results})
-    links = {result.id: address(NAME, data, result.id) for result in results}
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, config, skipped),
-        parts=_parts(results, made, links, chosen),
-        examples=tuple(_example(run, result) for run, result in listed),
+        parts=_parts(results, made, chosen),
         facets=(
             Facet("Variant", tuple(sorted(tables.variants(results)))),
             Facet("With", _FOUND),
         ),
-        runs={data: data},
+        runs={"": data},
         noun=("response", "responses"),
-        models=judge_models(config),
+        models=glance.judge_models(config),
         facts=(
             ("data", f"{data} ({len(results):,} responses)"),
             ("bad records skipped", f"{len(skipped):,}"),
             ("engine", config["model"]["engine"]),
             *facts(entry),
         ),
-        left_out=len(results) - len(listed),
+        **listed({"": results}, _example),
     )
 
 
 def finding(
     results: Sequence[Result], config: Mapping[str, Any], skipped: Sequence[Skipped] = ()
-) -> Finding:
-    """What the page's first screen says: mean CS-C by variant.
-
-    Args:
-        results: One per response.
-        config: Of the run, from `run.json`.
-        skipped: Lines of the data that were no records.
-    """
-    means = [
-        (name, tables.mean_score([r for r in results if tables.variant(r) == name], "cs_c"))
-        for name in tables.variants(results)
-    ]
+) -> glance.Finding:
+    """What the page's first screen says: mean CS-C by variant; the configuration is the run's."""
+    means = [(name, tables.mean_score(own, "cs_c")) for name, own in _by_variant(results)]
     several = len(means) > 1
-    figures = with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
+    figures = glance.with_figures([(f"'{name}'" if several else "", mean) for name, mean in means])
     unscored = sum(result.status != "scored" for result in results)
-    unread = tables.label_counts(results)[Relation.INVALID]
-    cut = sum(len(result.truncations) for result in results)
-    of = count(len(results), "response")
-    return Finding(
-        experiment=TITLE,
+    of = glance.count(len(results), "response")
+    return glance.Finding(
         question="Do the responses admit that their documents disagree?",
-        ran=f"{of} to {count(len({result.group for result in results}), 'question')}, "
+        data=f"{of} to {glance.count(len({result.group for result in results}), 'question')}, "
         f"{config['data']['name']}",
-        by=_made_by(config),
+        models=_made_by(config),
         found="Claims of a response that some documents support and others contradict, on average: "
         f"{figures or MISSING}. Lower is better.",
-        failed=failed(
+        failed=glance.failed(
             (len(skipped), "bad records skipped: {}"),
             (unscored, f"{{}} of {of} could not be scored"),
-            (unread, "judgements that could not be read: {}"),
-            (cut, "texts read only in part: {}"),
+            (
+                tables.label_counts(results)[Relation.INVALID],
+                "judgements that could not be read: {}",
+            ),
+            (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
-        anchor=NAME,
-        examples=fewest(mean for _, mean in means),
+        examples=glance.fewest(mean for _, mean in means),
         figures=tuple((f"CS-C, {name}", mean) for name, mean in means),
     )
+
+
+def _by_variant(results: Sequence[Result]) -> list[tuple[str, list[Result]]]:
+    return [
+        (name, [each for each in results if tables.variant(each) == name])
+        for name in tables.variants(results)
+    ]
 
 
 def _made_by(config: Mapping[str, Any]) -> str:
@@ -142,7 +125,7 @@ def _made_by(config: Mapping[str, Any]) -> str:
     steps = [f"responses written by {config['writer']['name']}"] if "writer" in config else []
     if splitter:
         steps.append(f"claims, where the data bring none, split by {splitter['name']}")
-    return "; ".join([*steps, f"claims judged by {judges(config)}"])
+    return "; ".join([*steps, f"claims judged by {glance.judges(config)}"])
 
 
 def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -165,18 +148,17 @@ def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _parts(
-    results: Sequence[Result],
-    made: Sequence[Table],
-    links: Mapping[str, str],
-    chosen: ChosenThreshold | None,
+    results: Sequence[Result], made: Sequence[Table], chosen: ChosenThreshold | None
 ) -> tuple[Part, ...]:
-    names = tables.variants(results)
-    groups = [(name, [r for r in results if tables.variant(r) == name]) for name in names]
+    links = {result.id: address(NAME, "", result.id) for result in results}
+    groups = _by_variant(results)
     counts = [
         (name, {label.value: n for label, n in tables.label_counts(group).items()})
         for name, group in groups
     ]
-    failures = tuple(each for each in made if each.name == "failures" and each.rows)
+    every = (
+        "every response was scored, every judgement could be read, and every text was seen whole"
+    )
     return (
         Part(
             "Overview",
@@ -191,15 +173,7 @@ def _parts(
             remarks=_remarks(results, chosen),
             tiles=_tiles(results),
         ),
-        Part(
-            "Failures and truncations",
-            failures,
-            intro=""
-            if failures
-            else "None: every response was scored, every judgement could be "
-            "read, and every text was seen whole.",
-            links=links,
-        ),
+        failures_part(next((each for each in made if each.name == "failures"), None), every, links),
     )
 
 
@@ -266,7 +240,7 @@ def _example(run: str, result: Result) -> Example:
     chips: list[Inline] = [Chip(result.status, "invalid", "!")]
     if result.status == "scored":
         more = len(states) - SQUARES
-        said = f"{conflicts:,} of {count(len(states), 'claim')} in conflict"
+        said = f"{conflicts:,} of {glance.count(len(states), 'claim')} in conflict"
         chips = [_STATES[state] for state in states[:SQUARES]]
         chips.append(Aside(f"+{more:,}; {said}" if more > 0 else said))
     if unreadable:
@@ -296,7 +270,7 @@ def content(result: Result) -> list[Block]:
     made: list[Block] = []
     if result.error:
         made.append(Trouble(result.status.capitalize(), result.error, result.raw))
-    made += [Heading("Response"), Text(cut(result.response), "Response")]
+    made += [Heading("Response"), Text(result.response, "Response")]
     made += [
         Note(
             f"Truncated: of {each.text}, the model saw the first {each.kept:,} of "

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from pipelines.conrag.answer import Evidence, evidence_table
 from pipelines.conrag.clusters import Cluster, clusters, communities
-from pipelines.conrag.conflict import conflict_score
-from pipelines.conrag.graph import Similarity, similarity_graph, word_cosine
+from pipelines.conrag.graph import similarity_graph
 from pipelines.conrag.packet import Packet, select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Adjudication, adjudicate
-from pipelines.conrag.tagged import TaggedPassage
+from pipelines.conrag.tagged import TaggedPassage, conflict_score
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -24,45 +23,33 @@ Grouping = Callable[["nx.Graph"], Sequence[frozenset[str]]]
 class Analysis:
     """What the generation stage starts from.
 
-    Attributes:
-        graph: The similarity graph of the passages.
-        clusters: A partition of them.
-        kappa: Conflict score, in [0, 1].
-        packet: The passages chosen.
-        table: They, sorted and numbered.
-        decided: The stance.
+    Clusters are a partition of the graph's passages; the table has the packet's, sorted and
+    numbered.
     """
 
     graph: "nx.Graph"
     clusters: tuple[Cluster, ...]
-    kappa: float
     packet: Packet
     table: tuple[Evidence, ...]
-    decided: Adjudication
+    adjudication: Adjudication
 
 
 def analyse(
     tagged: Sequence[TaggedPassage],
     settings: ConragSettings,
-    *,
-    topical: Similarity = word_cosine,
     grouping: Grouping = communities,
 ) -> Analysis:
     """Cluster, score, select and adjudicate (ConRAG, section 2, pseudocode, steps 3 to 8).
 
-    Args:
-        tagged: The retrieved passages that have a label.
-        settings: Every parameter.
-        topical: Topical similarity of passages.
-        grouping: Makes clusters of the graph.
+    All passages have a label. `grouping` makes clusters of the graph.
     """
     if settings.weights == "relevance":
         tagged = [replace(each, quality=each.quality * each.relevance) for each in tagged]
-    graph = similarity_graph(tagged, settings.edges, topical)
-    groups = clusters(tagged, grouping(graph))
+    graph = similarity_graph(tagged, settings.edges)
+    groups = tuple(clusters(tagged, grouping(graph)))
     kappa = conflict_score(tagged)
     packet = select(tagged, groups, kappa, settings.packet)
-    decided = adjudicate(
+    adjudication = adjudicate(
         tagged, kappa, delta=settings.delta, tau=settings.packet.tau, margin=settings.margin
     )
-    return Analysis(graph, tuple(groups), kappa, packet, evidence_table(packet, groups), decided)
+    return Analysis(graph, groups, packet, evidence_table(packet, groups), adjudication)

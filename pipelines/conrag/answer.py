@@ -1,34 +1,37 @@
 """What ConRAG gives back: evidence table, stance, conflict statement, and a cited answer."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.stance import Stance
+from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation, Truncation
 
 About = Literal["support", "refute", "conflict", "answer", "none"]
 """What a sentence speaks of; "none" where it says nothing of the evidence."""
 
+SIDE: Mapping[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
+"""The side that such a sentence takes."""
 
-class Evidence(BaseModel):
+ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
+"""What a sentence speaks of that gives a stance."""
+
+
+class Evidence(BaseModel, frozen=True):
     """A row of the evidence table (ConRAG, section 2, sort).
 
     Attributes:
         number: What sentences cite it by, from 1.
-        passage: The passage.
-        relation: Its tag.
         confidence: Of the tag, in [0, 1].
         cluster: Name of its cluster: "S1".
         rationale: The sentence of the passage that decided; None of irrelevant passages, and where
             the labeller names none that the passage has.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     number: int
     passage: Document
@@ -38,18 +41,15 @@ class Evidence(BaseModel):
     rationale: str | None
 
 
-class AnswerSentence(BaseModel):
+class AnswerSentence(BaseModel, frozen=True):
     """A sentence of the answer, bound to evidence.
 
     Attributes:
         text: Without citation marks.
         cites: Numbers of the evidence it rests on.
-        about: What it speaks of.
         problems: What is wrong with its citations; a sentence with a problem is not cited.
         repaired: Whether it was written anew because of a problem, and has none now.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     cites: tuple[int, ...] = ()
@@ -58,31 +58,24 @@ class AnswerSentence(BaseModel):
     repaired: bool = False
 
 
-class Answer(BaseModel):
+class Answer(BaseModel, frozen=True):
     """The structured output (ConRAG, section 2).
 
     Attributes:
-        query: The question or claim.
         first_answer: Of a question, the statements that passages were tagged by; of a claim, none.
         stance: By the delta rule.
         model_stance: What the model that wrote the answer takes it to be; it decides nothing. None
             where a template wrote.
-        status: The stance in words: "disputed".
-        kappa: Conflict score of what was retrieved, in [0, 1].
-        disputed: Whether the conflict score reaches tau.
+        kappa: Conflict score of what was retrieved, in [0, 1]; disputed from tau on.
         support, refute: U_sup and U_ref.
-        evidence: The packet, as a table.
-        clusters: All clusters of what was retrieved.
+        evidence: The packet, as a table; the clusters are of all that was retrieved.
         edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
-        sentences: The answer.
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
         truncations: Passages of which the labeller read a part.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     query: str
     first_answer: tuple[str, ...] = ()
@@ -110,13 +103,13 @@ class Answer(BaseModel):
         return None if said else self.conflict
 
 
-def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidence, ...]:
+def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidence, ...]:
     """The packet as a table: supporting passages, refuting ones, then the others, numbered."""
     cluster_of = {name: each.name for each in clusters for name in each.members}
-    rows = sorted(
-        packet.passages,
-        key=lambda each: (RELATIONS.index(each.relation), -each.confidence, each.id),
-    )
+
+    def place(each: TaggedPassage) -> tuple[int, float, str]:
+        return RELATIONS.index(each.relation), -each.confidence, each.id
+
     return tuple(
         Evidence(
             number=number,
@@ -126,12 +119,10 @@ def evidence_table(packet: Packet, clusters: Sequence[Cluster]) -> tuple[Evidenc
             cluster=cluster_of[each.id],
             rationale=each.rationale,
         )
-        for number, each in enumerate(rows, 1)
+        for number, each in enumerate(sorted(packet.passages, key=place), 1)
     )
 
 
-def by_relation(table: Sequence[Evidence]) -> Mapping[Relation, list[Evidence]]:
-    """The three lists of the table."""
-    return {
-        relation: [each for each in table if each.relation is relation] for relation in RELATIONS
-    }
+def sides_of(table: Sequence[Evidence]) -> list[list[Evidence]]:
+    """The rows that support and those that contradict."""
+    return [[row for row in table if row.relation is side] for side in SIDES]

@@ -7,11 +7,10 @@ asked, where ALCE asks an entailment model (Gao et al. 2023, section 3.3).
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
-from pydantic import BaseModel, ConfigDict, Field
-
 from pipelines.conrag.answer import About
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
+from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Labelled, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
@@ -24,60 +23,12 @@ Group = tuple[str, ...]
 Relations = Mapping[tuple[str, Group], Relation]
 """(sentence, passages) -> what they say of it."""
 
-
 NEUTRAL: tuple[About, ...] = ("conflict", "none")
 """What sentences are about that contradict nothing."""
 
 
-class AnswerWorth(BaseModel):
-    """What one answer is worth.
-
-    Attributes:
-        citations: By ALCE's rules; every sentence counts.
-        statements: Sentences that may contradict the packet: all but those about the conflict and
-            those that say that nothing was found.
-        contradicting: Sentences that contradict the packet, and the answer does not show it.
-        contradicting_strict: Those that contradict it, whatever is shown.
-        recall: Share of what is to be said that is said, in [0, 1].
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    citations: CitationCounts
-    statements: int = Field(ge=0)
-    contradicting: int = Field(ge=0)
-    contradicting_strict: int = Field(ge=0)
-    recall: float | None
-
-
-class AnsweredQuestion(BaseModel):
-    """What is kept of a question beside the methods' outcomes.
-
-    Attributes:
-        first_answer: The statements that tags are relations to.
-        problem: Why there is none, in one line; None where the passages have no answer.
-        raw: The unreadable reply.
-        worth: Method -> what its answer is worth.
-        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
-        truncations: Texts of which the labeller read a part then.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    first_answer: tuple[str, ...]
-    problem: str | None
-    raw: str | None
-    worth: dict[str, AnswerWorth]
-    unreadable: int = 0
-    truncations: tuple[Truncation, ...] = ()
-
-
 class RecordingLabeller:
-    """A labeller that keeps what could not be read, or not whole.
-
-    Args:
-        labeller: Whom it asks.
-    """
+    """A labeller that keeps what could not be read, or not whole."""
 
     def __init__(self, labeller: Labeller) -> None:
         self._labeller = labeller
@@ -101,39 +52,16 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Args:
-        outcomes: Method -> answer.
-        passages: Id -> passage.
-        gold: What is to be said.
-        labeller: Says what passages say of a sentence.
-
-    Raises:
-        PairError: A sentence or a passage cannot be judged.
-        RequestError, ServingError: As of the labeller.
+    Outcomes are by method, passages by id. The labeller says what passages say of a sentence;
+    errors are its own.
     """
     relations = await _relations(outcomes.values(), passages, labeller)
     texts = {name: _text(outcome) for name, outcome in outcomes.items()}
     distinct = list(dict.fromkeys(texts.values()))
-    recalls = dict(
-        zip(
-            distinct,
-            await asyncio.gather(*(_recall(text, gold, labeller) for text in distinct)),
-            strict=True,
-        )
-    )
+    recalls = await asyncio.gather(*(_recall(text, gold, labeller) for text in distinct))
+    recall_of = dict(zip(distinct, recalls, strict=True))
     return {
-        name: AnswerWorth(
-            citations=_citations(outcome, relations),
-            statements=sum(each.about not in NEUTRAL for each in outcome.statements),
-            contradicting=sum(
-                bool(_opposed(each, outcome, relations) - _disclosed(each, outcome, relations))
-                for each in outcome.statements
-            ),
-            contradicting_strict=sum(
-                bool(_opposed(each, outcome, relations)) for each in outcome.statements
-            ),
-            recall=recalls[texts[name]],
-        )
+        name: _worth(outcome, relations, recall_of[texts[name]])
         for name, outcome in outcomes.items()
     }
 
@@ -141,11 +69,7 @@ async def answer_worth(
 async def supporting(
     claims: Sequence[str], passages: Sequence[Document], labeller: Labeller
 ) -> dict[str, Relation]:
-    """The passages that support one of several claims, by the labeller.
-
-    Raises:
-        PairError, RequestError, ServingError: As of the labeller.
-    """
+    """The passages that support one of several claims, by the labeller, whose errors it has."""
     if not claims or not passages:
         return {}
     judged = (await labeller(claims, passages)).judgements
@@ -166,16 +90,16 @@ async def _relations(
                 groups.update(dict.fromkeys([(name,) for name in outcome.packet]))
                 groups.update(dict.fromkeys(_groups(statement.cites[:AT_MOST])))
 
-    async def ask(sentence: str, groups: Sequence[Group]) -> list[Relation]:
-        if not groups:
-            return []
+    async def ask(sentence: str, groups: Iterable[Group]) -> list[Relation]:
         read = [
             Document(id=f"group {n}", text="\n\n".join(passages[name].as_read() for name in group))
             for n, group in enumerate(groups)
         ]
+        if not read:
+            return []
         return [each.relation for each in (await labeller([sentence], read)).judgements]
 
-    answers = await asyncio.gather(*(ask(text, list(groups)) for text, groups in wanted.items()))
+    answers = await asyncio.gather(*(ask(text, groups) for text, groups in wanted.items()))
     return {
         (text, group): relation
         for (text, groups), labels in zip(wanted.items(), answers, strict=True)
@@ -185,10 +109,26 @@ async def _relations(
 
 def _groups(cites: Group) -> list[Group]:
     """The groups that ALCE's rules may ask about: all, each alone, and all but each."""
-    if not cites:
-        return []
-    without = [cites[:n] + cites[n + 1 :] for n in range(len(cites))]
-    return [cites, *((name,) for name in cites), *(group for group in without if group)]
+    without = (cites[:n] + cites[n + 1 :] for n in range(len(cites)))
+    return [group for group in (cites, *((name,) for name in cites), *without) if group]
+
+
+def _worth(outcome: Outcome, relations: Relations, recall: float | None) -> AnswerWorth:
+    opposed = [
+        (statement, _opposed(statement, outcome, relations))
+        for statement in outcome.statements
+        if statement.about not in NEUTRAL
+    ]
+    return AnswerWorth(
+        citations=_citations(outcome, relations),
+        statements=len(opposed),
+        contradicting=sum(
+            bool(passages - _disclosed(statement, outcome, relations))
+            for statement, passages in opposed
+        ),
+        contradicting_strict=sum(bool(passages) for _, passages in opposed),
+        recall=recall,
+    )
 
 
 def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
@@ -207,9 +147,7 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
 
 
 def _opposed(statement: Statement, outcome: Outcome, relations: Relations) -> set[str]:
-    """Passages of the packet that contradict a statement; one about the conflict has none."""
-    if statement.about in NEUTRAL:
-        return set()
+    """Passages of the packet that contradict a statement."""
     return {
         name
         for name in outcome.packet

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.tagged import SIDES, TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.metrics.kappa import kappa
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -22,7 +23,7 @@ class Cluster:
         members: Ids of its passages: those of the dominant tag first, each kind by confidence.
         tag: The dominant tag.
         confidence: The confidences of the members with that tag, summed; at least 0.
-        representative: Id of the member that is the surest of that tag.
+        representative: The member that is the surest of that tag.
     """
 
     name: str
@@ -50,33 +51,29 @@ def dominant_tag(members: Sequence[TaggedPassage]) -> Relation:
 
 
 def clusters(tagged: Sequence[TaggedPassage], groups: Sequence[frozenset[str]]) -> list[Cluster]:
-    """The clusters of a partition, supporting ones first, the most confident first.
+    """The clusters of a partition of passages, supporting ones first, the most confident first.
 
-    Args:
-        tagged: The passages; each has a tag.
-        groups: Their ids, each in one group.
+    `groups` are ids; each passage is in one of them.
     """
     by_id = {each.id: each for each in tagged}
-    found: dict[Relation, list[Cluster]] = {relation: [] for relation in RELATIONS}
+    found: dict[Relation, list[tuple[float, tuple[str, ...]]]] = {tag: [] for tag in RELATIONS}
     for group in groups:
         members = [by_id[name] for name in group]
         tag = dominant_tag(members)
         members.sort(key=lambda each: (each.relation is not tag, -each.confidence, each.id))
-        found[tag].append(
-            Cluster(
-                "",
-                tuple(each.id for each in members),
-                tag,
-                evidence_mass(members, tag),
-                members[0].id,
-            )
+        found[tag].append((evidence_mass(members, tag), tuple(each.id for each in members)))
+    return [
+        Cluster(f"{LETTER[tag]}{number}", names, tag, confidence, names[0])
+        for tag, own in found.items()
+        for number, (confidence, names) in enumerate(
+            sorted(own, key=lambda cluster: (-cluster[0], cluster[1])), 1
         )
-    named = []
-    for tag, own in found.items():
-        own.sort(key=lambda each: (-each.confidence, each.members))
-        named += [
-            Cluster(f"{LETTER[tag]}{number}", each.members, tag, each.confidence,
-                    each.representative)
-            for number, each in enumerate(own, 1)
-        ]  # fmt: skip
-    return named
+    ]
+
+
+def cluster_conflict_score(clusters: Sequence[Cluster]) -> float:
+    """Kappa over clusters: passage sums replaced by cluster sums (ConRAG, section 2, extensions).
+
+    A cluster counts on the side of its dominant tag alone, with its aggregate confidence.
+    """
+    return kappa(*(sum(each.confidence for each in clusters if each.tag is side) for side in SIDES))

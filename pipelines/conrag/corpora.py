@@ -1,6 +1,6 @@
 """Released data sets whose passages lie in files of their own, as claims: one loader each."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from nli.windows import Span, sentences
 from pipelines.conrag.hallucination import ResponseSentence, tokens, touched
@@ -12,7 +12,7 @@ from pipelines.data.ragtruth import CONFLICTS, Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.retrieval.chunks import passages
 
 LONGEST_PAGE = 180
@@ -28,33 +28,27 @@ def from_scifact(
     """
     for claim in claims:
         cited = dict.fromkeys([*claim.evidence, *map(str, claim.cited_doc_ids)])
-        passages = tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus}))
         side = {"SUPPORT": Relation.SUPPORTS, "CONTRADICT": Relation.CONTRADICTS}
-        sets: list[frozenset[str]] = []
-        relations: dict[str, Relation] = {}
-        for name, rationales in claim.evidence.items():
-            for rationale in rationales:
-                units = frozenset(f"{name}:{number}" for number in rationale.sentences)
-                sets.append(units)
-                relations |= dict.fromkeys(units, side[rationale.label])
-        sides = set(relations.values())
+        rationales = [
+            (frozenset(f"{name}:{number}" for number in each.sentences), side[each.label])
+            for name, own in claim.evidence.items()
+            for each in own
+        ]
+        relations = {name: relation for units, relation in rationales for name in units}
         yield Query(
             id=str(claim.id),
             source="scifact",
             claim=claim.claim,
-            passages=passages,
-            stance=stance_of(sides),
-            disputed=len(sides) > 1,
-            evidence=tuple(dict.fromkeys(sets)),
+            passages=tuple(scifact_passages({n: corpus[n] for n in cited if n in corpus})),
+            stance=stance_of({*relations.values()}),
+            disputed=conflicting([*relations.values()]),
+            evidence=tuple(dict.fromkeys(units for units, _ in rationales)),
             relations=relations,
         )
 
 
 def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
-    """The sentences of all abstracts, to be indexed as the corpus that all claims are searched in.
-
-    Their ids are those of `from_scifact`.
-    """
+    """The sentences of all abstracts, as `from_scifact` names them: a corpus to search in."""
     return [
         Document(id=f"{name}:{number}", text=text.strip(), title=abstract.title)
         for name, abstract in corpus.items()
@@ -64,27 +58,19 @@ def scifact_passages(corpus: Mapping[str, Abstract]) -> list[Document]:
 
 
 def from_fever(
-    claims: Sequence[FeverClaim],
-    pages: Mapping[str, Mapping[int, str]],
-    further: Mapping[int, Collection[str]] | None = None,
+    claims: Sequence[FeverClaim], pages: Mapping[str, Mapping[int, str]]
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
     To be given the right pages is half of what FEVER asks, and a claim without evidence is given
     none. Where pages are to be found as well, `fever_passages` is what all claims are searched in.
-    Evidence that is not on the pages stays: it is not found.
-
-    Args:
-        claims: Of one file.
-        pages: As `pipelines.data.fever.read_wikipedia` gives them. Pages that are not there are
-            passed over.
-        further: Claim id -> titles of further pages to retrieve from, those that a search for pages
-            found, for instance. It may name pages for claims without evidence.
+    Evidence that is not on the pages (`pipelines.data.fever.read_wikipedia`) stays: it is not
+    found.
     """
     sentences = {page: _page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
-        named = [pointer.page for pointers in claim.evidence for pointer in pointers]
-        keys = dict.fromkeys(map(page_key, [*named, *(further or {}).get(claim.id, ())]))
+        named = (pointer.page for pointers in claim.evidence for pointer in pointers)
+        keys = dict.fromkeys(map(page_key, named))
         sets = [
             frozenset(_pointer_id(page_key(page), number) for page, number in pointers)
             for pointers in claim.evidence
@@ -96,20 +82,13 @@ def from_fever(
             claim=claim.claim,
             passages=tuple(passage for key in keys for passage in sentences.get(key, ())),
             stance=STANCE.get(claim.label, Stance.NOT_ENOUGH_INFO),
-            disputed=None,
             evidence=tuple(dict.fromkeys(sets)),
             relations={name: side for units in sets for name in units},
         )
 
 
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
-    """The sentences of all pages, to be indexed as the corpus that all claims are searched in.
-
-    Their ids are those of `from_fever`.
-
-    Args:
-        pages: As `pipelines.data.fever.read_wikipedia` gives them.
-    """
+    """The sentences of all pages, as `from_fever` names them: a corpus to search in."""
     return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
 
 
@@ -121,10 +100,6 @@ def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) 
 
     Left out are responses that the release calls faulty as a whole, as its own evaluation does,
     those whose source is no prose, a table (Data2txt), and those that are blank.
-
-    Args:
-        responses: Of one file.
-        sources: Source id -> source.
 
     Raises:
         InputError: A response has no source.
@@ -146,15 +121,11 @@ def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) 
 
 
 def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Query]:
-    marks = [Span(label.start, label.end) for label in response.labels]
-    conflicts = [
-        mark
-        for mark, label in zip(marks, response.labels, strict=True)
-        if label.label_type in CONFLICTS
-    ]
+    marks = [(Span(label.start, label.end), label.label_type) for label in response.labels]
+    conflicts = [span for span, kind in marks if kind in CONFLICTS]
     for number, span in enumerate(sentences(response.response), start=1):
         words = tokens(response.response, span)
-        hallucinated = touched(words, marks)
+        hallucinated = touched(words, [mark for mark, _ in marks])
         stance = Stance.NOT_ENOUGH_INFO if hallucinated else Stance.SUPPORT
         yield Query(
             id=f"{response.id}:{number}",
@@ -162,9 +133,6 @@ def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Que
             claim=" ".join(response.response[slice(*span)].split()),
             passages=source,
             stance=Stance.REFUTE if touched(words, conflicts) else stance,
-            disputed=None,
-            evidence=(),
-            relations={},
             response=ResponseSentence(
                 response=response.id,
                 source=response.source_id,

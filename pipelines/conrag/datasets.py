@@ -1,6 +1,7 @@
 """The data sets by name: which files each needs, and its claims as queries."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +40,8 @@ class Dataset:
     """Claims to be checked or questions to be answered, and what by.
 
     Attributes:
-        name: "climate-fever".
-        file: Name of the file.
-        digest: SHA-256 of its bytes.
-        part: Which half of the claims.
-        queries: The claims, in the file's order.
+        file: Name of the file; the digest is the SHA-256 of its bytes.
+        queries: The claims of the half that is asked for, in the file's order.
         corpus: Its passages, each id once: those of files of their own, or those of the claims.
     """
 
@@ -89,19 +87,12 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 }
 """Data sets whose claims bring their passages."""
 
-WITH_CORPUS: Mapping[DatasetName, Callable[[Path, Path], Read]] = {
-    "scifact": _scifact,
-    "fever": _fever,
-    "ragtruth": _ragtruth,
+WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
+    "scifact": ("corpus.jsonl", _scifact),
+    "fever": ("the folder wiki-pages", _fever),
+    "ragtruth": ("source_info.jsonl", _ragtruth),
 }
-"""Data sets whose passages lie in files of their own."""
-
-CORPUS = {
-    "scifact": "corpus.jsonl",
-    "fever": "the folder wiki-pages",
-    "ragtruth": "source_info.jsonl",
-}
-"""What those files are called."""
+"""Data sets whose passages lie in files of their own, and what those are called."""
 
 HALVED = ("fool-me-twice", "climate-fever", "wice")
 """Data sets of which one half trains the tagger that comes with the program."""
@@ -110,14 +101,10 @@ HALVED = ("fool-me-twice", "climate-fever", "wice")
 def read(
     name: DatasetName, path: Path, *, corpus: Path | None = None, part: Part = "all"
 ) -> Dataset:
-    """The claims of a released file.
+    """The claims of a released file; "claims" is the unified format of docs/conflict-detection.md.
 
-    Args:
-        name: Which release; "claims" is the unified format of docs/conflict-detection.md.
-        path: The file of claims.
-        corpus: SciFact's corpus.jsonl, the folder of FEVER's wiki-pages, or RAGTruth's
-            source_info.jsonl.
-        part: Which half, by the claims' text. It is for sets of which a half is trained on.
+    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is taken by
+    the claims' text; that is for sets of which the other half is trained on.
 
     Raises:
         InputError: A file cannot be read or is of another format, a corpus is missing or has no
@@ -125,11 +112,10 @@ def read(
     """
     passages = None
     if name in WITH_CORPUS:
+        called, load = WITH_CORPUS[name]
         if corpus is None:
-            raise InputError(
-                f"--dataset {name} needs its passages; name {CORPUS[name]} with --corpus"
-            )
-        found, passages = WITH_CORPUS[name](path, corpus)
+            raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
+        found, passages = load(path, corpus)
     else:
         if corpus is not None:
             raise InputError(f"--corpus has no effect with --dataset {name}; leave it out")
@@ -137,11 +123,9 @@ def read(
     queries = list(found)
     if not queries:
         raise InputError(f"{path} has no claim that can be checked; name another file")
-    seen: set[str] = set()
-    for query in queries:
-        if query.id in seen:
-            raise InputError(f"{path}: the id '{query.id}' stands twice; make ids distinct")
-        seen.add(query.id)
+    repeated, times = Counter(each.id for each in queries).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
     chosen = in_part(queries, part, lambda query: query.claim)
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
@@ -151,7 +135,7 @@ def read(
         hashlib.sha256(read_bytes(path)).hexdigest(),
         part,
         tuple(chosen),
-        tuple(passages if passages is not None else _passages_of(chosen)),
+        tuple(_passages_of(chosen) if passages is None else passages),
     )
 
 

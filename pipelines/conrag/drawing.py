@@ -1,7 +1,7 @@
 """The evidence graph as a drawing: a point per passage, a line per edge."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from pipelines.conrag.answer import Answer
 from pipelines.evidence.judgement import Relation
@@ -52,23 +52,14 @@ def drawing(answer: Answer) -> Graph:
 def layout(answer: Answer) -> Mapping[str, tuple[float, float]]:
     """Where each passage lies in the drawing."""
     import networkx as nx
+    import numpy as np
 
     drawn = nx.Graph()
     drawn.add_nodes_from(sorted(name for each in answer.clusters for name in each.members))
     drawn.add_weighted_edges_from(answer.edges)
-    places: dict[str, Sequence[Any]] = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
-    across = [float(place[0]) for place in places.values()]
-    down = [float(place[1]) for place in places.values()]
-    return {
-        name: (
-            _scaled(float(place[0]), across, WIDTH),
-            _scaled(float(place[1]), down, HEIGHT),
-        )
-        for name, place in places.items()
-    }
-
-
-def _scaled(value: float, every: Sequence[float], size: int) -> float:
-    low, high = min(every), max(every)
-    share = (value - low) / (high - low) if high > low else 0.5
-    return MARGIN + share * (size - 2 * MARGIN)
+    places = nx.spring_layout(drawn, seed=0, k=1.6 / len(drawn) ** 0.5)
+    points = np.array(list(places.values()))
+    low, width = points.min(axis=0), np.ptp(points, axis=0)
+    shares = np.where(width > 0, (points - low) / np.where(width > 0, width, 1), 0.5)
+    scaled = MARGIN + shares * (np.array([WIDTH, HEIGHT]) - 2 * MARGIN)
+    return {name: (x, y) for name, (x, y) in zip(places, scaled.tolist(), strict=True)}

@@ -1,25 +1,20 @@
-"""Every method on one claim or question: its passages are tagged once, for all of them."""
+"""A claim's passages, tagged once, under every method."""
 
 from collections.abc import Sequence
 
-from pipelines.conrag.answer_worth import (
-    AnsweredQuestion,
-    RecordingLabeller,
-    answer_worth,
-    supporting,
-)
-from pipelines.conrag.conflict import cluster_conflict_score
+from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.clusters import cluster_conflict_score
+from pipelines.conrag.generator import Generator
 from pipelines.conrag.methods import ALL_METHODS, Writer, case_of
 from pipelines.conrag.pipeline import tag
 from pipelines.conrag.query import Query
 from pipelines.conrag.question import FirstAnswer, first_answer
-from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.result import AnsweredQuestion, ClaimResult, Passage
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tagged import expected_mass
-from pipelines.conrag.writers import Generators, model_writer, template_writer
+from pipelines.conrag.tagged import conflict_score, expected_mass
+from pipelines.conrag.writers import model_writer, template_writer
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller
-from pipelines.metrics.kappa import kappa
 from pipelines.retrieval.index import Retrieved
 
 
@@ -28,19 +23,13 @@ async def evaluate(
     retrieved: Sequence[Retrieved],
     labeller: Labeller,
     settings: ConragSettings,
-    language_model: Generators | None = None,
+    generator: Generator | None = None,
 ) -> ClaimResult:
     """Tag a claim's passages once, and put every method to work on them.
 
     A question is answered first, so that there is something to tag passages by; and what methods
-    answer is judged by the labeller.
-
-    Args:
-        query: The claim or question, and what is known of it.
-        retrieved: Its passages, the most relevant first; the first k of them are used.
-        labeller: Tags.
-        settings: Every parameter.
-        language_model: Writes answers; None takes the template, which cannot answer questions.
+    answer is judged by the labeller. Of the passages, the most relevant first, the first k are
+    used. Without a generator the template writes, which cannot answer questions.
 
     Raises:
         PairError: The claim or a passage cannot be judged.
@@ -49,36 +38,25 @@ async def evaluate(
     """
     found = retrieved[: settings.depth]
     documents = {each.passage.id: each.passage for each in found}
-    first, truth = FirstAnswer((query.claim,)), query.relations
-    judge = RecordingLabeller(labeller)
-    if query.gold_answer is not None:
-        if language_model is None:
-            raise ValueError("a question needs a language model, which answers it")
-        shown = [each.passage for each in found[: settings.packet.size]]
-        first = await first_answer(query.claim, shown, language_model.bound)
-        truth = {
-            **truth,
-            **await supporting(query.gold_answer.claims, list(documents.values()), judge),
-        }
-    everything, truncations = await tag(first.claims, found, labeller)
+    gold_answer, judge = query.gold_answer, RecordingLabeller(labeller)
+    first, gold, truth = None, None, query.relations
+    if gold_answer is not None:
+        first = await first_answer(query.claim, found[: settings.packet.size], generator)
+        gold = FirstAnswer(gold_answer.statements(query.claim, found))
+        borne_out = await supporting(gold_answer.claims, list(documents.values()), judge)
+        truth = {**truth, **borne_out}
+    everything, truncations = await tag(first.claims if first else (query.claim,), found, labeller)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
     case = case_of(query.claim, tagged, truth, settings)
-    if language_model is None:
-        writer: Writer = await template_writer(case, labeller)
+    writer: Writer
+    if generator is None:
+        writer = await template_writer(case, labeller)
     else:
-        writer = await model_writer(
-            case,
-            settings.policy,
-            language_model,
-            first=first if query.gold_answer else None,
-            gold_answer=query.gold_answer.statements(query.claim, found)
-            if query.gold_answer
-            else (),
-        )
+        writer = await model_writer(case, settings.policy, generator, first=first, gold=gold)
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
     question = None
-    if query.gold_answer is not None:
-        worth = await answer_worth(outcomes, documents, query.gold_answer, judge)
+    if first is not None and gold_answer is not None:
+        worth = await answer_worth(outcomes, documents, gold_answer, judge)
         question = AnsweredQuestion(
             first_answer=first.claims,
             problem=first.problem,
@@ -109,11 +87,9 @@ async def evaluate(
             )
             for each in everything
         ),
-        kappa=analysis.kappa,
+        kappa=analysis.adjudication.kappa,
         kappa_clusters=cluster_conflict_score(analysis.clusters),
-        kappa_expected=kappa(
-            expected_mass(tagged, Relation.SUPPORTS), expected_mass(tagged, Relation.CONTRADICTS)
-        ),
+        kappa_expected=conflict_score(tagged, expected_mass),
         outcomes=outcomes,
         truncations=truncations,
     )

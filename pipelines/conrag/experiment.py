@@ -4,21 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pipelines.conrag.datasets import (
-    ALCE,
-    HALVED,
-    Dataset,
-    DatasetName,
-    digest_of,
-    read,
-)
+from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
-from pipelines.conrag.options import AnswerOptions, WriterName
+from pipelines.conrag.generator import generator
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given, search_of
-from pipelines.conrag.settings import SEARCH_PANEL
-from pipelines.conrag.writers import generators
+from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
+from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
@@ -126,8 +118,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         found = None if options.questions else _search(claims, options, embedding, models)
         find = found or as_given
         judge = models.judge(tagging)
-        llm = generators(models.asked, models.prompts) if options.writes else None
-        prompts = (*judge.prompts, *(llm.prompts if llm else ()))
+        llm = generator(models.asked, models.prompts) if options.writes else None
+        prompts = (*judge.prompts, *(llm.prompts.values() if llm else ()))
         config: dict[str, Any] = {
             "data": {"name": claims.file, "sha256": claims.digest},
             "half": claims.part,
@@ -175,18 +167,13 @@ def _search(
 ) -> Search:
     """The index of the claims' passages, made or opened."""
     with models.counting("passages", len(claims.corpus)) as counter:
-
-        def on_progress(more: int) -> None:
-            for _ in range(more):
-                counter.advance()
-
-        return search_of(
+        return Search(
             claims,
             models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
             method=options.method,
             among=options.among,
             embedder=Embedder(embedding) if embedding else None,
-            on_progress=on_progress,
+            on_embedded=counter.advance,
         )
 
 

@@ -1,178 +1,58 @@
-"""An answer by a language model, in the form of the template's, each sentence bound to evidence.
+"""A language model that writes answers, with the prompts that it is asked by."""
 
-What the model writes is checked sentence by sentence. One whose citations are wrong is asked for
-once more; if they are still wrong it stays, marked, and does not count as cited.
-"""
-
-import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines import prompts
-from pipelines.conrag.answer import AnswerSentence, Evidence
-from pipelines.conrag.policies import CitationPolicy, problems, unmarked
-from pipelines.conrag.stance import Stance
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client
 from serving.replies import Structured
 
-REPLY_TOKENS = 768
-REPAIR_TOKENS = 192
-SENTENCES = 8
+Reply = TypeVar("Reply", bound=BaseModel)
 
-
-class SentenceReply(BaseModel):
-    """One sentence, as the model gives it. A number that is no passage's is found out later."""
-
-    about: Literal["support", "refute", "conflict", "answer"]
-    sent: Annotated[str, Field(min_length=1, max_length=400)]
-    cites: Annotated[list[int], Field(max_length=8)]
-
-
-class QuestionReply(BaseModel):
-    """The JSON reply to a question."""
-
-    conflict: Annotated[str, Field(max_length=400)]
-    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
-
-
-class AnswerReply(BaseModel):
-    """The JSON reply to a claim (ConRAG, section 2, citation binding)."""
-
-    stance: Stance
-    conflict: Annotated[str, Field(max_length=400)]
-    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+PROMPTS = {
+    "answer": {"query", "evidence"},
+    "question": {"query", "evidence", "claims"},
+    "first_answer": {"query", "evidence"},
+    "repair": {"query", "evidence", "claims", "sentence", "problem"},
+    "plain": {"query", "evidence"},
+    "plain_question": {"query", "evidence"},
+}
+"""What each prompt is given."""
 
 
 @dataclass(frozen=True)
 class Generator:
-    """A language model that writes answers.
-
-    Attributes:
-        client: The model.
-        answer: Prompt for a whole answer to a claim.
-        question: The same to a question.
-        first_answer: Prompt for what a question seems to have for an answer.
-        repair: Prompt for one sentence.
-    """
+    """A language model and its prompts by name."""
 
     client: Client
-    answer: Prompt
-    question: Prompt
-    first_answer: Prompt
-    repair: Prompt
+    prompts: Mapping[str, Prompt]
 
+    async def ask(
+        self, prompt: str, reply: type[Reply], max_tokens: int, **variables: object
+    ) -> Structured[Reply]:
+        """The reply to a prompt, read as JSON.
 
-@dataclass(frozen=True)
-class GeneratedAnswer:
-    """What a generator wrote.
-
-    Attributes:
-        sentences: With what is wrong with their citations; empty where the reply was unreadable.
-        stance: What the model takes the stance to be; None likewise, and of questions.
-        conflict: Its conflict statement; None where it names none.
-        problem: Why there is no answer, in one line.
-        raw: The unreadable reply.
-    """
-
-    sentences: tuple[AnswerSentence, ...]
-    stance: Stance | None = None
-    conflict: str | None = None
-    problem: str | None = None
-    raw: str | None = None
+        Raises:
+            RequestError: What is shown does not fit the model's context.
+            ServingError: No server can be had.
+        """
+        messages = self.prompts[prompt].messages(**variables)
+        return await self.client.structured(messages, reply, Sampling(max_tokens))
 
 
 def generator(client: Client, overrides: Path | None = None) -> Generator:
-    """A generator with its prompts.
+    """A generator with its prompts, those of the user's own folder first.
 
     Raises:
         InputError: The user's own prompt cannot be used.
     """
-    shared = {"query", "evidence"}
-    return Generator(
-        client,
-        answer=prompts.load("conrag/answer", shared, overrides),
-        question=prompts.load("conrag/question", shared | {"claims"}, overrides),
-        first_answer=prompts.load("conrag/first_answer", shared, overrides),
-        repair=prompts.load("conrag/repair", shared | {"claims", "sentence", "problem"}, overrides),
-    )
-
-
-async def write(
-    query: str,
-    table: Sequence[Evidence],
-    policy: CitationPolicy,
-    by: Generator,
-    *,
-    first_answer: Sequence[str] | None = None,
-) -> GeneratedAnswer:
-    """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
-
-    Args:
-        query: A claim or a question.
-        table: The evidence, at least one passage.
-        policy: What a sentence must cite.
-        by: Who writes.
-        first_answer: Of a question, the statements that the relations in the table are to; None of
-            a claim.
-
-    Raises:
-        RequestError: The evidence does not fit the model's context.
-        ServingError: No server can be had.
-    """
-    shown = [
-        {
-            "number": each.number,
-            "relation": each.relation.value,
-            "cluster": each.cluster,
-            "text": each.passage.as_read(),
-        }
-        for each in table
-    ]
-    reply: Structured[AnswerReply] | Structured[QuestionReply]
-    sampling = Sampling(max_tokens=REPLY_TOKENS)
-    if first_answer is not None:
-        messages = by.question.messages(query=query, claims=list(first_answer), evidence=shown)
-        reply = await by.client.structured(messages, QuestionReply, sampling)
-    else:
-        messages = by.answer.messages(query=query, evidence=shown)
-        reply = await by.client.structured(messages, AnswerReply, sampling)
-    if reply.value is None:
-        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
-
-    async def bound(written: SentenceReply) -> AnswerSentence:
-        first = _checked(written, table, policy)
-        if not first.problems:
-            return first
-        again = await by.client.structured(
-            by.repair.messages(
-                query=query,
-                claims=list(first_answer or ()),
-                evidence=shown,
-                sentence=first.text,
-                problem=first.problems[0],
-            ),
-            SentenceReply,
-            Sampling(max_tokens=REPAIR_TOKENS),
-        )
-        if again.value is None:
-            return first
-        second = _checked(again.value, table, policy)
-        return first if second.problems else second.model_copy(update={"repaired": True})
-
-    sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
-    stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
-    return GeneratedAnswer(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
-
-
-def _checked(
-    written: SentenceReply, table: Sequence[Evidence], policy: CitationPolicy
-) -> AnswerSentence:
-    cites = tuple(dict.fromkeys(written.cites))
-    sentence = AnswerSentence(text=unmarked(written.sent), cites=cites, about=written.about)
-    return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
+    loaded = {
+        name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
+    }
+    return Generator(client, loaded)

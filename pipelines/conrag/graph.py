@@ -1,13 +1,12 @@
 """The similarity graph of retrieved passages (ConRAG, section 2, evidence clustering)."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from pipelines.conrag.tagged import TaggedPassage
-from pipelines.evidence.judgement import Relation
+from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.text.words import FUNCTION_WORDS, words
 
 if TYPE_CHECKING:
@@ -15,16 +14,12 @@ if TYPE_CHECKING:
 
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)*|\w[\w'’-]*|[^\w\s]")
 
-Similarity = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Texts -> for each pair of them a similarity in [0, 1]."""
 
-
-class EdgeWeights(BaseModel):
+class EdgeWeights(BaseModel, frozen=True, extra="forbid"):
     """What an edge's weight is made of; the paper names the parts and gives no figures.
 
     Attributes:
-        topical: Weight of topical similarity.
-        entities: Weight of shared names and key phrases.
+        topical, entities: Weights of topical similarity, and of shared names and key phrases.
         agreement: How far semantic agreement raises or lowers what the two make. With the default,
             two sure passages of opposite sides are joined by next to nothing, however alike their
             words are; passages of one side that have nothing in common are not joined either.
@@ -32,8 +27,6 @@ class EdgeWeights(BaseModel):
             other end however weak it is, since any edge raises modularity.
         neighbours: Each passage keeps the edges to so many passages with the most similar words.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     topical: float = Field(0.7, ge=0)
     entities: float = Field(0.3, ge=0)
@@ -47,12 +40,7 @@ def edge_weight(topical: float, entities: float, agreement: float, weights: Edge
 
     Agreement increases or decreases what topic and entities give, as the paper has it, and is not
     added to them: two passages that support a claim by different facts are two perspectives.
-
-    Args:
-        topical: Topical similarity, in [0, 1].
-        entities: Overlap of names and key phrases, in [0, 1].
-        agreement: Semantic agreement, in [-1, 1].
-        weights: How much each counts.
+    Similarity and overlap of names lie in [0, 1], agreement in [-1, 1].
     """
     alike = weights.topical * topical + weights.entities * entities
     return alike * (1 + weights.agreement * agreement)
@@ -64,8 +52,7 @@ def semantic_agreement(one: TaggedPassage, other: TaggedPassage) -> float:
     The product of their confidences where both support or both refute, its negative where one
     supports and the other refutes, 0 where one says nothing of the query.
     """
-    sides = {Relation.SUPPORTS, Relation.CONTRADICTS}
-    if one.relation not in sides or other.relation not in sides:
+    if one.relation not in SIDES or other.relation not in SIDES:
         return 0.0
     sure = one.confidence * other.confidence
     return sure if one.relation is other.relation else -sure
@@ -111,29 +98,21 @@ def word_cosine(texts: Sequence[str]) -> list[list[float]]:
     return dense
 
 
-def similarity_graph(
-    tagged: Sequence[TaggedPassage], weights: EdgeWeights, topical: Similarity = word_cosine
-) -> "nx.Graph":
+def similarity_graph(tagged: Sequence[TaggedPassage], weights: EdgeWeights) -> "nx.Graph":
     """The graph G = (V, E) over passages, sparsified to nearest neighbours by shared words.
 
-    Args:
-        tagged: The passages; their order decides nothing.
-        weights: What an edge's weight is made of.
-        topical: Topical similarity of their texts: tf-idf here, embeddings where there are some.
-
-    Returns:
-        Nodes are passage ids in order; edges have a `weight` and its parts.
+    The order of passages decides nothing. Nodes are passage ids in order; edges have a `weight`
+    and its parts.
     """
     import networkx as nx
 
     ordered = sorted(tagged, key=lambda each: each.id)
     texts = [each.passage.as_read() for each in ordered]
-    lexical = word_cosine(texts) if ordered else []
-    alike = lexical if topical is word_cosine else topical(texts)
+    alike = word_cosine(texts) if ordered else []
     phrases = [key_phrases(text) for text in texts]
     graph = nx.Graph()
     graph.add_nodes_from(each.id for each in ordered)
-    for i, j in _nearest(lexical, weights.neighbours):
+    for i, j in _nearest(alike, weights.neighbours):
         parts = {
             "topical": float(alike[i][j]),
             "entities": jaccard(phrases[i], phrases[j]),

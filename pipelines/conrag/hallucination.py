@@ -10,29 +10,27 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from nli.windows import Span
 from pipelines.conrag.stance import Stance
 from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.estimate import Estimate, check_confidence
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
 
+CONFIDENCE = 0.95
 _TOKEN = re.compile(r"\S+")
 
 
-class ResponseSentence(BaseModel):
+class ResponseSentence(BaseModel, frozen=True):
     """Where a claim stands, if it is a sentence of a response.
 
     Attributes:
-        response: Id of the response.
         source: Id of what it was written from. Responses to one source are not independent.
-        tokens: Tokens of the sentence.
+        tokens: How many tokens the sentence has.
         hallucinated: Those of them that people marked.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     response: str
     source: str
@@ -45,10 +43,8 @@ class CheckedSentence:
     """A sentence of a response, and what a method says of it.
 
     Attributes:
-        sentence: The sentence.
         gold: What the marks say of it: supported where it has none, refuted where one of them
             contradicts the source, else that there is not enough information.
-        stance: What the method says.
         support: How far the method holds it to be supported, in [0, 1].
     """
 
@@ -75,111 +71,64 @@ def touched(parts: Iterable[Span], marks: Sequence[Span]) -> int:
     )
 
 
-@dataclass
-class _Counts:
-    """Tokens that are flagged and marked, only flagged, and only marked."""
-
-    found: int = 0
-    false: int = 0
-    missed: int = 0
-
-    def add(self, checked: CheckedSentence) -> None:
-        marked = checked.sentence.hallucinated
-        if checked.flagged:
-            self.found += marked
-            self.false += checked.sentence.tokens - marked
-        else:
-            self.missed += marked
-
-
-def token_f1(
-    checked: Sequence[CheckedSentence],
-    *,
-    confidence: float = 0.95,
-    resamples: int = 1_000,
-    seed: int = 0,
-) -> Estimate | None:
+def token_f1(checked: Sequence[CheckedSentence], *, resamples: int = 1_000) -> Estimate | None:
     """F1 of hallucinated tokens over all responses together (ConRAG, Table VI).
 
     A flagged sentence has all its tokens flagged. Tokens of all responses are counted before F1 is
     taken (micro-average): most responses have none that is hallucinated, and by themselves no F1.
 
-    The interval is of the percentile bootstrap over sources; resamples without an F1 are passed
-    over. At 0 and at 1 it would have a width of 0, however few the sources: there, and for a single
-    source, the value comes without one.
+    The 95 % interval is of the percentile bootstrap over sources, seed 0; resamples without an F1
+    are passed over. At 0 and at 1 it would have a width of 0, however few the sources: there, and
+    for a single source, the value comes without one.
 
-    Args:
-        checked: Sentences of responses.
-        confidence: Level of the interval, in (0, 1).
-        resamples: Bootstrap samples.
-        seed: Decides the resamples: equal seeds give equal intervals.
-
-    Returns:
-        A value in [0, 1], of as many observations as tokens; None where no token is either flagged
-        or marked.
-
-    Raises:
-        ValueError: The level is outside (0, 1).
+    Of as many observations as tokens; None where no token is either flagged or marked.
     """
-    check_confidence(confidence)
-    by_source: dict[str, _Counts] = defaultdict(_Counts)
+    # By source, tokens that are flagged and marked, only flagged, and only marked.
+    by_source: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
     for each in checked:
-        by_source[each.sentence.source].add(each)
-    counts = [(own.found, own.false, own.missed) for own in by_source.values()]
+        marked, counted = each.sentence.hallucinated, by_source[each.sentence.source]
+        if each.flagged:
+            counted[0] += marked
+            counted[1] += each.sentence.tokens - marked
+        else:
+            counted[2] += marked
+    counts = list(by_source.values())
     value = f1(*(sum(row[column] for row in counts) for column in range(3)))
     if value is None:
         return None
     n = sum(each.sentence.tokens for each in checked)
     if len(counts) == 1 or value in (0, 1):
-        return Estimate(value, None, None, n, confidence)
+        return Estimate(value, None, None, n)
 
     import numpy as np
 
-    rng, even = np.random.default_rng(seed), np.full(len(counts), 1 / len(counts))
+    rng, even = np.random.default_rng(0), np.full(len(counts), 1 / len(counts))
     # How often each source is drawn, times its counts: (resamples, 3).
     drawn = np.array([rng.multinomial(len(counts), even) @ counts for _ in range(resamples)])
     drawn = drawn[drawn.sum(axis=1) > 0]
     found = 2 * drawn[:, 0] / (2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2])
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
+    tail = (1 - CONFIDENCE) / 2
+    low, high = np.quantile(found, [tail, 1 - tail])
     # F1 is no mean: the percentiles of a small sample may both lie on one side of the value.
-    return Estimate(value, min(float(low), value), max(float(high), value), n, confidence)
+    return Estimate(value, min(float(low), value), max(float(high), value), n, CONFIDENCE)
 
 
-def response_score(sentence_scores: Iterable[float]) -> float:
-    """The hallucination score of a response: the largest of its sentences.
-
-    Args:
-        sentence_scores: In [0, 1], higher for what is more likely hallucinated; at least one.
-    """
-    return max(sentence_scores)
-
-
-def passage_auc(checked: Sequence[CheckedSentence], *, confidence: float = 0.95) -> Estimate | None:
+def passage_auc(checked: Sequence[CheckedSentence]) -> Estimate | None:
     """Area under the ROC curve of the responses' scores (ConRAG, Table VI, "Passage AUC").
 
     The paper does not say what its passages are; here they are whole responses. A sentence scores
-    1 - support. A response is hallucinated where one of its sentences has a mark. The interval is
-    clustered by source.
+    1 - support, a response as its worst sentence. A response is hallucinated where one of its
+    sentences has a mark. The interval is clustered by source.
 
-    Args:
-        checked: Sentences of responses.
-        confidence: Level of the interval, in (0, 1).
-
-    Returns:
-        A value in [0, 1], of as many observations as responses; None where all responses are
-        hallucinated, or none is.
-
-    Raises:
-        ValueError: The level is outside (0, 1).
+    Of as many observations as responses; None where all of them are hallucinated, or none is.
     """
     responses: dict[str, list[CheckedSentence]] = defaultdict(list)
     for each in checked:
         responses[each.sentence.response].append(each)
     return roc_auc(
-        [response_score(1 - each.support for each in own) for own in responses.values()],
+        [max(1 - each.support for each in own) for own in responses.values()],
         [any(each.gold is not Stance.SUPPORT for each in own) for own in responses.values()],
         [own[0].sentence.source for own in responses.values()],
-        confidence=confidence,
     )
 
 
@@ -190,8 +139,7 @@ def accepted_contradictions(checked: Iterable[CheckedSentence]) -> Estimate | No
     statements are the sentences that it lets pass as supported, and one of them contradicts the
     source where a mark of people says that it does, whatever the method's answer shows.
 
-    Returns:
-        A value in [0, 1] with the Wilson interval; None where no sentence is accepted.
+    The interval is Wilson's; None where no sentence is accepted.
     """
     accepted = [each for each in checked if not each.flagged]
     return proportion(sum(each.gold is Stance.REFUTE for each in accepted), len(accepted))

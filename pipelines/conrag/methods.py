@@ -1,40 +1,28 @@
 """ConRAG, its four baselines and its four ablations, each from a claim's tagged passages alone.
 
 The paper describes the baselines in a sentence each (section 2, baselines and experimental
-comparisons). What they are here stands in the docstring of each function: the passages that it
-shows, the rule for its stance, and how it cites. All of them retrieve the same k passages and show
-at most the same k'. Who writes is a parameter: a template that quotes, or a language model; see
-`pipelines.conrag.writers`.
+comparisons). What they are here stands beside each: the passages that it shows, the rule for its
+stance, and how it cites. All of them retrieve the same k passages and show at most the same k'. Who
+writes is a parameter: a template that quotes, or a language model; see `pipelines.conrag.writers`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import Analysis, analyse
-from pipelines.conrag.answer import About
+from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.graph import similarity_graph
 from pipelines.conrag.outcome import Outcome, Statement
-from pipelines.conrag.packet import PacketSettings, select
+from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance, delta_rule
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.stance import STANCE_OF, Stance, delta_rule
+from pipelines.conrag.tagged import SIDES, TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.citations import AT_MOST
 from pipelines.text.words import content_words
-
-if TYPE_CHECKING:
-    import networkx as nx
-
-STANCE_OF = {
-    Relation.SUPPORTS: Stance.SUPPORT,
-    Relation.CONTRADICTS: Stance.REFUTE,
-    Relation.IRRELEVANT: Stance.NOT_ENOUGH_INFO,
-    Relation.INVALID: Stance.NOT_ENOUGH_INFO,
-}
-ABOUT: Mapping[Stance, About] = {Stance.SUPPORT: "support", Stance.REFUTE: "refute"}
 
 PacketName = Literal["relevant", "untagged"]
 """The most relevant passages, or the packet that ConRAG chooses without tags."""
@@ -48,7 +36,6 @@ class Case:
     """What every method starts from.
 
     Attributes:
-        claim: The claim, or the question.
         tagged: The k passages, the most relevant first, each with a label.
         packets: Passages to be written from with nothing said of relations.
         analyses: Evidence to be written from with its relations.
@@ -68,12 +55,18 @@ def case_of(
 ) -> Case:
     """What every method starts from, worked out once.
 
-    Args:
-        claim: The claim, or the question.
-        tagged: Passages, the most relevant first, each with a label.
-        truth: Passage id -> what it says of the claim, as far as the data say.
-        settings: Every parameter.
+    `truth` is what passages say of the claim by their ids; those that it does not know count as
+    irrelevant.
     """
+    gold = [
+        replace(
+            each,
+            relation=truth.get(each.id, Relation.IRRELEVANT),
+            confidence=1.0,
+            probabilities=None,
+        )
+        for each in tagged
+    ]
     return Case(
         claim,
         tuple(tagged),
@@ -83,8 +76,8 @@ def case_of(
         },
         analyses={
             "tagged": analyse(tagged, settings),
-            "gold": analyse(with_gold_tags(tagged, truth), settings),
-            "apart": analyse_apart(tagged, settings),
+            "gold": analyse(gold, settings),
+            "apart": _analyse_apart(tagged, settings),
         },
     )
 
@@ -94,7 +87,6 @@ class Ruling:
     """A stance, and what it rests on.
 
     Attributes:
-        stance: The stance.
         support: How far the claim is held to be supported, in [0, 1].
         grounds: The passages that it rests on; None for all of the packet.
     """
@@ -110,34 +102,19 @@ class Writer(Protocol):
     def narrative(self, packet: PacketName, ruling: Ruling | None = None) -> Outcome:
         """A text from passages, with nothing said of relations.
 
-        Args:
-            packet: Which passages.
-            ruling: The method's stance; the writer's own where it has none.
+        The ruling is the method's; the writer takes a stance of its own where there is none.
         """
         ...
 
     def answer(self, analysis: AnalysisName, stance: Stance | None = None) -> Outcome:
         """A text from ConRAG's evidence table, each sentence bound to it.
 
-        Args:
-            analysis: Which evidence.
-            stance: The method's stance; that of the analysis unless given.
+        The stance is the method's; that of the analysis unless given.
         """
         ...
 
 
 Method = Callable[[Case, Writer], Outcome]
-
-
-def relrag(case: Case, writer: Writer) -> Outcome:
-    """RelRAG: a text from the most relevant passages, with its writer's stance.
-
-    There is no word of a contradiction. The template's stance is what the tagger says of the
-    passages read as one text; which of them made it say so is not known, so its verdict cites them
-    all.
-    """
-    del case
-    return writer.narrative("relevant")
 
 
 def nli_rag(case: Case, writer: Writer) -> Outcome:
@@ -148,9 +125,10 @@ def nli_rag(case: Case, writer: Writer) -> Outcome:
     rests its verdict on the packet's passages of that side; citations of a passage on the side
     that lost are dropped.
     """
-    stance, support = vote(case.tagged)
+    votes = [sum(each.relation is side for each in case.tagged) for side in SIDES]
+    stance = delta_rule(*votes, delta=0)
     grounds = (each for each in case.packets["relevant"] if STANCE_OF[each.relation] is stance)
-    text = writer.narrative("relevant", Ruling(stance, support, tuple(grounds)))
+    text = writer.narrative("relevant", Ruling(stance, support_share(*votes), tuple(grounds)))
     lost = _against(stance, case.tagged)
     kept = (
         each.model_copy(update={"cites": tuple(name for name in each.cites if name not in lost)})
@@ -166,36 +144,9 @@ def citerag(case: Case, writer: Writer) -> Outcome:
     sentence cites the passages that have most words in common with it, whatever they say.
     """
     packet = case.packets["relevant"]
-    masses = [evidence_mass(packet, side) for side in _SIDES]
+    masses = [evidence_mass(packet, side) for side in SIDES]
     ruling = Ruling(delta_rule(*masses, delta=0), support_share(*masses))
-    return cited_by_words(case.claim, writer.narrative("relevant", ruling), packet)
-
-
-def conrag(case: Case, writer: Writer) -> Outcome:
-    """ConRAG: clusters, conflict score, a packet with both sides, a stance, a bound answer."""
-    del case
-    return writer.answer("tagged")
-
-
-def oracle(case: Case, writer: Writer) -> Outcome:
-    """ConRAG with the gold relation of every passage in place of the tag."""
-    del case
-    return writer.answer("gold")
-
-
-def without_tagging(case: Case, writer: Writer) -> Outcome:
-    """ConRAG without conflict tagging: clusters by words and names, and no sides.
-
-    The packet is then written from as in RelRAG.
-    """
-    del case
-    return writer.narrative("untagged")
-
-
-def without_clustering(case: Case, writer: Writer) -> Outcome:
-    """ConRAG without evidence clustering: every passage by itself, near-duplicates included."""
-    del case
-    return writer.answer("apart")
+    return _cited_by_words(case.claim, writer.narrative("relevant", ruling), packet)
 
 
 def without_uncertainty(case: Case, writer: Writer) -> Outcome:
@@ -204,8 +155,8 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
     And it keeps to that side: what speaks of the disagreement or of the other side, or cites that
     one alone, is left out.
     """
-    decided = case.analyses["tagged"].decided
-    stance = delta_rule(decided.support, decided.refute, delta=0)
+    adjudication = case.analyses["tagged"].adjudication
+    stance = delta_rule(adjudication.support, adjudication.refute, delta=0)
     text = writer.answer("tagged", stance)
     lost = _against(stance, case.tagged)
     kept = (
@@ -220,21 +171,28 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
 def without_binding(case: Case, writer: Writer) -> Outcome:
     """ConRAG without citation binding: citations are added afterwards, by shared words."""
     packet = case.analyses["tagged"].packet.passages
-    return cited_by_words(case.claim, writer.answer("tagged"), packet)
+    return _cited_by_words(case.claim, writer.answer("tagged"), packet)
 
 
 METHODS: Mapping[str, Method] = {
-    "RelRAG": relrag,
+    # The most relevant passages, and no word of a contradiction. The template's stance is what the
+    # tagger says of the passages read as one text; which of them made it say so is not known, so
+    # its verdict cites them all.
+    "RelRAG": lambda _, writer: writer.narrative("relevant"),
     "NLI-RAG": nli_rag,
     "CiteRAG": citerag,
-    "ConRAG": conrag,
-    "Oracle": oracle,
+    # Clusters, conflict score, a packet with both sides, a stance, a bound answer.
+    "ConRAG": lambda _, writer: writer.answer("tagged"),
+    # The same with the gold relation of every passage in place of the tag.
+    "Oracle": lambda _, writer: writer.answer("gold"),
 }
 """Table IV, in its order."""
 
 ABLATIONS: Mapping[str, Method] = {
-    "w/o conflict tagging": without_tagging,
-    "w/o evidence clustering": without_clustering,
+    # Clusters by words and names, and no sides. The packet is then written from as in RelRAG.
+    "w/o conflict tagging": lambda _, writer: writer.narrative("untagged"),
+    # Every passage by itself, near-duplicates included.
+    "w/o evidence clustering": lambda _, writer: writer.answer("apart"),
     "w/o uncertainty policy": without_uncertainty,
     "w/o citation binding": without_binding,
 }
@@ -251,12 +209,8 @@ def support_share(support: float, refute: float) -> float:
     have a single label, of the joined text, and take the tagger's probability of support in place
     of a share.
 
-    Args:
-        support: What speaks for it, at least 0.
-        refute: What speaks against it, at least 0.
-
-    Returns:
-        support / (support + refute), in [0, 1]; 0 without evidence, which supports nothing.
+    The share is support / (support + refute), in [0, 1]; 0 without evidence, which supports
+    nothing.
     """
     return support / (support + refute) if support > 0 else 0.0
 
@@ -273,44 +227,23 @@ def without_tags(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> l
     return list(select(blind, groups, 0.0, settings.packet).passages)
 
 
-def with_gold_tags(
-    tagged: Sequence[TaggedPassage], truth: Mapping[str, Relation]
-) -> list[TaggedPassage]:
-    """The passages with their gold relations; of what the data do not say, irrelevant."""
-    return [
-        replace(
-            each,
-            relation=truth.get(each.id, Relation.IRRELEVANT),
-            confidence=1.0,
-            probabilities=None,
-        )
-        for each in tagged
-    ]
+def _analyse_apart(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> Analysis:
+    """The analysis where every passage is a cluster and none is a near-duplicate."""
+    packet = settings.packet.model_copy(update={"near_duplicate": 1.0})
+    return analyse(
+        tagged,
+        settings.model_copy(update={"packet": packet}),
+        grouping=lambda graph: [frozenset({node}) for node in graph],
+    )
 
 
-def analyse_apart(tagged: Sequence[TaggedPassage], settings: ConragSettings) -> Analysis:
-    """The analysis stage where every passage is a cluster and none is a near-duplicate."""
-
-    def apart(graph: "nx.Graph") -> list[frozenset[str]]:
-        return [frozenset({node}) for node in graph]
-
-    packet = PacketSettings(**settings.packet.model_dump() | {"near_duplicate": 1.0})
-    return analyse(tagged, settings.model_copy(update={"packet": packet}), grouping=apart)
-
-
-def vote(tagged: Sequence[TaggedPassage]) -> tuple[Stance, float]:
-    """NLI-RAG's stance: the side that more passages take, and its support share."""
-    votes = [sum(each.relation is side for each in tagged) for side in _SIDES]
-    return delta_rule(*votes, delta=0), support_share(*votes)
-
-
-def cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
+def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]) -> Outcome:
     """The outcome with every citation replaced by what shares most words with its sentence.
 
     A verdict has no words of its own, and stands for the claim.
     """
     words = {each.id: content_words(each.passage.text) for each in packet}
-    verdicts = {text for _, text in template.VERDICT.values()} | {template.DISAGREE}
+    verdicts = {*template.VERDICT.values(), template.DISAGREE}
 
     def nearest(statement: Statement) -> tuple[str, ...]:
         wanted = content_words(claim if statement.text in verdicts else statement.text)
@@ -318,21 +251,14 @@ def cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage]
         ranked = sorted((name for name in shared if shared[name]), key=lambda name: -shared[name])
         return tuple(ranked[:AT_MOST])
 
-    return outcome.model_copy(
-        update={
-            "statements": tuple(
-                each if each.about == "none" else each.model_copy(update={"cites": nearest(each)})
-                for each in outcome.statements
-            ),
-            "unbound": 0,
-        }
+    statements = tuple(
+        each if each.about == "none" else each.model_copy(update={"cites": nearest(each)})
+        for each in outcome.statements
     )
-
-
-_SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
-_OTHER_SIDE = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}
+    return outcome.model_copy(update={"statements": statements, "unbound": 0})
 
 
 def _against(stance: Stance, tagged: Sequence[TaggedPassage]) -> set[str]:
     """Ids of the passages on the other side; none where the stance takes no side."""
-    return {each.id for each in tagged if each.relation is _OTHER_SIDE.get(stance)}
+    lost = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}.get(stance)
+    return {each.id for each in tagged if each.relation is lost}

@@ -1,44 +1,39 @@
 """What an answer, and a claim of an evaluation, show on the page."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import TONES, drawing
 from pipelines.conrag.methods import ABLATIONS
-from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
 from pipelines.evidence.judgement import Relation, Truncation
-from pipelines.report.blocks import Block, Card, Cards, Fact, Facts, Fold, Source, Sources, unread
+from pipelines.report.blocks import Card, Cards, Facts, Fold, Source, Sources, fact
+from pipelines.report.glance import count
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Cite,
     Heading,
     Inline,
-    Line,
     Note,
     Sentence,
     Sentences,
     Span,
     Tone,
     Trouble,
-    cut,
+    line,
+    unread,
 )
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["right", "wrong", "unreadable", "unjudged", "failed"]
-"""What a stance is worth; "unjudged" where the data have none."""
-
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
-}
-"""Tone, sign and word of each."""
+VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
+"""What a stance is worth; not judged where the data have none."""
 
 STANCES: Final[Mapping[Stance, Chip]] = {
     Stance.SUPPORT: Chip("supported", "support", "✓"),
@@ -56,42 +51,26 @@ _ABOUT: Final[Mapping[About, Tone]] = {"support": "support", "refute": "contradi
 
 def answer_blocks(answer: Answer) -> list[Block]:
     """An answer: stance, cited sentences, both sides, the graph, the passages."""
-    made: list[Block] = [Line(_status(answer))]
+    made: list[Block] = [line(*_status(answer))]
     if answer.first_answer:
-        made.append(Note(cut(" ".join(answer.first_answer)), "For and against"))
-    made.append(
-        Facts(
-            (
-                Fact("Conflict score κ", ((f"{answer.kappa:.2f}",),)),
-                Fact("For it", ((f"{answer.support:.2f}",),)),
-                Fact("Against it", ((f"{answer.refute:.2f}",),)),
-            )
-        )
-    )
+        made.append(Note(" ".join(answer.first_answer), "For and against"))
+    kappa, support = f"{answer.kappa:.2f}", f"{answer.support:.2f}"
+    against = fact("Against it", f"{answer.refute:.2f}")
+    made.append(Facts((fact("Conflict score κ", kappa), fact("For it", support), against)))
     if answer.sentences:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
     if answer.unsaid:
-        made.append(Note(cut(answer.unsaid)))
+        made.append(Note(answer.unsaid))
     if answer.problem:
-        raw = None if answer.raw is None else cut(answer.raw)
-        made.append(Trouble("No answer was written", answer.problem, raw))
+        made.append(Trouble("No answer was written", answer.problem, answer.raw))
     if answer.model_stance and answer.model_stance is not answer.stance:
-        made.append(
-            Note(
-                f"The model that wrote this takes the stance to be {answer.model_stance.value}; "
-                "the rule above decides."
-            )
-        )
-    made += [
-        Heading("Both sides"),
-        Cards(
-            (
-                Card("For it", _side(answer, Relation.SUPPORTS)),
-                Card("Against it", _side(answer, Relation.CONTRADICTS)),
-            )
-        ),
-        Heading("Evidence graph"),
-    ]
+        said = f"The model that wrote this takes the stance to be {answer.model_stance.value}"
+        made.append(Note(f"{said}; the rule above decides."))
+    sides = (
+        Card("For it", _side(answer, Relation.SUPPORTS)),
+        Card("Against it", _side(answer, Relation.CONTRADICTS)),
+    )
+    made += [Heading("Both sides"), Cards(sides), Heading("Evidence graph")]
     if answer.clusters:
         said = (
             "Passages that are alike are joined; numbered ones are in the evidence. Blue circles "
@@ -126,16 +105,16 @@ def decided(row: Evidence) -> tuple[Span, ...]:
     return (Span(start, start + len(row.rationale), "decided"),)
 
 
-def verdict(result: ClaimResult, method: str) -> Verdict:
-    """What the stance of a method is worth."""
+def verdict(result: ClaimResult, method: str) -> Mark | None:
+    """What the stance of a method is worth; None where the claim failed."""
     if result.status == "failed":
-        return "failed"
+        return None
     outcome = result.outcomes[method]
     if outcome.undecided or (result.stance is None and outcome.problem is not None):
-        return "unreadable"
+        return UNREADABLE
     if result.stance is None:
-        return "unjudged"
-    return "right" if outcome.stance is result.stance else "wrong"
+        return UNJUDGED
+    return RIGHT if outcome.stance is result.stance else WRONG
 
 
 def claim_blocks(result: ClaimResult) -> list[Block]:
@@ -145,15 +124,13 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
         return made
     made.append(_known(result))
     if result.question and result.question.problem:
-        made += [Line((Aside("No first answer"),)), *unread(result.question.problem, None)]
-    methods = figures.shown_methods([result])
+        made += [line(Aside("No first answer")), *unread(result.question.problem, None)]
+    methods = (_card(result, name) for name in figures.shown_methods([result]))
+    ablations = (_card(result, name) for name in ABLATIONS if name in result.outcomes)
     made += [
         Heading("Answers"),
-        Cards(tuple(_card(result, name) for name in methods)),
-        Fold(
-            "ConRAG with one part removed",
-            (Cards(tuple(_card(result, name) for name in ABLATIONS if name in result.outcomes)),),
-        ),
+        Cards(tuple(methods)),
+        Fold("ConRAG with one part removed", (Cards(tuple(ablations)),)),
     ]
     if result.passages:
         gold = frozenset[str]().union(*result.evidence)
@@ -164,11 +141,11 @@ def claim_blocks(result: ClaimResult) -> list[Block]:
 
 
 def _status(answer: Answer) -> tuple[Inline, ...]:
+    disputed = Chip("disputed", "both", "±")
     if answer.status == "disputed":
-        return (Chip("disputed", "both", "±"),)
-    named = STANCES[answer.stance]
-    status = Chip(answer.status, named.tone, named.sign)
-    return (status, Chip("disputed", "both", "±")) if answer.disputed else (status,)
+        return (disputed,)
+    status = replace(STANCES[answer.stance], text=answer.status)
+    return (status, disputed) if answer.disputed else (status,)
 
 
 def _sentence(sentence: AnswerSentence) -> Sentence:
@@ -177,7 +154,7 @@ def _sentence(sentence: AnswerSentence) -> Sentence:
         after.append(Chip("written anew", "outline"))
     after += [Chip(problem, "invalid", "!") for problem in sentence.problems]
     tone = "invalid" if sentence.problems else _ABOUT.get(sentence.about, "plain")
-    return Sentence(cut(sentence.text), tuple(after), tone)
+    return Sentence(sentence.text, tuple(after), tone)
 
 
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
@@ -185,21 +162,21 @@ def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     made: list[Block] = []
     for cluster, rows in members(answer, relation):
         size = len(cluster.members)
-        about = f"{size} {'passage' if size == 1 else 'passages'}"
         tone: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
-        made.append(Line((tone, Aside(f"{about}, confidence {cluster.confidence:.2f}"))))
+        said = f"{count(size, 'passage')}, confidence {cluster.confidence:.2f}"
+        made.append(line(tone, Aside(said)))
         made.append(Sentences(tuple(map(_quoted, rows))))
         if size > len(rows):
-            made.append(Line((Aside(f"{size - len(rows)} more found, not in the evidence."),)))
-    return tuple(made) or (Line((Aside("No passage."),)),)
+            made.append(line(Aside(f"{size - len(rows)} more found, not in the evidence.")))
+    return tuple(made) or (line(Aside("No passage.")),)
 
 
 def _quoted(row: Evidence) -> Sentence:
     """The sentence of a passage that decided, with its title; the title alone where none did."""
     title = row.passage.title or row.passage.id
     if row.rationale is None:
-        return Sentence(cut(title), (Cite(row.number),))
-    return Sentence(cut(row.rationale), (Cite(row.number), Aside(title)))
+        return Sentence(title, (Cite(row.number),))
+    return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
 def _tag(relation: Relation, confidence: float) -> Chip:
@@ -211,7 +188,7 @@ def _row(row: Evidence) -> Source:
     return Source(
         row.number,
         row.passage.title or row.passage.id,
-        cut(row.passage.text),
+        row.passage.text,
         (_tag(row.relation, row.confidence), Aside(row.cluster)),
         spans=decided(row),
         tone=TONES[row.relation],
@@ -226,65 +203,57 @@ def _truncations(truncations: Sequence[Truncation]) -> list[Block]:
 
 
 def _known(result: ClaimResult) -> Facts:
-    scores = (
-        f"{result.kappa:.2f} over passages",
-        f"{result.kappa_clusters:.2f} over clusters",
-        f"{result.kappa_expected:.2f} over expected numbers",
+    facts = [fact("Gold stance", STANCES[result.stance])] if result.stance is not None else []
+    facts.append(
+        fact(
+            "Conflict score κ",
+            f"{result.kappa:.2f} over passages",
+            f"{result.kappa_clusters:.2f} over clusters",
+            f"{result.kappa_expected:.2f} over expected numbers",
+        )
     )
-    facts = [Fact("Conflict score κ", tuple((each,) for each in scores))]
-    if result.stance is not None:
-        facts.insert(0, Fact("Gold stance", ((STANCES[result.stance],),)))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
-        facts.append(Fact("Evidence, by the data", ((said,),)))
+        facts.append(fact("Evidence, by the data", said))
     if (sentence := result.response) is not None:
         marked = f"{sentence.hallucinated:,} of {sentence.tokens:,} tokens marked by people"
         where = f"response {sentence.response}, source {sentence.source}"
-        facts.append(Fact("Sentence of a response", ((where,), (marked,))))
+        facts.append(fact("Sentence of a response", where, marked))
     if result.question and result.question.first_answer:
-        lines = tuple((cut(each),) for each in result.question.first_answer)
-        facts.append(Fact("First answer, by which passages are labelled", lines))
+        label = "First answer, by which passages are labelled"
+        facts.append(fact(label, *result.question.first_answer))
     return Facts(tuple(facts))
 
 
 def _card(result: ClaimResult, method: str) -> Card:
     outcome = result.outcomes[method]
-    tone, sign, word = VERDICTS[verdict(result, method)]
-    line: list[Inline] = []
-    if result.stance is not None or outcome.undecided:
-        line.append(Chip(word, tone, sign))
+    verdict_line: list[Inline] = []
+    mark = verdict(result, method)
+    if mark and (result.stance is not None or outcome.undecided):
+        verdict_line.append(mark.chip)
     if not outcome.undecided:
-        line.append(STANCES[outcome.stance])
-    made: list[Block] = [Line(tuple(line)), *_worth(result, method)]
+        verdict_line.append(STANCES[outcome.stance])
+    made: list[Block] = [line(*verdict_line)]
+    if worth := result.question.worth.get(method) if result.question else None:
+        said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
+        if worth.recall is not None:
+            said = f"says {worth.recall:.2f} of what is to be said; {said}"
+        made.append(line(Aside(said)))
     if outcome.statements:
-        made.append(Sentences(_statements(outcome, result.passages)))
-    if outcome.unbound:
-        wrong = "sentence" if outcome.unbound == 1 else "sentences"
-        made.append(Line((Aside(f"{outcome.unbound} {wrong} with wrong citations"),)))
-    return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
-
-
-def _worth(result: ClaimResult, method: str) -> list[Block]:
-    """What the answer to a question is worth."""
-    worth = result.question.worth.get(method) if result.question else None
-    if worth is None:
-        return []
-    said = f"{worth.contradicting:,} of {worth.statements:,} sentences contradict the packet"
-    if worth.recall is not None:
-        said = f"says {worth.recall:.2f} of what is to be said; {said}"
-    return [Line((Aside(said),))]
-
-
-def _statements(outcome: Outcome, passages: Sequence[Passage]) -> tuple[Sentence, ...]:
-    numbers = {each.id: number for number, each in enumerate(passages, 1)}
-    return tuple(
-        Sentence(
-            cut(each.text),
-            tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
-            _ABOUT.get(each.about, "plain"),
+        numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
+        said_so = (
+            Sentence(
+                each.text,
+                tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
+                _ABOUT.get(each.about, "plain"),
+            )
+            for each in outcome.statements
         )
-        for each in outcome.statements
-    )
+        made.append(Sentences(tuple(said_so)))
+    if outcome.unbound:
+        said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
+        made.append(line(Aside(said)))
+    return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
@@ -296,4 +265,4 @@ def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
     title = passage.title or passage.id
-    return Source(number, title, cut(passage.text), tuple(about), tone=TONES[passage.tag])
+    return Source(number, title, passage.text, tuple(about), tone=TONES[passage.tag])

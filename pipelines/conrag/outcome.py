@@ -1,23 +1,14 @@
 """What a method makes of a claim, in terms that all methods share."""
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
-from pipelines.conrag.answer import About
-from pipelines.conrag.policies import SIDE
+from pipelines.conrag.answer import SIDE, About
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation
 
 
-class Statement(BaseModel):
-    """A sentence of an answer.
-
-    Attributes:
-        text: Without citation marks.
-        about: What it speaks of: a side, the conflict, or nothing of the evidence.
-        cites: Ids of passages, in the order cited.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Statement(BaseModel, frozen=True):
+    """A sentence of an answer, without citation marks; ids of passages are in the order cited."""
 
     text: str
     about: About
@@ -29,26 +20,21 @@ class Statement(BaseModel):
         return SIDE.get(self.about)
 
 
-class Outcome(BaseModel):
+class Outcome(BaseModel, frozen=True):
     """A stance, and an answer from a packet of passages.
 
     Attributes:
-        stance: The label of the claim.
         packet: Ids of the k' passages that the answer was written from.
-        statements: The answer.
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.
         unbound: Sentences whose citations are wrong; they count as citing nothing.
-        problem: Why there is no answer, in one line.
-        raw: The reply of a language model that could not be read.
+        problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     stance: Stance
     packet: tuple[str, ...]
-    statements: tuple[Statement, ...]
+    statements: tuple[Statement, ...] = ()
     support: float = 0.0  # older results do not have it, and need it for nothing
     undecided: bool = False
     unbound: int = 0

@@ -1,41 +1,33 @@
 """The evidence packet: what of the retrieved passages the generator is given."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.graph import jaccard
-from pipelines.conrag.tagged import TaggedPassage
-from pipelines.evidence.judgement import Relation
+from pipelines.conrag.tagged import SIDES, TaggedPassage
 from pipelines.option import Option
 from pipelines.text.words import content_words
 
 PANEL = "Evidence and stance (ConRAG, Table III)"
 
 
-class PacketSettings(BaseModel):
+class PacketSettings(BaseModel, frozen=True, extra="forbid"):
     """How a packet is made up (ConRAG, section 2 and Table III).
 
     Attributes:
-        size: k', passages for the generator.
-        tau: From this conflict score on both sides are shown.
-        per_cluster: m, most passages of one cluster.
         irrelevant: B_irr, room left beside both sides; B_sup = B_ref = floor((k' - B_irr) / 2).
             The paper gives no figure.
         near_duplicate: Passages of one tag that share this part of their content words (Jaccard)
             are one. Of opposite tags they are what a conflict over one word looks like.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     size: Annotated[
-        int,
-        Field(ge=2),
-        Option("k', passages of the evidence.", name="--packet", panel=PANEL),
+        int, Field(ge=2), Option("k', passages of the evidence.", name="--packet", panel=PANEL)
     ] = 8
     tau: Annotated[
         float,
@@ -51,25 +43,10 @@ class PacketSettings(BaseModel):
 
 @dataclass(frozen=True)
 class Packet:
-    """The passages chosen.
-
-    Attributes:
-        passages: In the order in which they were chosen.
-        balanced: Whether both sides were given budgets, because of a conflict.
-    """
+    """The passages chosen, in that order, and whether a conflict gave both sides budgets."""
 
     passages: tuple[TaggedPassage, ...]
     balanced: bool
-
-
-def relevance(each: TaggedPassage) -> float:
-    """rel_i, the order where there is no conflict (ConRAG, section 2, packet construction)."""
-    return each.relevance
-
-
-def relevance_confidence(each: TaggedPassage) -> float:
-    """rel_i * conf_i, the order within a side (ConRAG, section 2, packet construction)."""
-    return each.relevance * each.confidence
 
 
 def side_budget(settings: PacketSettings) -> int:
@@ -94,11 +71,8 @@ def select(
     which may leave out the only passage that a stance rests on, so that the answer could not cite
     it. And redundancy control below tau is optional there.
 
-    Args:
-        tagged: The retrieved passages; their order decides nothing.
-        clusters: A partition of them.
-        kappa: Their conflict score, in [0, 1].
-        settings: Sizes and thresholds.
+    The order of passages decides nothing. Clusters are a partition of them, kappa their conflict
+    score, in [0, 1].
     """
     cluster_of = {name: cluster.name for cluster in clusters for name in cluster.members}
     words = {each.id: content_words(each.passage.text) for each in tagged}
@@ -123,19 +97,12 @@ def select(
         return True
 
     balanced = kappa >= settings.tau
-    sides = [
-        iter(_ordered((each for each in tagged if each.relation is side), relevance_confidence))
-        for side in (Relation.SUPPORTS, Relation.CONTRADICTS)
-    ]
+    # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
+    surest = sorted(tagged, key=lambda each: (-each.relevance * each.confidence, each.id))
+    sides = [iter([each for each in surest if each.relation is side]) for side in SIDES]
     for _ in range(side_budget(settings) if balanced else 1):
         for side in sides:
             any(take(each) for each in side)  # the next one that may be chosen
-    for each in _ordered(tagged, relevance):
+    for each in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
         take(each)
     return Packet(tuple(chosen), balanced)
-
-
-def _ordered(
-    tagged: Iterable[TaggedPassage], score: Callable[[TaggedPassage], float]
-) -> list[TaggedPassage]:
-    return sorted(tagged, key=lambda each: (-score(each), each.id))

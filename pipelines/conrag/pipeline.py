@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import analyse
-from pipelines.conrag.answer import Answer, AnswerSentence
-from pipelines.conrag.generator import GeneratedAnswer, Generator, write
-from pipelines.conrag.graph import Similarity, word_cosine
-from pipelines.conrag.policies import SIDE, problems
-from pipelines.conrag.question import FirstAnswer, first_answer
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.generation import GeneratedAnswer, write
+from pipelines.conrag.generator import Generator
+from pipelines.conrag.policies import problems
+from pipelines.conrag.question import first_answer
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
@@ -22,7 +22,6 @@ async def conrag(
     *,
     labeller: Labeller,
     settings: ConragSettings,
-    topical: Similarity = word_cosine,
     generator: Generator | None = None,
     question: bool = False,
 ) -> Answer:
@@ -33,7 +32,6 @@ async def conrag(
         retrieved: Passages, the best first; at most `depth` of them are used.
         labeller: Tags them.
         settings: Every parameter.
-        topical: Topical similarity of passages.
         generator: The language model that writes; None takes the template. Without evidence for
             either side there is nothing to write from, and the template says so.
         question: Whether the query is a question; see `pipelines.conrag.question`. That asks for
@@ -45,47 +43,35 @@ async def conrag(
         ValueError: A question, and no generator.
     """
     found = retrieved[: settings.depth]
-    first = FirstAnswer((query,))
+    first = None
     if question:
-        if generator is None:
-            raise ValueError("a question needs a generator, which answers it first")
-        shown = [each.passage for each in found[: settings.packet.size]]
-        first = await first_answer(query, shown, generator)
-    everything, truncations = await tag(first.claims, found, labeller)
+        first = await first_answer(query, found[: settings.packet.size], generator)
+    everything, truncations = await tag(first.claims if first else (query,), found, labeller)
     tagged = [each for each in everything if each.relation is not Relation.INVALID]
-    analysed = analyse(tagged, settings, topical=topical)
-    table, decided = analysed.table, analysed.decided
+    analysis = analyse(tagged, settings)
+    table, adjudication = analysis.table, analysis.adjudication
     disagreement = template.conflict_statement(table)
-    statements = first.claims if question else None
-    if first.problem:
-        written = GeneratedAnswer((), problem=first.problem, raw=first.raw)
-    elif generator is None:
-        written = GeneratedAnswer(
-            tuple(
-                sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
-                for sentence in template.write(decided, table)
-            ),
-        )
-    elif any(each.relation in SIDE.values() for each in table):
-        written = await write(query, table, settings.policy, generator, first_answer=statements)
+    if generator is not None:
+        written = await write(query, table, settings.policy, generator, first)
     else:
-        nothing = template.NO_ANSWER if question else template.NOTHING_FOUND
-        written = GeneratedAnswer((AnswerSentence(text=nothing, about="none"),))
+        sentences = (
+            sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
+            for sentence in template.write(adjudication.stance, table)
+        )
+        written = GeneratedAnswer(tuple(sentences))
     return Answer(
         query=query,
-        first_answer=statements or (),
-        stance=decided.stance,
+        first_answer=first.claims if first else (),
+        stance=adjudication.stance,
         model_stance=written.stance,
-        status=decided.status,
-        kappa=analysed.kappa,
-        disputed=decided.disputed,
-        support=decided.support,
-        refute=decided.refute,
+        status=adjudication.status,
+        kappa=adjudication.kappa,
+        disputed=adjudication.disputed,
+        support=adjudication.support,
+        refute=adjudication.refute,
         evidence=table,
-        clusters=analysed.clusters,
-        edges=tuple(
-            (one, other, data["weight"]) for one, other, data in analysed.graph.edges(data=True)
-        ),
+        clusters=analysis.clusters,
+        edges=tuple(analysis.graph.edges(data="weight")),
         # Whether passages disagree is read off the table, never off what a model writes.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
@@ -101,11 +87,8 @@ async def tag(
 ) -> tuple[list[TaggedPassage], tuple[Truncation, ...]]:
     """The relation t_i and confidence u_i of every passage (ConRAG, section 2, relation tagging).
 
-    Args:
-        claims: The hypotheses; passages are premises. Several are parts of one answer; without
-            any, no passage says anything of it.
-        retrieved: The passages.
-        labeller: Asked once, for all of them.
+    Claims are hypotheses, passages premises. Several claims are parts of one answer; without any,
+    no passage says anything of it. The labeller is asked once, for all of them.
 
     Returns:
         One per passage, `INVALID` where its label could not be read; and what was read in part.
@@ -136,10 +119,7 @@ def deciding(judgements: Sequence[Judgement]) -> Judgement:
     """What a passage says of an answer in several parts: the judgement that decides.
 
     A passage that supports one part supports the answer, whatever it says of the others; else one
-    that contradicts a part contradicts it. Of several, the surest decides.
-
-    Args:
-        judgements: At least one, of one passage by different claims.
+    that contradicts a part contradicts it. Of several, the surest decides. There is at least one.
     """
     order = (Relation.INVALID, Relation.IRRELEVANT, Relation.CONTRADICTS, Relation.SUPPORTS)
     return max(judgements, key=lambda each: (order.index(each.relation), tag_confidence(each)))

@@ -5,29 +5,24 @@ from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from pipelines.conrag.answer import About, AnswerSentence, Evidence
+from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence
 from pipelines.conrag.packet import PANEL
-from pipelines.evidence.judgement import Relation
+from pipelines.conrag.tagged import SIDES
 from pipelines.option import Option
 from pipelines.retrieval.chunks import document_of
 
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?")
 _MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 
-SIDE: dict[About, Relation] = {"support": Relation.SUPPORTS, "refute": Relation.CONTRADICTS}
 
-
-class CitationPolicy(BaseModel):
+class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     """What is asked of every sentence that says something of the evidence.
 
-    Attributes:
-        numbers: Whether each number of a sentence must stand in a passage that it cites.
-        sources: Least independent sources; 1 asks for no more than a citation.
+    Each number of a sentence must stand in a passage that it cites, unless `numbers` is off; one
+    source asks for no more than a citation.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     numbers: bool = True
     sources: Annotated[
@@ -48,12 +43,7 @@ def problems(
 
     Every sentence cites passages of the packet that take a side, and no others. One that speaks of
     a side cites that side alone; one that speaks of the disagreement cites both. A sentence of no
-    evidence needs none, and one without words is none.
-
-    Args:
-        sentence: With its citations.
-        table: The evidence that it may cite.
-        policy: What is asked beyond that.
+    evidence needs none, and one without words is none. The policy may ask for more.
     """
     if not sentence.text:
         return ("says nothing",)
@@ -65,11 +55,11 @@ def problems(
     if not cited:
         return () if sentence.about == "none" else ("cites nothing",)
     found = []
-    idle = [each.number for each in cited if each.relation not in SIDE.values()]
+    idle = [each.number for each in cited if each.relation not in SIDES]
     if idle:
         found.append(f"cites [{idle[0]}], which takes no side")
-    sides = {each.relation for each in cited} & set(SIDE.values())
-    if sentence.about == "conflict" and len(sides) < len(SIDE):
+    sides = {each.relation for each in cited} & set(SIDES)
+    if sentence.about == "conflict" and len(sides) < len(SIDES):
         found.append("speaks of the disagreement and cites one side alone")
     wanted = SIDE.get(sentence.about)
     if wanted and sides - {wanted}:

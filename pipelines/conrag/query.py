@@ -1,7 +1,7 @@
 """A claim to be checked or a question to be answered, and what is known of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.question import MOST
@@ -20,8 +20,7 @@ class GoldAnswer:
     Attributes:
         answers: Aliases of each short answer that is to be named.
         claims: What the answer is to entail.
-        most: Short answers that are enough; None asks for all of them. ALCE asks for five of a
-            list (QAMPARI).
+        most: Short answers that are enough; None asks for all of them.
     """
 
     answers: tuple[tuple[str, ...], ...] = ()
@@ -31,9 +30,7 @@ class GoldAnswer:
     def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.question` makes them.
 
-        Args:
-            question: What is asked.
-            found: Passages; of short answers, the first ones that they name are taken.
+        Of short answers, the first ones that the passages found name are taken.
         """
         text = " ".join(each.passage.as_read() for each in found)
         named = [
@@ -49,14 +46,11 @@ class Query:
     """A claim to be checked, or a question to be answered.
 
     Attributes:
-        id: Name of the claim, unique within its source.
-        source: Data set.
-        claim: The claim, or the question.
+        id: Unique within its source, the data set.
         passages: What there is to retrieve from for this claim.
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
-        evidence: Alternative sets of passage ids, each enough by itself; none where there is no
-            evidence to find.
+        evidence: Alternative sets of passage ids, each enough by itself.
         relations: Passage id -> what it says of the claim, as far as the data say.
         response: Where the claim stands, if it is a sentence of a response.
         gold_answer: What is known of the answer, if it is a question; then relations are to that.
@@ -66,9 +60,9 @@ class Query:
     source: str
     claim: str
     passages: tuple[Document, ...]
-    stance: Stance | None
-    disputed: bool | None
-    evidence: tuple[frozenset[str], ...]
-    relations: Mapping[str, Relation]
+    stance: Stance | None = None
+    disputed: bool | None = None
+    evidence: tuple[frozenset[str], ...] = ()
+    relations: Mapping[str, Relation] = field(default_factory=dict)
     response: ResponseSentence | None = None
     gold_answer: GoldAnswer | None = None

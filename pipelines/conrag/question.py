@@ -14,9 +14,8 @@ from pydantic import BaseModel, Field
 
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import unmarked
-from pipelines.data.records import Document
+from pipelines.retrieval.index import Retrieved
 from pipelines.text.as_claim import as_claim
-from serving.calls import Sampling
 
 MOST = 5
 REPLY_TOKENS = 256
@@ -37,8 +36,8 @@ class FirstAnswer:
     Attributes:
         claims: Statements, one for each thing that is asked for; none where the passages do not
             answer the question, or the reply was unreadable.
-        problem: Why there is no claim, in one line; None where the passages have no answer.
-        raw: The unreadable reply.
+        problem: Why there is no claim, in one line; None where the passages have no answer. What
+            could not be read is `raw`.
     """
 
     claims: tuple[str, ...]
@@ -46,27 +45,23 @@ class FirstAnswer:
     raw: str | None = None
 
 
-async def first_answer(question: str, passages: Sequence[Document], by: Generator) -> FirstAnswer:
-    """Answer a question from passages, in statements.
-
-    Args:
-        question: What is asked.
-        passages: The most relevant ones; without any, there is no answer.
-        by: Who answers.
+async def first_answer(
+    question: str, found: Sequence[Retrieved], generator: Generator | None
+) -> FirstAnswer:
+    """Answer a question from the most relevant passages, in statements.
 
     Raises:
-        RequestError: The passages do not fit the model's context.
-        ServingError: No server can be had.
+        RequestError, ServingError: As of `Generator.ask`.
+        ValueError: There is no generator.
     """
-    if not passages:
+    if generator is None:
+        raise ValueError("a question needs a generator, which answers it first")
+    if not found:
         return FirstAnswer(())
-    messages = by.first_answer.messages(
-        query=question,
-        evidence=[
-            {"number": number, "text": each.as_read()} for number, each in enumerate(passages, 1)
-        ],
+    shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(found, 1)]
+    reply = await generator.ask(
+        "first_answer", FirstAnswerReply, REPLY_TOKENS, query=question, evidence=shown
     )
-    reply = await by.client.structured(messages, FirstAnswerReply, Sampling(REPLY_TOKENS))
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
     given = [unmarked(each) for each in reply.value.answers]

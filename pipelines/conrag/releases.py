@@ -4,10 +4,11 @@ Those here bring the passages of each claim; see `corpora` for the others.
 """
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from pipelines.conrag.query import GoldAnswer, Query
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.stance import STANCE_OF, Stance
+from pipelines.conrag.tagged import SIDES
 from pipelines.data.alce import Question
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fool_me_twice import GameClaim
@@ -21,7 +22,7 @@ ENOUGH = 5
 """Answers of a list that ALCE takes for all of it (Gao et al. 2023, section 3.2, recall-5)."""
 
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
-STANCE = {"SUPPORTS": Stance.SUPPORT, "REFUTES": Stance.REFUTE}
+STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
 
 
 def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
@@ -36,19 +37,15 @@ def from_claims(claims: Sequence[ContestedClaim]) -> Iterator[Query]:
             each.model_copy(update={"id": digest(f"{claim.id} {each.id}")})
             for each in claim.documents
         )
-        relations: dict[str, Relation] = {}
-        stance = None
-        if claim.relations is not None:
-            known = zip(passages, claim.relations, strict=True)
-            relations = {passage.id: relation for passage, relation in known}
-            stance = stance_of(set(relations.values()) & set(SIDE.values()))
-        gold = frozenset(name for name, relation in relations.items() if relation in SIDE.values())
+        known = () if claim.relations is None else zip(passages, claim.relations, strict=True)
+        relations = {passage.id: relation for passage, relation in known}
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
         yield Query(
             id=claim.id,
             source=claim.source,
             claim=claim.claim,
             passages=passages,
-            stance=stance,
+            stance=None if claim.relations is None else stance_of({*relations.values()}),
             disputed=claim.conflict,
             evidence=(gold,) if gold else (),
             relations=relations,
@@ -73,7 +70,6 @@ def from_fool_me_twice(claims: Sequence[GameClaim]) -> Iterator[Query]:
                 for name, each in sorted(pool.items())
             ),
             stance=STANCE[claim.label],
-            disputed=None,
             evidence=(frozenset(gold),),
             relations=dict.fromkeys(gold, SIDE[claim.label]),
         )
@@ -85,27 +81,22 @@ def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
     Evidence to be found are the sentences on either side.
     """
     for claim in claims:
+        found = {each.evidence_id: each for each in claim.evidences}
         relations = {
-            each.evidence_id: SIDE.get(each.evidence_label, Relation.IRRELEVANT)
-            for each in claim.evidences
+            name: SIDE.get(each.evidence_label, Relation.IRRELEVANT) for name, each in found.items()
         }
-        sides = frozenset(
-            name for name, relation in relations.items() if relation is not Relation.IRRELEVANT
-        )
-        passages = {
-            each.evidence_id: Document(
-                id=each.evidence_id, text=each.evidence, title=each.article or None
-            )
-            for each in claim.evidences
-        }
+        gold = frozenset(name for name, relation in relations.items() if relation in SIDES)
         yield Query(
             id=claim.claim_id,
             source="climate-fever",
             claim=claim.claim,
-            passages=tuple(passages.values()),
+            passages=tuple(
+                Document(id=name, text=each.evidence, title=each.article or None)
+                for name, each in found.items()
+            ),
             stance=STANCE.get(claim.claim_label, Stance.NOT_ENOUGH_INFO),
             disputed=claim.claim_label == "DISPUTED",
-            evidence=(sides,) if sides else (),
+            evidence=(gold,) if gold else (),
             relations=relations,
         )
 
@@ -132,8 +123,6 @@ def from_wice(claims: Sequence[CitedClaim]) -> Iterator[Query]:
                 for number, (name, text) in enumerate(zip(names, claim.evidence, strict=True))
                 if text.strip()
             ),
-            stance=None,
-            disputed=None,
             evidence=tuple(sorted(sets, key=sorted)),
             relations={name: Relation.SUPPORTS for names in sets for name in names},
         )
@@ -156,9 +145,6 @@ def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
             source=f"alce-{each.task}",
             claim=each.question,
             passages=own,
-            stance=None,
-            disputed=None,
-            evidence=(),
             relations=dict.fromkeys(names, Relation.SUPPORTS),
             gold_answer=GoldAnswer(
                 each.answers, each.claims, ENOUGH if each.task == "qampari" else None
@@ -166,11 +152,10 @@ def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
         )
 
 
-def stance_of(sides: Collection[Relation]) -> Stance:
-    """The stance of the side that is there alone; with none or both there is none."""
-    if len(sides) != 1:
-        return Stance.NOT_ENOUGH_INFO
-    return Stance.SUPPORT if Relation.SUPPORTS in sides else Stance.REFUTE
+def stance_of(relations: set[Relation]) -> Stance:
+    """The stance of the side that passages take; with none or both there is none."""
+    sides = relations.intersection(SIDES)
+    return STANCE_OF[sides.pop()] if len(sides) == 1 else Stance.NOT_ENOUGH_INFO
 
 
 def digest(text: str) -> str:

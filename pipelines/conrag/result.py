@@ -2,27 +2,24 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, field_serializer
+from pydantic import BaseModel, Field, field_serializer
 
-from pipelines.conrag.answer_worth import AnsweredQuestion
 from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation, Truncation
+from pipelines.metrics.citations import CitationCounts
 
 
-class Passage(BaseModel):
+class Passage(BaseModel, frozen=True):
     """A retrieved passage.
 
     Attributes:
-        id, title, text: As in the data.
         relevance: Normalised over what was retrieved, in [0, 1].
         tag: What the tagger says of it; `INVALID` where that could not be read.
         confidence: Of the tag, in [0, 1].
         truth: What the data say of it; None where they say nothing.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     title: str | None
@@ -33,29 +30,59 @@ class Passage(BaseModel):
     truth: Relation | None
 
 
-class ClaimResult(BaseModel):
+class AnswerWorth(BaseModel, frozen=True):
+    """What one answer to a question is worth.
+
+    Attributes:
+        citations: By ALCE's rules; every sentence counts.
+        statements: Sentences that may contradict the packet: all but those about the conflict and
+            those that say that nothing was found.
+        contradicting: Sentences that contradict the packet, and the answer does not show it.
+        contradicting_strict: Those that contradict it, whatever is shown.
+        recall: Share of what is to be said that is said, in [0, 1].
+    """
+
+    citations: CitationCounts
+    statements: int = Field(ge=0)
+    contradicting: int = Field(ge=0)
+    contradicting_strict: int = Field(ge=0)
+    recall: float | None
+
+
+class AnsweredQuestion(BaseModel, frozen=True):
+    """What is kept of a question beside the methods' outcomes.
+
+    Attributes:
+        first_answer: The statements that tags are relations to.
+        problem: Why there is none, in one line; None where the passages have no answer.
+        unreadable: Labels that could not be read when answers were judged; they bear nothing out.
+        truncations: Texts of which the labeller read a part then.
+    """
+
+    first_answer: tuple[str, ...]
+    problem: str | None
+    raw: str | None
+    worth: dict[str, AnswerWorth]
+    unreadable: int = 0
+    truncations: tuple[Truncation, ...] = ()
+
+
+class ClaimResult(BaseModel, frozen=True):
     """One claim.
 
     Attributes:
-        id: Name of the claim within its data set.
-        claim: The claim, or the question.
         status: "answered", or "failed" (tried again when the run is resumed).
         stance: The gold stance; None where the data have none.
         disputed: Whether its evidence is known to disagree; None where the data do not say.
         evidence: Alternative sets of ids of gold evidence.
         passages: The k passages, the most relevant first.
-        kappa: Conflict score over them, in [0, 1].
-        kappa_clusters: The same over clusters.
-        kappa_expected: The same over expected numbers of passages.
+        kappa: Conflict score over them, in [0, 1]; over clusters and over expected numbers of
+            passages in `kappa_clusters` and `kappa_expected`.
         outcomes: Method -> what it makes of the claim.
-        truncations: Passages of which the labeller read a part.
         response: Where the claim stands, if it is a sentence of a response.
         question: What is kept of a question's answers, if it is one. Tags are relations to its
             first answer then, and `truth` to the gold one.
-        error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     claim: str

@@ -1,7 +1,6 @@
 """Where a claim's passages come from: an index of the data set's, or the release's own ranking."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -34,63 +33,42 @@ def as_given(query: Query, k: int) -> list[Retrieved]:
     ]
 
 
-@dataclass(frozen=True)
 class Search:
-    """Retrieval for the claims of a data set.
+    """Retrieval for the claims of a data set, from an index of all its passages.
 
-    Attributes:
-        index: Of all its passages.
-        positions: Passage id -> position in the index.
-        method: Which ranking.
-        among: Where is searched.
-    """
-
-    index: Index
-    positions: Mapping[str, int]
-    method: Method
-    among: Scope
-
-    def __call__(self, query: Query, k: int) -> list[Retrieved]:
-        """The k passages that fit a claim best, the best first.
-
-        Raises:
-            InputError: As `Index.search`.
-        """
-        own = None
-        if self.among == "own":
-            own = [self.positions[passage.id] for passage in query.passages]
-        return self.index.search(query.claim, k=k, method=self.method, among=own)
-
-    def about(self) -> dict[str, Any]:
-        """How is searched, for `run.json`."""
-        return {"method": self.method, "among": self.among, "model": self.index.about.model}
-
-
-def search_of(
-    dataset: Dataset,
-    folder: Path,
-    *,
-    method: Method | None,
-    among: Scope,
-    embedder: Embedder | None,
-    on_progress: Callable[[int], None] = lambda _: None,
-) -> Search:
-    """Index the passages of a data set, or open the index that an earlier run made of them.
-
-    Args:
-        dataset: Whole, whatever part of it is evaluated: BM25 weighs words by all passages.
-        folder: Where the index lies; made. It must belong to this data set.
-        method: Which ranking; the fused one where there is an embedder, unless given.
-        among: Where to search.
-        embedder: For retrieval by meaning.
-        on_progress: Told how many passages were embedded since it was last told.
+    All of them are indexed, whatever part of the data set is evaluated: BM25 weighs words by them.
+    An index that an earlier run left in the folder is opened; it must be of this data set. The
+    method is the fused one where there is an embedder, unless given.
 
     Raises:
         InputError: There is no passage, or the index cannot be written or read.
     """
-    made = (folder / ABOUT).exists()
-    index = (
-        Index(folder, embedder) if made else build(dataset.corpus, folder, embedder, on_progress)
-    )
-    positions = {passage.id: position for position, passage in enumerate(dataset.corpus)}
-    return Search(index, positions, method or ("hybrid" if embedder else "bm25"), among)
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        folder: Path,
+        *,
+        method: Method | None,
+        among: Scope,
+        embedder: Embedder | None,
+        on_embedded: Callable[[], object] = lambda: None,
+    ) -> None:
+        if (folder / ABOUT).exists():
+            self._index = Index(folder, embedder)
+        else:
+            self._index = build(dataset.corpus, folder, embedder, on_embedded)
+        self._positions = {passage.id: place for place, passage in enumerate(dataset.corpus)}
+        self._method = method or ("hybrid" if embedder else "bm25")
+        self._among = among
+
+    def __call__(self, query: Query, k: int) -> list[Retrieved]:
+        """The k passages that fit a claim best, the best first; see `Index.search`."""
+        own = None
+        if self._among == "own":
+            own = [self._positions[passage.id] for passage in query.passages]
+        return self._index.search(query.claim, k=k, method=self._method, among=own)
+
+    def about(self) -> dict[str, Any]:
+        """How is searched, for `run.json`."""
+        return {"method": self._method, "among": self._among, "model": self._index.about.model}

@@ -1,37 +1,35 @@
-"""The parameters of ConRAG."""
+"""The parameters of ConRAG, and what a user may choose over a data set and for one query alike."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.conrag.graph import EdgeWeights
 from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.conrag.policies import CitationPolicy
-from pipelines.conrag.stance import DELTA
-from pipelines.option import Option
-from pipelines.retrieval.index import DEPTH
+from pipelines.conrag.stance import DELTA, Margin
+from pipelines.errors import InputError
+from pipelines.evidence.settings import PANEL as METRIC_PANEL
+from pipelines.evidence.settings import Evidence, JudgeSettings, LabellerName
+from pipelines.experiment.needs import Needs, judge_needs
+from pipelines.experiment.options import ServerOptions
+from pipelines.option import Only, Option
+from pipelines.retrieval.dense import default_embedder
+from pipelines.retrieval.index import DEPTH, Method
+from serving.connect import Role
 
-Margin = Literal["sum", "share"]
 Weights = Literal["equal", "relevance"]
+WriterName = Literal["template", "llm"]
 
 SEARCH_PANEL = "Search"
 
 
-class ConragSettings(BaseModel):
+class ConragSettings(BaseModel, frozen=True, extra="forbid"):
     """The parameters of ConRAG; defaults of Table III, where it gives one.
 
-    Attributes:
-        depth: k, passages retrieved.
-        packet: Size k', threshold tau, passages per cluster m, budgets.
-        edges: What joins passages in the similarity graph.
-        delta: Margin of the stance decision.
-        margin: Whether the margin is of sums, as in the paper, or of shares.
-        weights: Whether passages count alike in U_sup and U_ref, as in the paper's evaluation, or
-            each by its relevance, one of the weights that it names as an extension.
-        policy: What a sentence must cite.
+    To weigh passages by their relevance in U_sup and U_ref is an extension that the paper names.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     depth: Annotated[
         int, Field(ge=1), Option("Passages that are found.", name="--k", panel=SEARCH_PANEL)
@@ -39,9 +37,7 @@ class ConragSettings(BaseModel):
     packet: PacketSettings = PacketSettings()
     edges: EdgeWeights = EdgeWeights()
     delta: Annotated[
-        float,
-        Field(ge=0),
-        Option("By how much one side must outweigh the other.", panel=PANEL),
+        float, Field(ge=0), Option("By how much one side must outweigh the other.", panel=PANEL)
     ] = DELTA
     margin: Annotated[
         Margin,
@@ -58,3 +54,85 @@ class ConragSettings(BaseModel):
         ),
     ] = "equal"
     policy: CitationPolicy = CitationPolicy()
+
+
+class TaggingSettings(JudgeSettings):
+    """Who tags passages as supporting or refuting; by default the tagger, which needs no server."""
+
+    labeller: Annotated[
+        LabellerName,
+        Option(
+            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), or the tagger "
+            "where it is sure and the language model for the rest (`cascade`).",
+            panel=METRIC_PANEL,
+        ),
+    ] = "nli"
+    evidence: Evidence = "json"
+
+
+class AnswerOptions(ServerOptions):
+    """How passages are found and tagged, and who writes the answer from them."""
+
+    on_overflow: Annotated[
+        Literal["error", "cut"],
+        Option(
+            "What to do with a text too long for the context; cuts are recorded.",
+            only=Only(
+                lambda options: options.judge.by_model,
+                lambda options: f"--labeller {options.judge.labeller}",
+            ),
+        ),
+    ] = "error"
+    method: Annotated[
+        Method | None,
+        Option(
+            "Search by words, by meaning, or by both with their ranks fused.",
+            panel=SEARCH_PANEL,
+            shown="hybrid, or bm25 where there are no embeddings",
+        ),
+    ] = None
+    embedder: Annotated[
+        Path | None,
+        Option(
+            "Folder of a sentence-transformers model, for search by meaning.",
+            panel=SEARCH_PANEL,
+            shown="all-MiniLM-L6-v2, where its package is installed",
+            only=Only(lambda options: options.method != "bm25", "--method bm25"),
+        ),
+    ] = None
+    generator: Annotated[
+        WriterName | None,
+        Option(
+            "Who writes the answer: a template that quotes, or a language model.", shown="template"
+        ),
+    ] = None
+    settings: ConragSettings = ConragSettings()
+    judge: TaggingSettings = TaggingSettings()
+
+    @property
+    def writes(self) -> bool:
+        """Whether a language model writes."""
+        return self.generator == "llm"
+
+    def needs(self) -> Needs:
+        """The models.
+
+        Raises:
+            InputError, ServingError: As `judge_needs`.
+        """
+        tags = self.judge.by_model
+        role: Role = "judge" if tags else "generator"
+        return judge_needs(self, self.judge, role=role, asks=tags or self.writes)
+
+    def embedding(self) -> Path | None:
+        """Folder of the embedding model that passages are to be indexed with, if with one.
+
+        Raises:
+            InputError: Search by meaning is asked for, and there is no model.
+        """
+        path = None if self.method == "bm25" else self.embedder or default_embedder()
+        if self.method in ("dense", "hybrid") and path is None:
+            raise InputError(
+                f"--method {self.method} needs an embedding model; name one with --embedder"
+            )
+        return path

@@ -5,11 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.tagged import SIDES, TaggedPassage, evidence_mass
 from pipelines.evidence.judgement import Relation
 
 DELTA = 0.10
 """Table III, margin for the stance decision."""
+
+Margin = Literal["sum", "share"]
+"""Whether the margin is of sums, as in the paper, or of shares."""
 
 
 class Stance(StrEnum):
@@ -19,6 +22,14 @@ class Stance(StrEnum):
     REFUTE = "REFUTE"
     NOT_ENOUGH_INFO = "NOT_ENOUGH_INFO"
 
+
+STANCE_OF = {
+    Relation.SUPPORTS: Stance.SUPPORT,
+    Relation.CONTRADICTS: Stance.REFUTE,
+    Relation.IRRELEVANT: Stance.NOT_ENOUGH_INFO,
+    Relation.INVALID: Stance.NOT_ENOUGH_INFO,
+}
+"""The stance that a single label gives."""
 
 STATUS = {
     Stance.SUPPORT: "supported by evidence",
@@ -30,14 +41,11 @@ STATUS = {
 
 @dataclass(frozen=True)
 class Adjudication:
-    """A stance, and what it rests on.
+    """A stance by the delta rule, and what it rests on.
 
     Attributes:
-        stance: By the delta rule.
-        support: U_sup.
-        refute: U_ref.
-        kappa: Conflict score, in [0, 1].
-        disputed: Whether the conflict score reaches tau, whatever the stance.
+        support, refute: U_sup and U_ref.
+        disputed: Whether the conflict score kappa reaches tau, whatever the stance.
     """
 
     stance: Stance
@@ -57,12 +65,7 @@ class Adjudication:
 def delta_rule(support: float, refute: float, *, delta: float = DELTA) -> Stance:
     """Support if U_sup - U_ref > delta, Refute if U_ref - U_sup > delta, else neither.
 
-    ConRAG, section 2, adjudicate, and line 8 of its pseudocode.
-
-    Args:
-        support: U_sup, at least 0.
-        refute: U_ref, at least 0.
-        delta: Margin, at least 0.
+    ConRAG, section 2, adjudicate, and line 8 of its pseudocode. All three are at least 0.
     """
     if support - refute > delta:
         return Stance.SUPPORT
@@ -75,7 +78,7 @@ def adjudicate(
     *,
     delta: float = DELTA,
     tau: float = 0.50,
-    margin: Literal["sum", "share"] = "sum",
+    margin: Margin = "sum",
 ) -> Adjudication:
     """The stance that passages give by the delta rule.
 
@@ -83,15 +86,9 @@ def adjudicate(
     other and a disputed claim still gets a side. With `share` the sums are divided by what both
     have together; then delta means the same for few passages and for many.
 
-    Args:
-        tagged: The passages that count: those retrieved, or those of the packet.
-        kappa: Their conflict score.
-        delta: Margin.
-        tau: Conflict score from which the evidence is called disputed.
-        margin: What is compared.
+    From a conflict score of `tau` on the evidence is called disputed.
     """
-    support = evidence_mass(tagged, Relation.SUPPORTS)
-    refute = evidence_mass(tagged, Relation.CONTRADICTS)
+    support, refute = (evidence_mass(tagged, side) for side in SIDES)
     whole = support + refute if margin == "share" and support + refute > 0 else 1.0
     stance = delta_rule(support / whole, refute / whole, delta=delta)
     return Adjudication(stance, support, refute, kappa, kappa >= tau)

@@ -1,11 +1,14 @@
 """What the analysis works on: retrieved passages, each with its relation to the query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.kappa import kappa
+
+SIDES = (Relation.SUPPORTS, Relation.CONTRADICTS)
 
 
 @dataclass(frozen=True)
@@ -13,7 +16,6 @@ class TaggedPassage:
     """A retrieved passage p_i as the tagger sees it (ConRAG, section 2).
 
     Attributes:
-        passage: The passage.
         relevance: rel_i, normalised over what was retrieved, in [0, 1].
         relation: t_i; `INVALID` where there is no label; such a passage is in no cluster.
         confidence: u_i, the probability of that relation, in [0, 1].
@@ -57,3 +59,11 @@ def expected_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
         else each.quality * each.confidence * (each.relation is relation)
         for each in tagged
     )
+
+
+def conflict_score(
+    tagged: Sequence[TaggedPassage],
+    mass: Callable[[Sequence[TaggedPassage], Relation], float] = evidence_mass,
+) -> float:
+    """kappa(q, P) over passages, in [0, 1]; the paper evaluates with `evidence_mass`."""
+    return kappa(*(mass(tagged, side) for side in SIDES))

@@ -4,12 +4,11 @@ Quick, deterministic, and of the same structure as what a model writes.
 """
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from pipelines.conrag.answer import About, AnswerSentence, Evidence, by_relation
+from pipelines.conrag.answer import ABOUT, About, AnswerSentence, Evidence, sides_of
 from pipelines.conrag.policies import unmarked
-from pipelines.conrag.stance import Adjudication, Stance
-from pipelines.evidence.judgement import Relation
+from pipelines.conrag.stance import Stance
 
 QUOTED = 2
 """Clusters of a side that are quoted; the others are cited."""
@@ -19,9 +18,9 @@ TITLE = 120
 
 _NESTED = str.maketrans("“”", "‘’")
 
-VERDICT: dict[Stance, tuple[About, str]] = {
-    Stance.SUPPORT: ("support", "The evidence supports it."),
-    Stance.REFUTE: ("refute", "The evidence speaks against it."),
+VERDICT = {
+    Stance.SUPPORT: "The evidence supports it.",
+    Stance.REFUTE: "The evidence speaks against it.",
 }
 NOTHING_FOUND = "No passage found says whether this is so."
 NO_ANSWER = "No passage found answers this."
@@ -29,29 +28,25 @@ DISAGREE = "The passages disagree: some support it, others contradict it."
 WANTED = "A source that is independent of these would be needed to settle it."
 
 
-def write(adjudicated: Adjudication, table: Sequence[Evidence]) -> tuple[AnswerSentence, ...]:
+def write(stance: Stance, table: Sequence[Evidence]) -> tuple[AnswerSentence, ...]:
     """The sentences of the answer (ConRAG, section 2, cite; the case study of section 3).
 
     First the verdict, where there is one; then each side in the words of its passages; then what
     disagrees and what would settle it.
-
-    Args:
-        adjudicated: The stance.
-        table: The evidence.
     """
-    rows = by_relation(table)
-    support, refute = rows[Relation.SUPPORTS], rows[Relation.CONTRADICTS]
+    support, refute = sides_of(table)
     if not support and not refute:
         return (AnswerSentence(text=NOTHING_FOUND, about="none"),)
     written = []
-    side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(adjudicated.stance)
+    side = {Stance.SUPPORT: support, Stance.REFUTE: refute}.get(stance)
     if side:
-        about, text = VERDICT[adjudicated.stance]
-        written.append(AnswerSentence(text=text, about=about, cites=_numbers(side)))
-    written += [_quoted(each, "support") for each in _leading(support)]
-    written += [_quoted(each, "refute") for each in _leading(refute)]
+        written.append(
+            AnswerSentence(text=VERDICT[stance], about=ABOUT[stance], cites=_numbers(side))
+        )
+    written += [_quoted(each, "support", "supports") for each in _leading(support)]
+    written += [_quoted(each, "refute", "contradicts") for each in _leading(refute)]
     if support and refute:
-        both = _numbers([*support, *refute])
+        both = _numbers(support + refute)
         written += [
             AnswerSentence(text=DISAGREE, about="conflict", cites=both),
             AnswerSentence(text=WANTED, about="none"),
@@ -61,14 +56,13 @@ def write(adjudicated: Adjudication, table: Sequence[Evidence]) -> tuple[AnswerS
 
 def conflict_statement(table: Sequence[Evidence]) -> str | None:
     """What disagrees, in a sentence; None where no two passages take opposite sides."""
-    rows = by_relation(table)
-    support, refute = rows[Relation.SUPPORTS], rows[Relation.CONTRADICTS]
-    if not support or not refute:
+    marks = [" ".join(f"[{each.number}]" for each in side) for side in sides_of(table)]
+    if not all(marks):
         return None
-    return f"The passages disagree: {_marks(support)} for it, {_marks(refute)} against it."
+    return "The passages disagree: {} for it, {} against it.".format(*marks)
 
 
-def _leading(side: Sequence[Evidence]) -> list[Evidence]:
+def _leading(side: Iterable[Evidence]) -> list[Evidence]:
     """The surest passage of each of a side's clusters, the first few."""
     first: dict[str, Evidence] = {}
     for each in side:
@@ -76,9 +70,8 @@ def _leading(side: Sequence[Evidence]) -> list[Evidence]:
     return list(first.values())[:QUOTED]
 
 
-def _quoted(evidence: Evidence, about: About) -> AnswerSentence:
+def _quoted(evidence: Evidence, about: About, verb: str) -> AnswerSentence:
     """A sentence around a document's words, which can neither cite anything nor end the quote."""
-    verb = "supports" if about == "support" else "contradicts"
     title = textwrap.shorten(unmarked(evidence.passage.title or ""), TITLE, placeholder="…")
     words = unmarked(evidence.rationale or "").translate(_NESTED)
     quoted = f": “{words}”" if words else "."
@@ -86,9 +79,5 @@ def _quoted(evidence: Evidence, about: About) -> AnswerSentence:
     return AnswerSentence(text=text, about=about, cites=(evidence.number,))
 
 
-def _numbers(rows: Sequence[Evidence]) -> tuple[int, ...]:
+def _numbers(rows: Iterable[Evidence]) -> tuple[int, ...]:
     return tuple(each.number for each in rows)
-
-
-def _marks(rows: Sequence[Evidence]) -> str:
-    return " ".join(f"[{each.number}]" for each in rows)

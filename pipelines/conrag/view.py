@@ -1,8 +1,9 @@
 """What ConRAG puts on the page: the paper's tables and figures for this run, and every claim."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import compress
 from typing import Any
 
 from markupsafe import Markup
@@ -16,23 +17,11 @@ from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.errors import CATEGORIES, category
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
-from pipelines.report import explorer
-from pipelines.report.curves import curve
-from pipelines.report.explorer import Example, ExperimentView, Facet, address, in_turn, single
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    judge_models,
-    judges,
-    percent,
-    with_figures,
-)
-from pipelines.report.plots import dots, shares
-from pipelines.report.table import MISSING, Table, called, with_names_joined
-from pipelines.report.texts import Chip
+from pipelines.report import explorer, glance
+from pipelines.report.explorer import Example, ExperimentView, Facet, single
+from pipelines.report.plots import curve, dots, shares
+from pipelines.report.table import MISSING, Table, with_names_joined
+from pipelines.report.views import FAILED, failures_part, links, listed, values, words
 
 NAME = "conrag"
 TITLE = "ConRAG"
@@ -55,72 +44,70 @@ def view(
 ) -> ExperimentView:
     """Tables IV to IX of this run, Figures 2, 3, 5 and 6, and every claim.
 
-    Args:
-        results: Data set -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: Data set -> its configuration, from `run.json`.
+    Results and configurations of `run.json` are by data set; `made` is of `tables.all_tables`.
     """
-    shown = in_turn(results)
-    kinds = {kind for own in results.values() for kind in (_kind(own),) if own}
+    kinds = {_kind(own) for own in results.values() if own}
     noun = kinds.pop() if len(kinds) == 1 else "claim"
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, configs),
         parts=_parts(results, made),
-        examples=tuple(_example(run, result) for run, result in shown),
         facets=(
-            Facet("Stance", tuple(word for _, _, word in VERDICTS.values()), tuple(METHODS)),
+            Facet("Stance", words(VERDICTS), tuple(METHODS)),
             Facet("Gold stance", (*(each.text for each in STANCES.values()), "not known")),
             Facet("Evidence", ("disputed", "not disputed")),
             Facet("Error of ConRAG", CATEGORIES),
         ),
         runs={name: name for name in results},
         noun=(noun, f"{noun}s"),
-        models=tuple(
-            dict.fromkeys(model for config in configs.values() for model in judge_models(config))
-        ),
+        models=glance.judge_models(*configs.values()),
         facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
-        left_out=sum(map(len, results.values())) - len(shown),
+        **listed(results, _example),
     )
 
 
-def answer_view(answer: Answer, models: Sequence[ModelUsed] = ()) -> ExperimentView:
+def answer_view(answer: Answer, models: Sequence[glance.ModelUsed] = ()) -> ExperimentView:
     """The page of one answer."""
     return single(NAME, answer.query, answer_blocks(answer), models)
 
 
-def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) -> Finding:
+def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) -> glance.Finding:
     """What the page's first screen says: right stances of ConRAG, the simpler methods and Oracle.
 
     Of data sets with questions, which have no stances, what answers say of what is to be said.
-
-    Args:
-        results: Data set -> its results.
-        configs: Data set -> its configuration, from `run.json`.
     """
     every = [each for own in results.values() for each in own]
     done = figures.answered(results)
-    measured = {name: _measure(own) for name, own in done.items()}
-    ours = {name: measure(done[name], figures.OURS) for name, (_, measure) in measured.items()}
-    where = {name: f" ({name})" if len(done) > 1 else "" for name in done}
-    by_what: dict[str, list[tuple[str, Estimate | None]]] = {}
-    for name, (what, _) in measured.items():
-        by_what.setdefault(what, []).append((where[name].strip(), ours[name]))
-    others = [
-        sentence
-        for name, (_, measure) in measured.items()
-        for sentence in _others(done[name], measure, where[name])
-    ]
+    ours: dict[str, Estimate | None] = {}
+    simpler: list[tuple[str, Estimate | None]] = []
+    found: dict[str, list[tuple[str, Estimate | None]]] = {}
+    beside: list[str] = []
+    for name, own in done.items():
+        where = f" ({name})" if len(done) > 1 else ""
+        what, measure = _measure(own)
+        ours[f"{figures.OURS}{where}"] = value = measure(own, figures.OURS)
+        found.setdefault(what, []).append((where.strip(), value))
+        if best := _best_simpler(own, measure):
+            simpler.append((f"{best[0]}{where}", best[1]))
+            beside.append(f"Best simpler method{where}: {glance.with_figures([best])}.")
+        # Of questions there is no telling what every passage really says.
+        if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
+            oracle = measure(own, figures.ORACLE)
+            if oracle is not None:
+                beside.append(f"Knowing what every passage says{where}: {glance.percent(oracle)}.")
     unread = sum(Relation.INVALID in each.tags.values() for each in every)
-    return Finding(
-        experiment=TITLE,
+    return glance.Finding(
         question="Where passages disagree, is a claim rightly taken for supported or refuted?",
-        ran="; ".join(_ran(name, own, configs) for name, own in results.items()),
-        by="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=" ".join(f"{what}: {with_figures(own)}." for what, own in by_what.items()) or MISSING,
-        beside=" ".join(others[:_DATA_COMPARED]),
-        failed=failed(
+        data="; ".join(
+            f"{glance.count(len(own), _kind(own))}, {configs[name]['data']['name']}"
+            for name, own in results.items()
+        ),
+        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        found=" ".join(f"{what}: {glance.with_figures(own)}." for what, own in found.items())
+        or MISSING,
+        beside=" ".join(beside[:_DATA_COMPARED]),
+        failed=glance.failed(
             (sum(each.status == "failed" for each in every), "claims that failed: {}"),
             (unread, "claims with a passage label that could not be read: {}"),
             (
@@ -129,14 +116,9 @@ def finding(results: figures.Results, configs: Mapping[str, Mapping[str, Any]]) 
             ),
             (sum(len(each.truncations) for each in every), "passages read only in part: {}"),
         ),
-        anchor=NAME,
-        examples=fewest(ours.values()),
-        figures=tuple((f"{figures.OURS}{where[name]}", each) for name, each in ours.items()),
-        baselines=tuple(
-            (f"{best[0]}{where[name]}", best[1])
-            for name, (_, measure) in measured.items()
-            if (best := _best_simpler(done[name], measure)) is not None
-        ),
+        examples=glance.fewest(ours.values()),
+        figures=tuple(ours.items()),
+        baselines=tuple(simpler),
     )
 
 
@@ -150,19 +132,6 @@ def _measure(own: Sequence[ClaimResult]) -> tuple[str, Measure]:
     )
 
 
-def _others(own: Sequence[ClaimResult], measure: Measure, where: str) -> list[str]:
-    """The best of the simpler methods, and Oracle, on one data set."""
-    said = []
-    if best := _best_simpler(own, measure):
-        said.append(f"Best simpler method{where}: {with_figures([best])}.")
-    # Of questions there is no telling what every passage really says.
-    if figures.ORACLE in figures.shown_methods(own) and not figures.of_questions(own):
-        oracle = measure(own, figures.ORACLE)
-        if oracle is not None:
-            said.append(f"Knowing what every passage says{where}: {percent(oracle)}.")
-    return said
-
-
 def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Estimate] | None:
     known = [
         (name, found)
@@ -172,13 +141,9 @@ def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Es
     return max(known, key=lambda each: each[1].value, default=None)
 
 
-def _ran(name: str, own: Sequence[ClaimResult], configs: Mapping[str, Mapping[str, Any]]) -> str:
-    return f"{count(len(own), _kind(own))}, {configs[name]['data']['name']}"
-
-
 def _made_by(config: Mapping[str, Any]) -> str:
     written = f"; answers written by {config['writer']['name']}" if "writer" in config else ""
-    return f"passages labelled by {judges(config)}{written}"
+    return f"passages labelled by {glance.judges(config)}{written}"
 
 
 def _kind(own: Sequence[ClaimResult]) -> str:
@@ -190,14 +155,15 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
     half = "" if config["half"] == "all" else f", {config['half']} half"
     searched = config["retrieval"]
     among = "its own passages" if searched["among"] == "own" else "all passages"
-    data = f"{config['data']['name']} ({count(len(own), _kind(own))}{half})"
+    data = f"{config['data']['name']} ({glance.count(len(own), _kind(own))}{half})"
     return f"{data}, {searched['method']} in {among}"
 
 
 def _example(run: str, result: ClaimResult) -> Example:
     answered = result.status == "answered"
-    worth = {name: verdict(result, name) for name in figures.shown_methods([result])}
-    judged = {name: each for name, each in worth.items() if each in VERDICTS}
+    judged = {
+        name: worth for name in figures.shown_methods([result]) if (worth := verdict(result, name))
+    }
     wrong = category(result, figures.OURS) if answered and result.response is None else None
     gold = STANCES[result.stance].text if result.stance else "not known"
     disputed = {True: ["disputed"], False: ["not disputed"], None: []}[result.disputed]
@@ -209,12 +175,10 @@ def _example(run: str, result: ClaimResult) -> Example:
         title=result.claim,
         status=result.status,
         blocks=partial(claim_blocks, result),
-        about=(count(len(result.passages), "passage"),),
-        chips=tuple(Chip(name, *VERDICTS[each]) for name, each in judged.items())
-        if answered
-        else (Chip("failed", "invalid", "!"),),
+        about=(glance.count(len(result.passages), "passage"),),
+        chips=tuple(mark.on(name) for name, mark in judged.items()) if answered else (FAILED,),
         facets={
-            "Stance": [f"{name}: {VERDICTS[each][2]}" for name, each in judged.items()],
+            "Stance": values(judged),
             "Gold stance": [gold],
             "Evidence": disputed,
             "Error of ConRAG": [wrong] if wrong else [],
@@ -227,13 +191,8 @@ def _example(run: str, result: ClaimResult) -> Example:
 def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]:
     done = figures.answered(results)
     named = {table.name.removeprefix("conrag_"): table for table in made}
-    links = {
-        called(name, each.id): address(NAME, name, each.id)
-        for name, own in results.items()
-        for each in own
-    }
+    leading = links(NAME, results)
     errors = _brief(with_names_joined(named["errors_to_sort"], "dataset", "id"))
-    failures = with_names_joined(named["failures"], "dataset", "claim")
     shown = (
         explorer.Part(
             "Stance and evidence",
@@ -261,89 +220,60 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         ),
         explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
     )
+    every = "every claim was judged, every label could be read, and every text was seen whole"
     return (
         *(part for part in shown if any(table.rows for table in part.tables)),
         explorer.Part(
             "Errors",
             (named["errors"], errors) if errors.rows else (),
             intro="" if errors.rows else "None: every stance that is known was found.",
-            links=links,
+            links=leading,
         ),
-        explorer.Part(
-            "Failures and truncations",
-            (failures,),
-            intro=""
-            if failures.rows
-            else "None: every claim was judged, every label could be read, and every text was "
-            "seen whole.",
-            links=links,
-        ),
+        failures_part(named["failures"], every, leading, ("dataset", "claim")),
     )
 
 
 def _brief(errors: Table) -> Table:
     """The table without what stands on the page of each claim, and without the column to fill."""
-    kept = [
-        place
-        for place, column in enumerate(errors.columns)
-        if column.key not in ("passages", "category")
-    ]
+    kept = [column.key not in ("passages", "category") for column in errors.columns]
     return replace(
         errors,
-        columns=tuple(errors.columns[place] for place in kept),
-        rows=tuple(tuple(row[place] for place in kept) for row in errors.rows),
+        columns=tuple(compress(errors.columns, kept)),
+        rows=tuple(tuple(compress(row, kept)) for row in errors.rows),
     )
 
 
-def accuracy_plots(done: figures.Results) -> list[Markup]:
+def accuracy_plots(done: figures.Results) -> Iterator[Markup]:
     """Stance accuracy of every method, one plot per data set with stances (Figure 3)."""
-    return [
-        dots(
-            [
-                (method, figures.stance_accuracy(own, method))
-                for method in figures.shown_methods(own)
-            ],
-            f"Stance accuracy, {name}",
-        )
-        for name, own in done.items()
-        if any(each.stance for each in own)
-    ]
+    for name, own in done.items():
+        if any(each.stance for each in own):
+            methods = figures.shown_methods(own)
+            rows = [(method, figures.stance_accuracy(own, method)) for method in methods]
+            yield dots(rows, f"Stance accuracy, {name}")
 
 
-def conflict_plots(done: figures.Results) -> list[Markup]:
+def conflict_plots(done: figures.Results) -> Iterator[Markup]:
     """Conflict scores (Figure 2), and contradiction rates by them (Figure 6)."""
-    scores = shares(
+    yield shares(
         [(name, score_counts(own)) for name, own in done.items()],
         {f"score-{n}": f"{low:g} to {high:g}" for n, (low, high) in enumerate(FIFTHS)},
         "Claims by conflict score",
     )
-    rates = (
-        curve(
-            [
-                (method, rate_by_score(own, method))
-                for method in ("RelRAG", "NLI-RAG", figures.OURS)
-            ],
-            f"Contradiction rate by conflict score, {name}",
-            "conflict score",
-            "contradiction rate",
-        )
-        for name, own in done.items()
-        if not figures.of_responses(own)
-    )
-    return [scores, *rates]
+    for name, own in done.items():
+        if not figures.of_responses(own):
+            methods = ("RelRAG", "NLI-RAG", figures.OURS)
+            rates = [(method, rate_by_score(own, method)) for method in methods]
+            title = f"Contradiction rate by conflict score, {name}"
+            yield curve(rates, title, "conflict score", "contradiction rate")
 
 
-def hallucination_plots(done: figures.Results) -> list[Markup]:
+def hallucination_plots(done: figures.Results) -> Iterator[Markup]:
     """Token F1 and passage AUC of every method, for data sets of responses (Figure 5)."""
-    return [
-        dots(
-            [(method, figure(figures.checked(own, method))) for method in METHODS],
-            f"{title}, {name}",
-        )
-        for name, own in done.items()
-        if figures.of_responses(own)
-        for title, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc))
-    ]
+    for name, own in done.items():
+        if figures.of_responses(own):
+            for title, figure in (("Token F1", token_f1), ("Passage AUC", passage_auc)):
+                rows = [(method, figure(figures.checked(own, method))) for method in METHODS]
+                yield dots(rows, f"{title}, {name}")
 
 
 def score_counts(own: Sequence[ClaimResult]) -> dict[str, int]:

@@ -8,14 +8,13 @@ the best first). What else an object has tells its task: `sample_id` and `qa_pai
 questions have no name. Scores, summaries and long answers are not read.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel
 
-from pipelines.data.records import Document, Text
+from pipelines.data.records import Document, NonEmpty, Text
 from pipelines.data.released import Entry, cleaned, entries, record
 from pipelines.errors import InputError
 
@@ -30,8 +29,6 @@ class Question:
 
     Attributes:
         id: Its name in the release; of ELI5 its place in the file, from 1.
-        task: The data set that it comes from.
-        question: What is asked.
         passages: The best first, called "1", "2" and so on, as ALCE's answers cite them.
         answers: Of ASQA and QAMPARI each short answer's aliases, of which one is to be named.
         claims: Of ELI5 what the answer is to entail.
@@ -61,10 +58,23 @@ class _Passage(BaseModel):
 
 
 class _Released(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     question: Text
-    docs: Annotated[tuple[_Passage, ...], Field(min_length=1)]
+    docs: NonEmpty[_Passage]
+
+    def as_question(
+        self,
+        name: object,
+        task: Task,
+        answers: tuple[tuple[str, ...], ...] = (),
+        claims: tuple[str, ...] = (),
+    ) -> Question:
+        # A page without text keeps its place in the numbering, which citations go by.
+        passages = tuple(
+            Document(id=str(place), text=each.text, title=(each.title or "").strip() or None)
+            for place, each in enumerate(self.docs, start=1)
+            if each.text.strip()
+        )
+        return Question(str(name), task, self.question, passages, answers, claims)
 
 
 class _Pair(BaseModel):
@@ -73,24 +83,20 @@ class _Pair(BaseModel):
 
 class _Asqa(_Released):
     sample_id: int | Text
-    qa_pairs: Annotated[tuple[_Pair, ...], Field(min_length=1)]
+    qa_pairs: NonEmpty[_Pair]
 
 
 class _Qampari(_Released):
     id: int | Text
-    answers: Annotated[tuple[_Aliases, ...], Field(min_length=1)]
+    answers: NonEmpty[_Aliases]
 
 
 class _Eli5(_Released):
-    claims: Annotated[tuple[Text, ...], Field(min_length=1)]
+    claims: NonEmpty[Text]
 
 
 def read(path: Path) -> list[Question]:
-    """The questions of an ALCE file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The questions of an ALCE file, in its order; raises as `read_records`."""
     return [_question(entry, number) for number, entry in enumerate(entries(path), start=1)]
 
 
@@ -99,42 +105,16 @@ def _question(entry: Entry, number: int) -> Question:
     # Fields of other tasks may be there, null.
     if given.get("qa_pairs") is not None:
         asqa = record(entry, _Asqa, NAME)
-        return Question(
-            id=str(asqa.sample_id),
-            task="asqa",
-            question=asqa.question,
-            passages=_passages(asqa.docs),
-            answers=tuple(pair.short_answers for pair in asqa.qa_pairs),
-        )
+        pairs = tuple(pair.short_answers for pair in asqa.qa_pairs)
+        return asqa.as_question(asqa.sample_id, "asqa", answers=pairs)
     if given.get("answers") is not None:
         qampari = record(entry, _Qampari, NAME)
-        return Question(
-            id=str(qampari.id),
-            task="qampari",
-            question=qampari.question,
-            passages=_passages(qampari.docs),
-            answers=qampari.answers,
-        )
+        return qampari.as_question(qampari.id, "qampari", answers=qampari.answers)
     if given.get("claims") is not None:
         eli5 = record(entry, _Eli5, NAME)
-        return Question(
-            id=str(number),
-            task="eli5",
-            question=eli5.question,
-            passages=_passages(eli5.docs),
-            claims=eli5.claims,
-        )
+        return eli5.as_question(number, "eli5", claims=eli5.claims)
     record(entry, _Released, NAME)  # says what is wrong where it is no question at all
     raise InputError(
         f"{entry.where}: none of the fields 'qa_pairs' (ASQA), 'answers' (QAMPARI) and 'claims' "
         f"(ELI5) is given; name a file in the format of {NAME}"
-    )
-
-
-def _passages(docs: Sequence[_Passage]) -> tuple[Document, ...]:
-    # A page without text keeps its place in the numbering, which citations go by.
-    return tuple(
-        Document(id=str(place), text=each.text, title=(each.title or "").strip() or None)
-        for place, each in enumerate(docs, start=1)
-        if each.text.strip()
     )

@@ -9,23 +9,14 @@ taken as numbers or as strings; nothing says which they are.
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
 
 
-class EntityDocument(BaseModel):
-    """A passage about one of the entities of a name.
-
-    Attributes:
-        title: The entity, "Griswold House (Guilford, Connecticut)".
-        text: The passage.
-        pid: Its number in the Wikipedia snapshot.
-        answer: The answer to the question for this entity.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class EntityDocument(BaseModel, frozen=True):
+    """A passage about one of the entities of a name, with the answer for this entity."""
 
     title: Text
     text: Text
@@ -33,17 +24,8 @@ class EntityDocument(BaseModel):
     answer: Text
 
 
-class AmbiguousQuestion(BaseModel):
-    """A question about a name that several entities have.
-
-    Attributes:
-        question: Names the ambiguous entity.
-        ambiguous_entity: The name.
-        qid: Number of the question.
-        documents: At least two, one per entity.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class AmbiguousQuestion(BaseModel, frozen=True):
+    """A question about a name that several entities have; at least two documents, one for each."""
 
     question: Text
     ambiguous_entity: str = ""
@@ -52,9 +34,5 @@ class AmbiguousQuestion(BaseModel):
 
 
 def read(path: Path) -> list[AmbiguousQuestion]:
-    """The questions of an AmbigDocs file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The questions of an AmbigDocs file, in its order; raises as `read_records`."""
     return read_records(path, AmbiguousQuestion, "AmbigDocs")

@@ -7,17 +7,17 @@ release on the Hugging Face hub has the labels as numbers, in the order of `LABE
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 EvidenceLabel = Literal["SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO"]
 ClaimLabel = Literal["SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED"]
 
-LABELS: tuple[ClaimLabel, ...] = ("SUPPORTS", "REFUTES", "NOT_ENOUGH_INFO", "DISPUTED")
+LABELS: tuple[ClaimLabel, ...] = get_args(ClaimLabel)
 """The hub's numbering."""
 
 
@@ -27,19 +27,11 @@ def _named(value: object) -> object:
     return value
 
 
-class Evidence(BaseModel):
-    """One Wikipedia sentence for a claim.
+class Evidence(BaseModel, frozen=True):
+    """One Wikipedia sentence, "ARTICLE:SENTENCE", and what it says of a claim by most votes.
 
-    Attributes:
-        evidence_id: "ARTICLE:SENTENCE".
-        evidence_label: What the sentence says of the claim, by the majority of the votes.
-        article: Title of the article.
-        evidence: The sentence.
-        entropy: Of the votes, in nats; 0 where all agree.
-        votes: Labels of the annotators, None where there was none.
+    Votes are None where there was none; their entropy is in nats, 0 where all agree.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     evidence_id: Text
     evidence_label: Annotated[EvidenceLabel, BeforeValidator(_named)]
@@ -49,28 +41,18 @@ class Evidence(BaseModel):
     votes: tuple[str | None, ...] = ()
 
 
-class ClimateClaim(BaseModel):
-    """One claim about the climate.
+class ClimateClaim(BaseModel, frozen=True):
+    """One claim about the climate, with five sentences of evidence.
 
-    Attributes:
-        claim_id: Number as a string.
-        claim: The claim.
-        claim_label: From its evidence; "DISPUTED" has sentences that support and that refute it.
-        evidences: Five sentences.
+    Its label follows from theirs; "DISPUTED" has sentences that support and that refute it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     claim_id: Text
     claim: Text
     claim_label: Annotated[ClaimLabel, BeforeValidator(_named)]
-    evidences: Annotated[tuple[Evidence, ...], Field(min_length=1)]
+    evidences: NonEmpty[Evidence]
 
 
 def read(path: Path) -> list[ClimateClaim]:
-    """The claims of a CLIMATE-FEVER file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The claims of a CLIMATE-FEVER file, in its order; raises as `read_records`."""
     return read_records(path, ClimateClaim, "CLIMATE-FEVER")

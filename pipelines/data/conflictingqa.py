@@ -11,7 +11,7 @@ lines=True)`. Rows of one `search_query` belong together wherever they stand.
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator
 
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Text
@@ -23,20 +23,12 @@ def _lower(value: object) -> object:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-class WebPage(BaseModel):
-    """A web page that answers a question with yes or with no.
+class WebPage(BaseModel, frozen=True):
+    """A web page that answers a contentious question, `search_query`, with yes or with no.
 
-    Attributes:
-        search_query: The question, contentious, of yes or no.
-        text_window: The part of the page that matters most to the question.
-        stance: What the page answers.
-        title: Of the page.
-        url: Where it was.
-        category: Topic that the question was made for.
-        search_type: Whether a search for the affirmation or the denial found it.
+    The question was made for a topic, `category`; a search for the affirmation or for the denial
+    found the page, of which `text_window` matters most to the question.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     search_query: Text
     text_window: Text
@@ -47,15 +39,8 @@ class WebPage(BaseModel):
     search_type: str | None = None
 
 
-class ContentiousQuestion(BaseModel):
-    """A question and its pages.
-
-    Attributes:
-        question: Of yes or no.
-        pages: In the order of the file.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class ContentiousQuestion(BaseModel, frozen=True):
+    """A question of yes or no and its pages, in the order of the file."""
 
     question: Text
     pages: tuple[WebPage, ...]

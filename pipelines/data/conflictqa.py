@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from pydantic import BaseModel, StringConstraints
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
@@ -21,27 +21,15 @@ _NOTE = re.compile(
     r"\s*\((?:Note:|This (?:claim|answer|statement) is)[^()]*(?:\)|$)", re.IGNORECASE
 )
 
-
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
-class KnowledgeConflict(BaseModel):
-    """One question with a claim, the opposite claim, and evidence written for each.
+class KnowledgeConflict(BaseModel, frozen=True):
+    """A question of StrategyQA (yes or no) or PopQA: a claim, the opposite one, evidence for each.
 
-    Attributes:
-        question: From StrategyQA (yes or no) or PopQA.
-        ground_truth: The data set's answers.
-        memory_answer: What a model answered from memory, as a full claim (StrategyQA).
-        parametric_memory: The model's evidence for `memory_answer`.
-        counter_answer: The opposite claim.
-        counter_memory: Evidence that a model wrote for `counter_answer`.
-        parametric_memory_aligned_evidence: Other evidence for `memory_answer`: facts from the
-            data set where its answer agrees, else written by a model.
-        counter_memory_aligned_evidence: Likewise for `counter_answer`.
-        popularity: Page views; unused here.
+    The first claim is what a model answered from memory, with the model's evidence. Aligned is
+    other evidence: facts from the data set where its answer agrees, else written by a model.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     question: Text
     ground_truth: tuple[str, ...] = ()
@@ -55,11 +43,7 @@ class KnowledgeConflict(BaseModel):
 
 
 def read(path: Path) -> list[KnowledgeConflict]:
-    """The questions of a ConflictQA file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The questions of a ConflictQA file, in its order; raises as `read_records`."""
     return read_records(path, KnowledgeConflict, "ConflictQA")
 
 

@@ -18,14 +18,13 @@ them says nothing that could be cited: it is passed over and counted, and the ot
 without a gap, from 1, in their order.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from pipelines.data.records import Label
+from pipelines.data.records import Label, NonEmpty
 from pipelines.data.released import Entry, entries, record
 from pipelines.errors import InputError
 
@@ -43,15 +42,9 @@ LABELS = (
 
 @dataclass(frozen=True)
 class ConflictsResult:
-    """A search result that has a text. What the release leaves out is empty.
+    """A search result that has a text: its segment, else its snippet, else its whole page.
 
-    Attributes:
-        text: The segment, else the snippet, else the page; never empty.
-        url: Where it was found.
-        title: Of the page.
-        snippet: The few lines that the search engine showed.
-        date: As released: "2024-07-30", "Jul 30, 2024", "NA", "2 days ago".
-        page: The text of the whole page.
+    What the release leaves out is empty. Dates are as released: "2024-07-30", "NA", "2 days ago".
     """
 
     text: str
@@ -67,14 +60,11 @@ class ConflictsRow:
     """A question with its search results.
 
     Attributes:
-        query: What is asked.
-        sources: The results that have a text, in their order; at least one.
+        sources: The results that have a text, in their order; `passed_over` have none.
         conflict_type: One of `LABELS`; None where the file has none, as files of one's own may.
         correct_answer: What annotators wrote as the right answer; may be empty.
         origin: The data set that the question is from, as released; None where the file has none.
-        number: Its line in the official file, from 1; its place in this file where that is all
-            there is to know.
-        passed_over: Results that have no text.
+        number: Its line in the official file, from 1, or else its place in this file.
     """
 
     query: str
@@ -101,12 +91,7 @@ def official_label(label: str) -> str:
 def read(path: Path) -> list[ConflictsRow]:
     """The questions of a file of either format, in its order.
 
-    Args:
-        path: JSON Lines or a JSON list, gzipped or not.
-
-    Raises:
-        InputError: The file cannot be read, an entry is of another format, its type of conflict is
-            unknown, or no search result of a question has a text.
+    Raises as `read_records`, also where no search result of a question has a text.
     """
     return [_row(entry, place) for place, entry in enumerate(entries(path), start=1)]
 
@@ -132,97 +117,64 @@ _Type = Annotated[str, AfterValidator(official_label)]
 
 
 class _Result(BaseModel):
+    """A search result in either format: `short_text` and what follows, or `text`."""
+
     title: _Loose = ""
     url: _Loose = ""
-    snippet: _Loose = ""
     date: _Loose = ""
-    response_str: _Loose = ""
+    text: _Loose = ""
     short_text: _Loose = ""
+    snippet: _Loose = ""
+    response_str: _Loose = ""
+
+    def as_released(self) -> ConflictsResult:
+        return ConflictsResult(
+            text=self.short_text or self.text or self.snippet or self.response_str,
+            url=self.url,
+            title=self.title,
+            snippet=self.snippet,
+            date=self.date,
+            page=self.response_str,
+        )
 
 
 class _Official(BaseModel):
-    source: _Loose = ""
-    question: _Asked
+    query: _Asked = Field(validation_alias="question")
     conflict_type: _Type | None = None
-    correct_answer: _Loose = ""
-    search_results: Annotated[tuple[_Result, ...], Field(min_length=1)]
-
-
-class _Doc(BaseModel):
-    title: _Loose = ""
-    url: _Loose = ""
-    text: _Loose = ""
-    date: _Loose = ""
+    answer: _Loose = Field("", validation_alias="correct_answer")
+    results: NonEmpty[_Result] = Field(validation_alias="search_results")
+    source: _Loose = ""
 
 
 class _Partial(BaseModel):
     query: _Asked
     conflict_type: _Type
-    gold_answer: _Loose = ""
-    docs: Annotated[tuple[_Doc, ...], Field(min_length=1)]
+    answer: _Loose = Field("", validation_alias="gold_answer")
+    results: NonEmpty[_Result] = Field(validation_alias="docs")
     official_index_1based: Annotated[int, Field(ge=1)] | None = None
 
 
 def _row(entry: Entry, place: int) -> ConflictsRow:
     given = entry.value if isinstance(entry.value, dict) else {}
+    row: _Official | _Partial
     if "docs" in given and "search_results" not in given:
-        part = record(entry, _Partial, NAME)
-        return _checked(
-            entry,
-            part.query,
-            part.conflict_type,
-            part.gold_answer,
-            origin=None,
-            number=part.official_index_1based or place,
-            results=[
-                ConflictsResult(text=doc.text, url=doc.url, title=doc.title, date=doc.date)
-                for doc in part.docs
-            ],
-        )
-    official = record(entry, _Official, NAME)
-    return _checked(
-        entry,
-        official.question,
-        official.conflict_type,
-        official.correct_answer,
-        origin=official.source or None,
-        number=place,
-        results=[
-            ConflictsResult(
-                text=result.short_text or result.snippet or result.response_str,
-                url=result.url,
-                title=result.title,
-                snippet=result.snippet,
-                date=result.date,
-                page=result.response_str,
-            )
-            for result in official.search_results
-        ],
-    )
-
-
-def _checked(
-    entry: Entry,
-    query: str,
-    conflict_type: str | None,
-    answer: str,
-    *,
-    origin: str | None,
-    number: int,
-    results: Sequence[ConflictsResult],
-) -> ConflictsRow:
-    """A row of the results that have a text."""
-    sources = tuple(result for result in results if result.text)
+        row = record(entry, _Partial, NAME)
+        origin, number = None, row.official_index_1based or place
+    else:
+        row = record(entry, _Official, NAME)
+        origin, number = row.source or None, place
+    results = [each.as_released() for each in row.results]
+    sources = tuple(each for each in results if each.text)
     if not sources:
         raise InputError(
             f"{entry.where}: none of the {len(results)} search results has a text; "
             f"name a file in the format of {NAME}"
         )
     return ConflictsRow(
-        query=query,
+        query=row.query,
         sources=sources,
-        conflict_type=conflict_type,
-        correct_answer=answer,
+        conflict_type=row.conflict_type,
+        correct_answer=row.answer,
         origin=origin,
         number=number,
         passed_over=len(results) - len(sources),

@@ -14,15 +14,13 @@ shares most words with it, if that is at least `SHARED`. This loader is tested o
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, Field
 
-from pipelines.data.records import Text
-from pipelines.data.released import entries, record, stream
+from pipelines.data.records import NonEmpty, Text
+from pipelines.data.released import read_records, record, stream
 from pipelines.errors import InputError
 
 FAKE = "-FAKE"
@@ -31,15 +29,8 @@ SHARED = 0.5
 """Share of common words (Jaccard index) from which a false paragraph belongs to a true one."""
 
 
-class Paragraph(BaseModel):
-    """A paragraph of the corpus.
-
-    Attributes:
-        id: "NUMBER:::TITLE", with "-FAKE" behind it where it is false.
-        contents: Its text.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Paragraph(BaseModel, frozen=True):
+    """A paragraph of the corpus; its id is "NUMBER:::TITLE", with "-FAKE" where it is false."""
 
     id: Text
     contents: Text
@@ -55,47 +46,19 @@ class Paragraph(BaseModel):
         return self.id.removesuffix(FAKE).partition(":::")[2].replace("_", " ")
 
 
-class Answers(BaseModel):
-    """Answers of SQuAD.
-
-    Attributes:
-        text: Spellings of the answer, by several annotators.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    text: Annotated[tuple[Text, ...], Field(min_length=1)]
-
-
-class Query(BaseModel):
-    """A question with the true paragraph.
-
-    Attributes:
-        id: SQuAD's.
-        question, context, title, answers: As in SQuAD.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Query(BaseModel, frozen=True):
+    """A question with the true paragraph and spellings of its answer, as in SQuAD."""
 
     id: Text
     question: Text
     context: Text
     title: str = ""
-    answers: Answers
+    answers: NonEmpty[Text] = Field(validation_alias=AliasPath("answers", "text"))
 
 
 @dataclass(frozen=True)
 class ContraQuestion:
-    """A question, its true paragraph, and false paragraphs made from it.
-
-    Attributes:
-        id: SQuAD's.
-        question: The question.
-        answers: Spellings of the true answer.
-        context: The true paragraph.
-        title: Of its page.
-        fakes: False paragraphs.
-    """
+    """A question of SQuAD, its true paragraph (`context`), and false ones made from it."""
 
     id: str
     question: str
@@ -108,20 +71,16 @@ class ContraQuestion:
 def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
     """The questions that have at least one false paragraph, in the order of the queries.
 
-    Args:
-        queries: `queries.json`.
-        corpus: `corpus.json` of the noisy corpus; read line by line, since it has a million.
-
-    Raises:
-        InputError: A file cannot be read or an entry is of another format, or no question has a
-            false paragraph.
+    The noisy corpus is read line by line, since it has a million. Raises as `read_records`, also
+    where no question has a false paragraph.
     """
-    asked = [record(entry, Query, "ContraQA's queries.json") for entry in entries(queries)]
+    asked = read_records(queries, Query, "ContraQA's queries.json")
     contexts = {_squeezed(query.context) for query in asked}
     own_id: dict[str, str] = {}
     by_id: dict[str, Paragraph] = {}
     by_title: dict[str, list[Paragraph]] = defaultdict(list)
-    for paragraph in _paragraphs(corpus):
+    for entry in stream(corpus):
+        paragraph = record(entry, Paragraph, "ContraQA's corpus.json")
         if paragraph.fake:
             by_id[paragraph.id.removesuffix(FAKE)] = paragraph
             by_title[_squeezed(paragraph.title)].append(paragraph)
@@ -137,7 +96,7 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
                 ContraQuestion(
                     id=query.id,
                     question=query.question,
-                    answers=query.answers.text,
+                    answers=query.answers,
                     context=query.context,
                     title=query.title.replace("_", " "),
                     fakes=(fake.contents,),
@@ -155,11 +114,6 @@ def overlap(first: str, second: str) -> float:
     """Jaccard index of the words of two texts, in [0, 1]."""
     left, right = (set(re.findall(r"\w+", text.lower())) for text in (first, second))
     return len(left & right) / len(left | right) if left | right else 0.0
-
-
-def _paragraphs(corpus: Path) -> Iterator[Paragraph]:
-    for entry in stream(corpus):
-        yield record(entry, Paragraph, "ContraQA's corpus.json")
 
 
 def _closest(context: str, candidates: list[Paragraph]) -> Paragraph | None:

@@ -14,9 +14,9 @@ import re
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic import BaseModel, BeforeValidator, field_validator
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import Entry, cleaned, content, read_records, record
 from pipelines.errors import InputError
 
@@ -35,22 +35,13 @@ def _answers(value: object) -> object:
     return value
 
 
-class FaithQuestion(BaseModel):
-    """One question.
-
-    Attributes:
-        qid: Name of the question; None where the file has none.
-        question: What is asked.
-        context: The documents in one string; see `documents`.
-        answers: Names of the right answer, at least one.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class FaithQuestion(BaseModel, frozen=True):
+    """One question: its documents in one string (see `documents`), names of the right answer."""
 
     qid: int | str | None = None
     question: Text
     context: Text
-    answers: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_answers)]
+    answers: Annotated[NonEmpty[Text], BeforeValidator(_answers)]
 
     @field_validator("context")
     @classmethod
@@ -69,13 +60,9 @@ def documents(context: str) -> tuple[str, ...]:
 
 
 def read(path: Path) -> list[FaithQuestion]:
-    """The questions of a FaithEval file, in its order.
+    """The questions of a FaithEval file, in its order; raises as `read_records`.
 
-    Args:
-        path: Parquet, JSON Lines or a JSON list, gzipped or not; the content decides.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
+    It may be Parquet, JSON Lines or a JSON list, gzipped or not; the content decides.
     """
     raw = content(path)
     if not raw.startswith(PARQUET):

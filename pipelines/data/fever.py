@@ -16,37 +16,23 @@ from random import Random
 from typing import Annotated, Any, Literal, NamedTuple
 from unicodedata import normalize
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator
 
 from pipelines.data.records import Text
-from pipelines.data.released import Entry, parse, read_records, record
+from pipelines.data.released import read_records, record, stream
 from pipelines.errors import InputError
 
 NAME = "FEVER"
 
-_SIGNS = {
-    "-LRB-": "(",
-    "-RRB-": ")",
-    "-LSB-": "[",
-    "-RSB-": "]",
-    "-LCB-": "{",
-    "-RCB-": "}",
-    "-COLON-": ":",
-    "``": '"',
-    "''": '"',
-}
+_ESCAPES = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-", "-COLON-", "``", "''"]
+_SIGNS = dict(zip(_ESCAPES, '()[]{}:""', strict=True))
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)))
 _SPACE_BEFORE = re.compile(r"\s+(?=(?:[,.;:!?)\]}%]|'s)(?:[\s,.;:!?)\]}\"']|$))")
 _SPACE_AFTER = re.compile(r"(?<=[(\[{])\s+")
 
 
 class Pointer(NamedTuple):
-    """Where an evidence sentence stands.
-
-    Attributes:
-        page: The page's id, as in `wiki-pages`.
-        sentence: Its number on the page, from 0.
-    """
+    """Where an evidence sentence stands: the page's id in `wiki-pages`, and its number from 0."""
 
     page: str
     sentence: int
@@ -70,18 +56,11 @@ def _evidence_sets(value: Any) -> Any:
     return tuple(dict.fromkeys(sets))
 
 
-class FeverClaim(BaseModel):
-    """One claim.
+class FeverClaim(BaseModel, frozen=True):
+    """One claim, with alternative evidence sets; each is enough by itself.
 
-    Attributes:
-        id: Number of the claim.
-        claim: The claim.
-        label: What its evidence says of it.
-        evidence: Alternative evidence sets, each enough by itself; empty where there is not enough
-            information.
+    There is none where there is not enough information.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: int
     claim: Text
@@ -89,15 +68,8 @@ class FeverClaim(BaseModel):
     evidence: Annotated[tuple[tuple[Pointer, ...], ...], BeforeValidator(_evidence_sets)]
 
 
-class WikiPage(BaseModel):
-    """One page of the dump.
-
-    Attributes:
-        id: Its title, escaped.
-        lines: A line per sentence: number, sentence and links, separated by tabs.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class WikiPage(BaseModel, frozen=True):
+    """One page of the dump: its escaped title, and the `lines` of its sentences."""
 
     id: str
     lines: str
@@ -115,23 +87,14 @@ class WikiPage(BaseModel):
 
 @dataclass(frozen=True)
 class Wikipedia:
-    """What was taken from the pages.
-
-    Attributes:
-        pages: Title as `page_key` gives it -> sentence number -> sentence.
-        sampled: Random sentences, each of another random page.
-    """
+    """Title as `page_key` gives it -> sentence number -> sentence; sentences of random pages."""
 
     pages: Mapping[str, Mapping[int, str]]
     sampled: tuple[str, ...]
 
 
 def read(path: Path) -> list[FeverClaim]:
-    """The claims of a labelled FEVER file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The claims of a labelled FEVER file, in its order; raises as `read_records`."""
     return read_records(path, FeverClaim, NAME)
 
 
@@ -140,12 +103,7 @@ def read_wikipedia(folder: Path, wanted: Collection[str], sampled: int, rng: Ran
 
     The dump (5.4 million pages) is read line by line and not kept. Random sentences are drawn as by
     the data set's authors: a page with text, each as likely as another, then one of its sentences.
-
-    Args:
-        folder: Holds `wiki-*.jsonl`.
-        wanted: Titles of pages to keep.
-        sampled: How many random sentences to draw; fewer where there are fewer pages.
-        rng: Draws them.
+    Wanted are titles of pages; where there are fewer pages than `sampled`, fewer are drawn.
 
     Raises:
         InputError: There are no such files, or one has a line of another format.
@@ -198,8 +156,4 @@ def _pages(folder: Path) -> Iterator[WikiPage]:
             f"{folder} has no wiki-*.jsonl; unpack wiki-pages.zip of the FEVER release there"
         )
     for path in files:
-        with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    where = f"{path}:{number}"
-                    yield record(Entry(where, parse(line, where)), WikiPage, NAME)
+        yield from (record(entry, WikiPage, NAME) for entry in stream(path))

@@ -6,56 +6,36 @@ per line with `id`, `text` (the claim), `label` (SUPPORTS or REFUTES), `gold_evi
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 
-class Sentence(BaseModel):
-    """One sentence of a Wikipedia page.
-
-    Attributes:
-        text: The sentence.
-        section_header: Where it stands.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Sentence(BaseModel, frozen=True):
+    """One sentence of a Wikipedia page."""
 
     text: Text
     section_header: str = ""
 
 
-class GameClaim(BaseModel):
-    """One claim that a player wrote to fool the others.
+class GameClaim(BaseModel, frozen=True):
+    """One claim that a player wrote to fool the others, with one or two sentences as evidence.
 
-    Attributes:
-        id: Name of the claim.
-        text: The claim.
-        label: Whether its gold evidence supports or refutes it.
-        gold_evidence: One or two sentences.
-        retrieved_evidence: Some ten sentences of the same page; gold ones may be among them.
-        wikipedia_page: Title of the page.
-        category: "History", "Sports" and so on.
+    Some ten sentences of the same page were retrieved; gold ones may be among them.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: Text
     text: Text
     label: Literal["SUPPORTS", "REFUTES"]
-    gold_evidence: Annotated[tuple[Sentence, ...], Field(min_length=1)]
+    gold_evidence: NonEmpty[Sentence]
     retrieved_evidence: tuple[Sentence, ...] = ()
     wikipedia_page: str = ""
     category: str = ""
 
 
 def read(path: Path) -> list[GameClaim]:
-    """The claims of a FoolMeTwice file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The claims of a FoolMeTwice file, in its order; raises as `read_records`."""
     return read_records(path, GameClaim, "FoolMeTwice")

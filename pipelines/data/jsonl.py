@@ -1,8 +1,9 @@
 """Reads the JSONL that every pipeline takes, and says of each bad line where and why."""
 
+import codecs
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -14,18 +15,16 @@ from pipelines.errors import InputError
 
 OnError = Literal["stop", "skip"]
 
+MARK = codecs.BOM_UTF8
+"""A byte order mark; it may stand before the first line."""
+
 SAMPLES = Path(__file__).parent / "samples" / "contested.jsonl"
 """The bundled samples: real contested facts, in our own words."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A line that is not a record.
-
-    Attributes:
-        line: Its number, from 1.
-        error: One line: what is wrong and how to mend it.
-    """
+    """A line, by its number from 1, that is not a record, and in one line what is wrong."""
 
     line: int
     error: str
@@ -33,13 +32,9 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Dataset:
-    """The examples of an input file.
+    """The examples of an input file, one per response, in its order, and the lines left out.
 
-    Attributes:
-        name: The file's name.
-        digest: SHA-256 of the file's bytes.
-        examples: One per response, in the file's order.
-        skipped: Lines left out under `on_error="skip"`.
+    The digest is the SHA-256 of the file's bytes.
     """
 
     name: str
@@ -53,8 +48,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
 
     Args:
         path: UTF-8, one JSON object per line; blank lines are passed over.
-        on_error: `stop` raises at the first bad line, `skip` leaves it out and says so in the
-            result.
+        on_error: `stop` raises at the first bad line, `skip` leaves it out and says so.
         limit: Take only the first records.
 
     Raises:
@@ -65,7 +59,7 @@ def read(path: Path, *, on_error: OnError = "stop", limit: int | None = None) ->
     skipped: list[Skipped] = []
     taken: dict[str, int] = {}
     records = 0
-    for line, raw in _lines(content):
+    for line, raw in filled_lines(content.removeprefix(MARK)):
         if limit is not None and records >= limit:
             break
         try:
@@ -113,8 +107,12 @@ def read_bytes(path: Path) -> bytes:
         ) from error
 
 
-def _lines(content: bytes) -> Iterator[tuple[int, bytes]]:
-    for number, raw in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+def filled_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers from 1.
+
+    Split at line feeds only: some texts hold U+2028, which `str.splitlines` would split at.
+    """
+    for number, raw in enumerate(content.split(b"\n"), start=1):
         if raw.strip():
             yield number, raw
 
@@ -145,7 +143,7 @@ def _record(raw: bytes) -> Record:
                 "a \\u escape is half of a character (a lone surrogate); write both halves, or the "
                 "character itself"
             ) from error
-        raise InputError(_first_problem(error)) from error
+        raise InputError(first_problem(error, "see docs/input.md", _EMPTY)) from error
     if len(record.responses or ()) < len(value.get("responses") or ()):
         raise InputError("two of the 'responses' have the same name; make them distinct")
     return record
@@ -174,19 +172,28 @@ def _has_half_characters(value: Any) -> bool:
     return False
 
 
-def _first_problem(error: ValidationError) -> str:
+_EMPTY = {
+    "string_too_short": "give it text or drop the record",
+    "too_short": "it needs at least one entry",
+}
+
+
+def first_problem(error: ValidationError, hint: str, hints: Mapping[str, str] = {}) -> str:
+    """The first field that is wrong, how many more are, and how to mend it, in one line.
+
+    `hints` are by pydantic's type of error, in place of `hint`.
+    """
     first = error.errors(include_url=False)[0]
     place = ".".join(map(str, first["loc"]))
-    message = first["msg"].removeprefix("Value error, ")
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
     match first["type"]:
         case "missing":
-            return f"the field '{place}' is missing{more}; see docs/input.md"
+            what = f"the field '{place}' is missing"
         case "extra_forbidden":
-            return f"there is no field '{place}'{more}; see docs/input.md"
-        case "string_too_short":
-            return f"the field '{place}' is empty{more}; give it text or drop the record"
-        case "too_short":
-            return f"the field '{place}' is empty{more}; it needs at least one entry"
+            what = f"there is no field '{place}'"
+        case "string_too_short" | "too_short":
+            what = f"the field '{place}' is empty"
         case _:
-            return f"{f'the field {place!r}: ' if place else ''}{message}{more}; see docs/input.md"
+            message = first["msg"].removeprefix("Value error, ")
+            what = f"the field {place!r}: {message}" if place else message
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"{what}{more}; {hints.get(first['type'], hint)}"

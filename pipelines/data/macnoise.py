@@ -12,60 +12,42 @@ A context has `id`, `title`, `text` as retrieved and `text_pert` as rewritten; b
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, Field, model_validator
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 _PREFIX = re.compile(r"\s*title:\s*(?P<title>.*?)\s*context:\s*", re.IGNORECASE | re.DOTALL)
 
 
-class Context(BaseModel):
-    """A retrieved passage and its rewriting.
+class Context(BaseModel, frozen=True):
+    """A retrieved passage and its rewriting, which is the same where nothing was rewritten.
 
-    Attributes:
-        title: Of the Wikipedia page; the rewriting may carry another one in its text.
-        text: As retrieved.
-        text_pert: As rewritten; the same as `text` where nothing was rewritten.
+    The rewriting may carry another title in its text.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     title: str = ""
     text: Text
     text_pert: Text
 
 
-class NoisyQuestion(BaseModel):
-    """A question with retrieved passages, some of which have a counterfactual twin.
+class NoisyQuestion(BaseModel, frozen=True):
+    """A question, spellings of its answer, and retrieved passages, best first.
 
-    Attributes:
-        question: As in Natural Questions or TriviaQA.
-        answers: Spellings of the true answer.
-        ctxs: Passages, best first.
-        pert_lbls: For each passage, 1 where it was rewritten.
+    Of those with a 1 among `pert_lbls` there is a counterfactual twin.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     question: Text
-    answers: Annotated[tuple[Text, ...], Field(min_length=1)]
-    ctxs: Annotated[tuple[Context, ...], Field(min_length=1)]
-    pert_lbls: tuple[int, ...]
-
-    @model_validator(mode="before")
-    @classmethod
-    def _label(cls, value: Any) -> Any:
-        if isinstance(value, dict) and "pert_lbls" not in value and "pert_lbls_100" in value:
-            return value | {"pert_lbls": value["pert_lbls_100"]}
-        return value
+    answers: NonEmpty[Text]
+    ctxs: NonEmpty[Context]
+    pert_lbls: tuple[Literal[0, 1], ...] = Field(
+        validation_alias=AliasChoices("pert_lbls", "pert_lbls_100")
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not set(self.pert_lbls) <= {0, 1}:
-            raise ValueError("'pert_lbls' has other numbers than 0 and 1")
         if len(self.pert_lbls) < len(self.ctxs):
             raise ValueError(
                 f"'pert_lbls' has {len(self.pert_lbls)} numbers for {len(self.ctxs)} 'ctxs'"
@@ -83,11 +65,7 @@ class NoisyQuestion(BaseModel):
 
 
 def read(path: Path) -> list[NoisyQuestion]:
-    """The questions of a MacNoise file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The questions of a MacNoise file, in its order; raises as `read_records`."""
     return read_records(path, NoisyQuestion, "MacNoise")
 
 

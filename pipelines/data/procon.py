@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import Entry, cleaned, entries, record
 from pipelines.errors import InputError
 from pipelines.text.words import FUNCTION_WORDS
@@ -34,19 +34,11 @@ def _once(arguments: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found.values())
 
 
-Arguments = Annotated[tuple[Text, ...], Field(min_length=1), AfterValidator(_once)]
+Arguments = Annotated[NonEmpty[Text], AfterValidator(_once)]
 
 
-class Topic(BaseModel):
-    """A controversial topic.
-
-    Attributes:
-        topic: Its name, unique in its file.
-        question: What a user asks of it.
-        pro, con: Arguments, each once.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Topic(BaseModel, frozen=True, extra="forbid"):
+    """A controversial topic, whose name is unique in its file, with what a user asks of it."""
 
     topic: Text
     question: Text
@@ -59,8 +51,6 @@ class _Perspective(BaseModel):
 
 
 class _Scraped(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
     claim_title: Text
     url: str = ""
     perspectives_for: tuple[_Perspective, ...]
@@ -70,9 +60,7 @@ class _Scraped(BaseModel):
 def read(path: Path) -> list[Topic]:
     """The topics of a file, in its order; scraped ones without an argument for a side are left out.
 
-    Raises:
-        InputError: The file cannot be read, an entry is of another format, a topic stands twice, or
-            no topic has arguments on both sides.
+    Raises as `read_records`, also where a topic stands twice or none has arguments on both sides.
     """
     topics = [topic for entry in entries(path) if (topic := _topic(entry)) is not None]
     if not topics:
@@ -106,11 +94,7 @@ def _topic(entry: Entry) -> Topic | None:
 def _arguments(perspectives: Sequence[_Perspective]) -> tuple[str, ...]:
     titles = cleaned(" ".join(each.perspective_title.split()) for each in perspectives)
     return tuple(
-        dict.fromkeys(
-            title
-            for title in titles
-            if len(title.split()) >= LEAST_WORDS and not title.endswith(":")
-        )
+        each for each in titles if len(each.split()) >= LEAST_WORDS and not each.endswith(":")
     )
 
 

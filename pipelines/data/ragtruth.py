@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.records import Text
 from pipelines.data.released import cleaned, read_records
@@ -32,19 +32,15 @@ SourceName = Annotated[Text, Field(max_length=150)]
 _PASSAGE = re.compile(r"^passage \d+:", re.IGNORECASE | re.MULTILINE)
 
 
-class HallucinatedSpan(BaseModel):
-    """A part of a response that its source does not bear out.
+class HallucinatedSpan(BaseModel, frozen=True):
+    """Characters `start` to `end` (exclusive) of a response that its source does not bear out.
 
     Attributes:
-        start: First character in the response.
-        end: The character after the last one.
         label_type: Whether it contradicts the source or only goes beyond it, plainly or subtly.
         meta: The annotator's remark; for conflicts it often quotes the source after "Original:".
         implicit_true: It is true, though the source does not say it.
         due_to_null: It comes from a field of a table that has no value.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     start: Annotated[int, Field(ge=0)]
     end: int
@@ -54,20 +50,11 @@ class HallucinatedSpan(BaseModel):
     due_to_null: bool = False
 
 
-class Response(BaseModel):
-    """One response of a model.
+class Response(BaseModel, frozen=True):
+    """One response of a model, with its hallucinated spans; none where it is faithful.
 
-    Attributes:
-        id: Its name.
-        source_id: Name of the source that it was written from.
-        response: Its text.
-        labels: Its hallucinated spans; none where it is faithful.
-        split: The release's own split.
-        quality: "good", or what is wrong with the response as a whole.
-        model: Who wrote it.
+    The split is the release's own; quality is "good", or says what is wrong with it as a whole.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: Text
     source_id: SourceName
@@ -88,16 +75,8 @@ class Response(BaseModel):
         return self
 
 
-class Source(BaseModel):
-    """What a response was written from.
-
-    Attributes:
-        source_id: Its name.
-        task_type: What was asked for.
-        source_info: A text (Summary), question and passages (QA), or a table (Data2txt).
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Source(BaseModel, frozen=True):
+    """A text (Summary), question and passages (QA), or a table (Data2txt) to write from."""
 
     source_id: SourceName
     task_type: Literal["QA", "Summary", "Data2txt"]
@@ -113,18 +92,10 @@ class Source(BaseModel):
 
 
 def read(path: Path) -> list[Response]:
-    """The responses of `response.jsonl`, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The responses of `response.jsonl`, in its order; raises as `read_records`."""
     return read_records(path, Response, NAME)
 
 
 def read_sources(path: Path) -> dict[str, Source]:
-    """Source id -> source, of `source_info.jsonl`.
-
-    Raises:
-        InputError: As in `read`.
-    """
+    """Source id -> source, of `source_info.jsonl`; raises as `read_records`."""
     return {one.source_id: one for one in read_records(path, Source, NAME)}

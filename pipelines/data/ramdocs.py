@@ -6,58 +6,42 @@ the document gives, "unknown" for noise), `disambig_entity`, `gold_answers`, `wr
 """
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 UNKNOWN = "unknown"
 """The answer of a noise document."""
 
 
-class RamDocument(BaseModel):
-    """One document of a question.
+class RamDocument(BaseModel, frozen=True):
+    """One document: "correct" ones support a gold answer, "noise" answers nothing.
 
-    Attributes:
-        text: What it says.
-        type: "correct" (supports one of the gold answers), "misinfo" (an entity was exchanged so
-            that it supports a wrong answer) or "noise" (answers nothing).
-        answer: The answer that it gives; "unknown" for noise.
+    In "misinfo" an entity was exchanged, so that it supports a wrong answer.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: Text
     type: Literal["correct", "misinfo", "noise"]
     answer: Text
 
 
-class RamQuestion(BaseModel):
-    """One question.
+class RamQuestion(BaseModel, frozen=True):
+    """One question, often ambiguous: several gold answers, each for another entity of that name.
 
-    Attributes:
-        question: Often ambiguous: several gold answers, each for another entity of that name.
-        documents: At least one.
-        disambig_entity: The entity that each gold answer belongs to; entries may be None.
-        gold_answers: One per entity. Some have no document.
-        wrong_answers: What misinformation says. Some have no document, and some repeat.
+    Entities may be None. Some gold and some wrong answers have no document, and some wrong ones
+    repeat.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     question: Text
-    documents: Annotated[tuple[RamDocument, ...], Field(min_length=1)]
+    documents: NonEmpty[RamDocument]
     disambig_entity: tuple[str | None, ...] = ()
-    gold_answers: Annotated[tuple[Text, ...], Field(min_length=1)]
+    gold_answers: NonEmpty[Text]
     wrong_answers: tuple[str, ...] = ()
 
 
 def read(path: Path) -> list[RamQuestion]:
-    """The questions of a RAMDocs file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The questions of a RAMDocs file, in its order; raises as `read_records`."""
     return read_records(path, RamQuestion, "RAMDocs")

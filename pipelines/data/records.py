@@ -1,18 +1,16 @@
 """The input of every pipeline: documents, and responses that were written from them."""
 
-from typing import Annotated, Self
+from typing import Annotated, Self, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, Field, StringConstraints, model_validator
+
+Item = TypeVar("Item")
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 """A string with at least one character that is not white space."""
+
+NonEmpty = Annotated[tuple[Item, ...], Field(min_length=1)]
+"""A tuple with at least one member."""
 
 Identifier = Annotated[Text, StringConstraints(max_length=200)]
 
@@ -26,7 +24,7 @@ Label = Annotated[str, BeforeValidator(_whole)]
 """A string that may be empty."""
 
 
-class Document(BaseModel):
+class Document(BaseModel, frozen=True, extra="forbid"):
     """One grounding document.
 
     Attributes:
@@ -36,8 +34,6 @@ class Document(BaseModel):
         url: Where it came from; shown in reports only.
         date: When it was written, as the source gives it; shown in reports only.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: Identifier
     text: Text
@@ -50,7 +46,7 @@ class Document(BaseModel):
         return f"{self.title}\n\n{self.text}" if self.title else self.text
 
 
-class Record(BaseModel):
+class Record(BaseModel, frozen=True, extra="forbid"):
     """One line of an input file: documents and one or several responses to judge against them.
 
     Exactly one of `response` and `responses` is given. `responses` names its variants ("hedged",
@@ -66,14 +62,12 @@ class Record(BaseModel):
         claims: Claims to judge in place of decomposing the response.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     id: Identifier
     question: Text | None = None
-    documents: Annotated[tuple[Document, ...], Field(min_length=1)]
+    documents: NonEmpty[Document]
     response: Text | None = None
     responses: Annotated[dict[Identifier, Text], Field(min_length=1)] | None = None
-    claims: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
+    claims: NonEmpty[Text] | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -104,7 +98,7 @@ class Record(BaseModel):
         ]
 
 
-class Example(BaseModel):
+class Example(BaseModel, frozen=True):
     """One response with its documents: the unit that a pipeline works on.
 
     Attributes:
@@ -114,8 +108,6 @@ class Example(BaseModel):
         variant: Name of the response within its record, if it has one.
         question, response, documents, claims: As in `Record`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     group: str

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from pipelines.data.jsonl import read_bytes
+from pipelines.data.jsonl import MARK, filled_lines, first_problem, read_bytes
 from pipelines.errors import InputError
 
 Half = Literal["train", "test"]
@@ -34,10 +34,8 @@ ItemT = TypeVar("ItemT")
 def half(key: str) -> Half:
     """The half that a text belongs to, the same in every program that splits by this rule.
 
-    SHA-1 of the key, white space around it aside, in UTF-8: an even number is the training half.
-
-    Args:
-        key: The question, or the claim where there is no question.
+    SHA-1 of the key (the question, or the claim where there is none), white space around it aside,
+    in UTF-8: an even number is the training half.
     """
     return "train" if _number(key) % 2 == 0 else "test"
 
@@ -46,9 +44,6 @@ def held_out(key: str) -> bool:
     """Whether an item of the training half is kept from training, to develop and calibrate with.
 
     One in eight is, by the next three bits of the number that decides the half.
-
-    Args:
-        key: As for `half`.
     """
     return half(key) == "train" and _number(key) // 2 % 8 == 0
 
@@ -58,24 +53,13 @@ def _number(key: str) -> int:
 
 
 def in_part(items: Iterable[ItemT], part: Part, key: Callable[[ItemT], str]) -> list[ItemT]:
-    """The items of one half, or all of them, in their order.
-
-    Args:
-        items: Records of a release.
-        part: "train", "test" or "all".
-        key: The text by which an item is put into its half.
-    """
+    """The items of one half by their key, or all of them, in their order."""
     return [item for item in items if part in ("all", half(key(item)))]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One JSON value of a file.
-
-    Attributes:
-        where: "FILE:LINE" or "FILE: entry N", for messages.
-        value: What was parsed.
-    """
+    """One JSON value of a file; `where` is "FILE:LINE" or "FILE: entry N", for messages."""
 
     where: str
     value: Any
@@ -95,7 +79,7 @@ def content(path: Path) -> bytes:
             raise InputError(
                 f"{path} is a damaged gzip file ({error}); download it again"
             ) from error
-    return raw.removeprefix(b"\xef\xbb\xbf")
+    return raw.removeprefix(MARK)
 
 
 def entries(path: Path) -> list[Entry]:
@@ -109,12 +93,7 @@ def entries(path: Path) -> list[Entry]:
         values = parse(raw, str(path))
         found = [Entry(f"{path}: entry {n}", value) for n, value in enumerate(values, start=1)]
     else:
-        # Split at line feeds only: some texts hold U+2028, which str.splitlines would split at.
-        found = [
-            Entry(f"{path}:{n}", parse(line, f"{path}:{n}"))
-            for n, line in enumerate(raw.split(b"\n"), start=1)
-            if line.strip()
-        ]
+        found = [Entry(f"{path}:{n}", parse(line, f"{path}:{n}")) for n, line in filled_lines(raw)]
     if not found:
         raise InputError(f"{path} has no entry; name the released file")
     return found
@@ -166,10 +145,7 @@ def parse(raw: bytes, where: str) -> Any:
 def read_records(path: Path, schema: type[RecordT], name: str) -> list[RecordT]:
     """The records of a release, each checked against its schema.
 
-    Args:
-        path: JSON Lines or a JSON list, gzipped or not.
-        schema: The release's record.
-        name: The release as messages call it, "RAMDocs".
+    The file holds JSON Lines or a JSON list, gzipped or not; messages call the release by `name`.
 
     Raises:
         InputError: As `entries`, or an entry is not of this format.
@@ -191,27 +167,13 @@ def record(entry: Entry, schema: type[RecordT], name: str) -> RecordT:
     try:
         return schema.model_validate(entry.value)
     except ValidationError as error:
-        raise InputError(f"{entry.where}: {_problem(error, name)}") from error
+        problem = first_problem(error, f"name a file in the format of {name}")
+        raise InputError(f"{entry.where}: {problem}") from error
 
 
 def cleaned(texts: Iterable[str]) -> tuple[str, ...]:
     """Texts without white space around them, without empty ones and repetitions, in order."""
     return tuple(dict.fromkeys(text for text in map(str.strip, texts) if text))
-
-
-def _problem(error: ValidationError, name: str) -> str:
-    first = error.errors(include_url=False)[0]
-    field = ".".join(map(str, first["loc"]))
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    hint = f"name a file in the format of {name}"
-    match first["type"]:
-        case "missing":
-            return f"the field '{field}' is missing{more}; {hint}"
-        case "string_too_short" | "too_short":
-            return f"the field '{field}' is empty{more}; {hint}"
-        case _:
-            message = first["msg"].removeprefix("Value error, ")
-            return f"{f'the field {field!r}: ' if field else ''}{message}{more}; {hint}"
 
 
 def _kind(value: Any) -> str:

@@ -10,76 +10,46 @@ SUPPORT or CONTRADICT and `sentences`, indices into the abstract) and `cited_doc
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 NAME = "SciFact"
 
 
-class Rationale(BaseModel):
-    """Sentences of an abstract that together decide a claim.
-
-    Attributes:
-        label: Whether they support or contradict it.
-        sentences: Indices into the abstract, from 0.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Rationale(BaseModel, frozen=True):
+    """Sentences of an abstract, as indices from 0, that together support or contradict a claim."""
 
     label: Literal["SUPPORT", "CONTRADICT"]
-    sentences: Annotated[tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1)]
+    sentences: NonEmpty[Annotated[int, Field(ge=0)]]
 
 
-class ScientificClaim(BaseModel):
-    """One claim.
+class ScientificClaim(BaseModel, frozen=True):
+    """One claim; its evidence is document id -> rationales, all of one label.
 
-    Attributes:
-        id: Number of the claim.
-        claim: The claim.
-        evidence: Document id -> its rationales, all of one label; no document where the cited
-            abstracts do not decide.
-        cited_doc_ids: The documents that the claim's source cites.
+    There is none where the abstracts that the claim's source cites do not decide.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: int
     claim: Text
-    evidence: dict[str, Annotated[tuple[Rationale, ...], Field(min_length=1)]]
+    evidence: dict[str, NonEmpty[Rationale]]
     cited_doc_ids: tuple[int, ...] = ()
 
 
-class Abstract(BaseModel):
-    """One document.
-
-    Attributes:
-        doc_id: Its number.
-        title: Its title.
-        abstract: Its sentences.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Abstract(BaseModel, frozen=True):
+    """One document, in sentences."""
 
     doc_id: int
     title: str
-    abstract: Annotated[tuple[str, ...], Field(min_length=1)]
+    abstract: NonEmpty[str]
 
 
 def read(path: Path) -> list[ScientificClaim]:
-    """The claims of a labelled SciFact file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The claims of a labelled SciFact file, in its order; raises as `read_records`."""
     return read_records(path, ScientificClaim, NAME)
 
 
 def read_corpus(path: Path) -> dict[str, Abstract]:
-    """Document id, as claims name it -> abstract.
-
-    Raises:
-        InputError: As in `read`.
-    """
+    """Document id, as claims name it -> abstract; raises as `read_records`."""
     return {str(one.doc_id): one for one in read_records(path, Abstract, NAME)}

@@ -7,11 +7,7 @@ from pipelines.errors import InputError
 
 
 def read_text(path: Path, *, strip: bool = True) -> str:
-    """A file's text.
-
-    Args:
-        path: The file.
-        strip: Whether white space around it is left out.
+    """A file's text, with `strip` without white space around it.
 
     Raises:
         InputError: The file is missing, empty, not UTF-8, or holds NUL characters, as binary files

@@ -6,25 +6,16 @@ indices into `evidence`), `claim`, `evidence` (the sentences of the cited page) 
 """
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, model_validator
 
-from pipelines.data.records import Text
+from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
 
 
-class Meta(BaseModel):
-    """Where a claim comes from.
-
-    Attributes:
-        id: Name of the claim, "dev02986".
-        claim_title: Title of the Wikipedia article.
-        claim_section: Section of it.
-        claim_context: The text before the claim.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Meta(BaseModel, frozen=True):
+    """Where a claim comes from: its name, "dev02986", and the article with the text before it."""
 
     id: Text
     claim_title: str = ""
@@ -32,22 +23,15 @@ class Meta(BaseModel):
     claim_context: str = ""
 
 
-class CitedClaim(BaseModel):
-    """One Wikipedia sentence with the web page that it cites.
+class CitedClaim(BaseModel, frozen=True):
+    """One Wikipedia sentence with the web page that it cites; "not_supported" is not "refuted".
 
-    Attributes:
-        claim: The sentence.
-        evidence: Sentences of the page, in order; the first is its title. Some are empty.
-        label: How far the page supports the claim. "not_supported" is not "refuted".
-        supporting_sentences: Alternative sets of indices into `evidence`, each enough by itself;
-            empty sets where nothing supports.
-        meta: Where it comes from.
+    The first sentence of the page is its title, and some are empty. Supporting sentences are
+    alternative sets of indices, each enough by itself; empty sets where nothing supports.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     claim: Text
-    evidence: Annotated[tuple[str, ...], Field(min_length=1)]
+    evidence: NonEmpty[str]
     label: Literal["supported", "partially_supported", "not_supported"]
     supporting_sentences: tuple[tuple[int, ...], ...] = ()
     meta: Meta
@@ -64,9 +48,5 @@ class CitedClaim(BaseModel):
 
 
 def read(path: Path) -> list[CitedClaim]:
-    """The claims of a WiCE file, in its order.
-
-    Raises:
-        InputError: The file cannot be read or an entry is of another format.
-    """
+    """The claims of a WiCE file, in its order; raises as `read_records`."""
     return read_records(path, CitedClaim, "WiCE")

@@ -4,21 +4,18 @@ Wang et al. 2024 ("Astute RAG"), as MADAM-RAG compares with it (appendices B and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
-from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.madam_rag.replies import ANSWERS, Explanation, Short, read_conclusion
+from pipelines.madam_rag.baselines import Prompts
+from pipelines.madam_rag.replies import ANSWERS, Explanation, Short, ask, read_conclusion
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import Conclusion
 from pipelines.metrics.short_answers import known
-from pipelines.prompts import Prompt
-from serving.calls import Sampling
 from serving.client import Client
+from serving.replies import Structured
 
 Source = Literal["memory", "external", "both"]
 
@@ -36,44 +33,31 @@ GROUP_TOKENS: Final = 256
 
 _IGNORANCE = "i don't know"
 
-Shown = dict[str, Any]
-"""What a prompt shows, by name."""
+Passage = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
+
+Numbers = Annotated[tuple[int, ...], Field(max_length=20)]
+"""Documents, from 1; recalled passages are counted before retrieved documents."""
+
+Schema = TypeVar("Schema", bound=BaseModel)
 
 
-class ConsolidatedDocument(BaseModel):
-    """A document of a consolidated context.
+class ConsolidatedDocument(BaseModel, frozen=True):
+    """A document of a consolidated context, with where it came from; in free text, no numbers."""
 
-    Attributes:
-        text: What it says.
-        source: Where that came from.
-        documents: Numbers of the documents that it was made of, from 1; recalled passages are
-            counted before retrieved documents. None in free text.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    text: str
+    text: Passage
     source: Source
-    documents: tuple[int, ...] = ()
+    documents: Numbers
 
 
-class Group(BaseModel):
-    """A group of documents that agree, with the answer that they give.
+class Group(BaseModel, frozen=True):
+    """Documents that agree, the answer that they give, and the model's confidence in it."""
 
-    Attributes:
-        answer: The answer.
-        confidence: Of the model in it, in [0, 1].
-        documents: Numbers of the documents.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    answer: str
-    confidence: float
-    documents: tuple[int, ...]
+    answer: Short
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    documents: Numbers
 
 
-class Consolidation(BaseModel):
+class Consolidation(BaseModel, frozen=True):
     """What Astute RAG passed through on its way to an answer.
 
     Attributes:
@@ -83,8 +67,6 @@ class Consolidation(BaseModel):
         problems: Steps whose reply could not be read; the step was left out.
         calls: Replies of a model.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     internal: tuple[str, ...] = ()
     contexts: tuple[tuple[ConsolidatedDocument, ...], ...] = ()
@@ -96,83 +78,28 @@ class Consolidation(BaseModel):
 class PassagesJson(BaseModel):
     """Recalled passages."""
 
-    passages: Annotated[
-        list[Annotated[str, Field(json_schema_extra={"maxLength": 400})]],
-        Field(max_length=INTERNAL),
-    ]
-
-
-class ConsolidatedJson(BaseModel):
-    """One document of a consolidated context."""
-
-    text: Annotated[str, Field(json_schema_extra={"maxLength": 400})]
-    source: Source
-    documents: Annotated[list[int], Field(max_length=20)]
+    passages: Annotated[list[Passage], Field(max_length=INTERNAL)]
 
 
 class ContextJson(BaseModel):
     """A consolidated context."""
 
-    documents: Annotated[list[ConsolidatedJson], Field(max_length=4)]
-
-
-class GroupJson(BaseModel):
-    """One group with its answer."""
-
-    answer: Short
-    confidence: Annotated[float, Field(ge=0, le=1)]
-    documents: Annotated[list[int], Field(max_length=20)]
+    documents: Annotated[list[ConsolidatedDocument], Field(max_length=4)]
 
 
 class FinalJson(BaseModel):
     """The answer: groups come first, so that they are compared before answers are chosen."""
 
-    groups: Annotated[list[GroupJson], Field(max_length=5)]
+    groups: Annotated[list[Group], Field(max_length=5)]
     answers: Annotated[list[Short], Field(max_length=ANSWERS)]
     explanation: Explanation
-
-
-@dataclass(frozen=True)
-class AstuteRag:
-    """Who answers.
-
-    Attributes:
-        client: The model.
-        recall: Prompt for passages from memory.
-        consolidate: Prompt for a smaller context.
-        finalise: Prompt for the answer.
-    """
-
-    client: Client
-    recall: Prompt
-    consolidate: Prompt
-    finalise: Prompt
-
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        return (self.recall, self.consolidate, self.finalise)
-
-
-def astute(client: Client, overrides: Path | None = None) -> AstuteRag:
-    """Astute RAG with its prompts.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
-    given = {"question", "context", "consolidated", "form"}
-    return AstuteRag(
-        client,
-        recall=prompts.load("madam_rag/recall", {"question", "form"}, overrides),
-        consolidate=prompts.load("madam_rag/consolidate", given, overrides),
-        finalise=prompts.load("madam_rag/finalise", given, overrides),
-    )
 
 
 async def astute_rag(
     question: str,
     documents: Sequence[Document],
-    by: AstuteRag,
+    client: Client,
+    prompts: Prompts,
     settings: DebateSettings,
     *,
     consolidations: int = CONSOLIDATIONS,
@@ -182,44 +109,68 @@ async def astute_rag(
     A step whose reply cannot be read is left out and noted; the answer is then made of what there
     is. Only an unreadable answer is an unreadable conclusion.
 
-    Args:
-        question: What is asked.
-        documents: What was retrieved.
-        by: Who answers.
-        settings: Form and length of replies.
-        consolidations: How often the context is consolidated, at least 0.
+    The context is consolidated as often as `consolidations` says, or never. Of the settings, form
+    and length of replies count. Raises as `ask`.
 
     Returns:
         The answers, and the way to them.
-
-    Raises:
-        RequestError: The context does not fit the model's.
-        ServingError: No server can be had.
     """
+
+    async def step(
+        name: str, schema: type[Schema], tokens: int, **variables: Any
+    ) -> str | Structured[Schema]:
+        messages = prompts[name].messages(question=question, form=settings.replies, **variables)
+        return await ask(client, messages, schema, settings.replies, tokens, affinity=question)
+
     problems: list[str] = []
-    internal = await _recalled(question, by, settings, problems)
-    given = [
-        {"number": number, "source": source, "text": text}
-        for number, (source, text) in enumerate(
-            [
-                *(("memory", passage) for passage in internal),
-                *(("external", document.as_read()) for document in documents),
-            ],
-            start=1,
-        )
+
+    # Adaptive internal knowledge generation.
+    recalled = await step("recall", PassagesJson, CONTEXT_TOKENS)
+    if isinstance(recalled, str):
+        internal = _passages([recalled])
+    elif recalled.value is None:
+        problems.append(f"recall: {recalled.problem}")
+        internal = ()
+    else:
+        internal = _passages(recalled.value.passages)
+    context = [
+        *({"source": "memory", "text": passage} for passage in internal),
+        *({"source": "external", "text": document.as_read()} for document in documents),
     ]
+    given = [{"number": number, **each} for number, each in enumerate(context, start=1)]
+
+    # Iterative source-aware knowledge consolidation.
     contexts: list[tuple[ConsolidatedDocument, ...]] = []
-
-    def material() -> Shown:
-        last = [each.model_dump() for each in contexts[-1]] if contexts else []
-        return {
-            "question": question, "context": given, "consolidated": last, "form": settings.replies,
-        }  # fmt: skip
-
+    last: list[dict[str, Any]] = []
     for _ in range(consolidations):
-        if context := await _consolidated(material(), by, settings, problems):
-            contexts.append(context)
-    concluded, groups = await _finalised(material(), by, settings)
+        smaller = await step(
+            "consolidate", ContextJson, CONTEXT_TOKENS, context=given, consolidated=last
+        )
+        if isinstance(smaller, str):
+            text = smaller.strip()
+            made = [ConsolidatedDocument(text=text, source="both", documents=())]
+        elif smaller.value is None:
+            problems.append(f"consolidation: {smaller.problem}")
+            continue
+        else:
+            made = [_with_numbers(each, len(given)) for each in smaller.value.documents]
+        if filled := tuple(each for each in made if each.text.strip()):
+            contexts.append(filled)
+            last = [each.model_dump() for each in filled]
+
+    # Answer finalisation; the groups stand before the answers, and need room, too.
+    tokens = settings.conclusion_tokens + GROUP_TOKENS
+    final = await step("finalise", FinalJson, tokens, context=given, consolidated=last)
+    groups: tuple[Group, ...] = ()
+    if isinstance(final, str):
+        concluded = read_conclusion(final)
+    elif final.value is None:
+        concluded = Conclusion(problem=final.problem, raw=final.raw)
+    else:
+        concluded = Conclusion(
+            answers=known(final.value.answers), explanation=final.value.explanation
+        )
+        groups = tuple(_with_numbers(each, len(given)) for each in final.value.groups)
     return concluded, Consolidation(
         internal=internal,
         contexts=tuple(contexts),
@@ -229,77 +180,20 @@ async def astute_rag(
     )
 
 
-async def _recalled(
-    question: str, by: AstuteRag, settings: DebateSettings, problems: list[str]
-) -> tuple[str, ...]:
-    """What the model knows by itself (appendix B, adaptive internal knowledge generation)."""
-    messages = by.recall.messages(question=question, form=settings.replies)
-    sampling = Sampling(max_tokens=CONTEXT_TOKENS)
-    if settings.replies == "text":
-        passages = [(await by.client.chat(messages, sampling, affinity=question)).text]
-    else:
-        reply = await by.client.structured(messages, PassagesJson, sampling, affinity=question)
-        if reply.value is None:
-            problems.append(f"recall: {reply.problem}")
-            return ()
-        passages = reply.value.passages
-    passages = [" ".join(passage.split()) for passage in passages]
-    return tuple(each for each in passages if each and not _ignorant(each))
-
-
-def _ignorant(passage: str) -> bool:
-    return passage.lower().replace("\u2019", "'").startswith(_IGNORANCE)
-
-
-async def _consolidated(
-    material: Shown, by: AstuteRag, settings: DebateSettings, problems: list[str]
-) -> tuple[ConsolidatedDocument, ...]:
-    """One consolidation (appendix B, iterative source-aware knowledge consolidation)."""
-    messages, question = by.consolidate.messages(**material), material["question"]
-    sampling = Sampling(max_tokens=CONTEXT_TOKENS)
-    if settings.replies == "text":
-        text = (await by.client.chat(messages, sampling, affinity=question)).text.strip()
-        return (ConsolidatedDocument(text=text, source="both"),) if text else ()
-    reply = await by.client.structured(messages, ContextJson, sampling, affinity=question)
-    if reply.value is None:
-        problems.append(f"consolidation: {reply.problem}")
-        return ()
+def _passages(recalled: Sequence[str]) -> tuple[str, ...]:
+    """Recalled passages on one line each, without those that say that there is none."""
+    passages = (" ".join(passage.split()) for passage in recalled)
     return tuple(
-        ConsolidatedDocument(
-            text=each.text,
-            source=each.source,
-            documents=_numbers(each.documents, material["context"]),
-        )
-        for each in reply.value.documents
-        if each.text.strip()
+        each
+        for each in passages
+        if each and not each.lower().replace("\u2019", "'").startswith(_IGNORANCE)
     )
 
 
-async def _finalised(
-    material: Shown, by: AstuteRag, settings: DebateSettings
-) -> tuple[Conclusion, tuple[Group, ...]]:
-    """The answer (appendix B, answer finalisation)."""
-    messages, question = by.finalise.messages(**material), material["question"]
-    # The groups stand before the answers, and need room, too.
-    sampling = Sampling(max_tokens=settings.conclusion_tokens + GROUP_TOKENS)
-    if settings.replies == "text":
-        reply = await by.client.chat(messages, sampling, affinity=question)
-        return read_conclusion(reply.text), ()
-    final = await by.client.structured(messages, FinalJson, sampling, affinity=question)
-    if final.value is None:
-        return Conclusion(problem=final.problem, raw=final.raw), ()
-    groups = tuple(
-        Group(
-            answer=each.answer,
-            confidence=each.confidence,
-            documents=_numbers(each.documents, material["context"]),
-        )
-        for each in final.value.groups
-    )
-    answers = known(final.value.answers)
-    return Conclusion(answers=answers, explanation=final.value.explanation), groups
+NumberedT = TypeVar("NumberedT", ConsolidatedDocument, Group)
 
 
-def _numbers(numbers: Sequence[int], given: Sequence[Shown]) -> tuple[int, ...]:
-    """Numbers of documents that are there."""
-    return tuple(dict.fromkeys(number for number in numbers if 1 <= number <= len(given)))
+def _with_numbers(each: NumberedT, documents: int) -> NumberedT:
+    """The same with the numbers of documents that are there, each once."""
+    numbers = dict.fromkeys(number for number in each.documents if 1 <= number <= documents)
+    return each.model_copy(update={"documents": tuple(numbers)})

@@ -1,8 +1,8 @@
 """The baselines that ask once: no documents, and all documents (MADAM-RAG, section 5.1)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final
 
 from pipelines import prompts
 from pipelines.data.records import Document
@@ -12,69 +12,53 @@ from pipelines.madam_rag.transcript import Conclusion
 from pipelines.prompts import Prompt
 from serving.client import Client
 
+Prompts = Mapping[str, Prompt]
+"""Name of a baseline's prompt -> the prompt."""
 
-@dataclass(frozen=True)
-class Baselines:
-    """A model that is asked once.
-
-    Attributes:
-        client: The model.
-        no_rag: Prompt without documents.
-        concatenated: Prompt with all of them.
-    """
-
-    client: Client
-    no_rag: Prompt
-    concatenated: Prompt
-
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        return (self.no_rag, self.concatenated)
+_VARIABLES: Final = {
+    "no_rag": {"question", "form"},
+    "concatenated": {"question", "documents", "form"},
+    "recall": {"question", "form"},
+    "consolidate": {"question", "context", "consolidated", "form"},
+    "finalise": {"question", "context", "consolidated", "form"},
+}
+"""Prompt -> what it is given; the last three are those of Astute RAG."""
 
 
-def baselines(client: Client, overrides: Path | None = None) -> Baselines:
-    """The baselines with their prompts.
+def baseline_prompts(overrides: Path | None = None) -> Prompts:
+    """The prompts of all baselines, each the user's own where it is among `overrides`.
 
     Raises:
         InputError: The user's own prompt cannot be used.
     """
-    return Baselines(
-        client,
-        no_rag=prompts.load("madam_rag/no_rag", {"question", "form"}, overrides),
-        concatenated=prompts.load(
-            "madam_rag/concatenated", {"question", "documents", "form"}, overrides
-        ),
-    )
+    return {
+        name: prompts.load(f"madam_rag/{name}", variables, overrides)
+        for name, variables in _VARIABLES.items()
+    }
 
 
-async def no_rag(question: str, by: Baselines, settings: DebateSettings) -> Conclusion:
-    """Answer from what the model knows by itself (section 5.1, No RAG).
-
-    Raises:
-        RequestError: The question does not fit the model's context.
-        ServingError: No server can be had.
-    """
-    messages = by.no_rag.messages(question=question, form=settings.replies)
-    return await ask_conclusion(
-        by.client, messages, settings.replies, settings.conclusion_tokens, affinity=question
-    )
+async def no_rag(
+    question: str, client: Client, prompts: Prompts, settings: DebateSettings
+) -> Conclusion:
+    """Answer from what the model knows by itself (section 5.1, No RAG); raises as `ask`."""
+    messages = prompts["no_rag"].messages(question=question, form=settings.replies)
+    return await ask_conclusion(client, messages, settings, affinity=question)
 
 
 async def concatenated(
-    question: str, documents: Sequence[Document], by: Baselines, settings: DebateSettings
+    question: str,
+    documents: Sequence[Document],
+    client: Client,
+    prompts: Prompts,
+    settings: DebateSettings,
 ) -> Conclusion:
     """Answer from all documents in one prompt (section 5.1, Concatenated-prompt).
 
-    Raises:
-        RequestError: They do not fit the model's context together.
-        ServingError: No server can be had.
+    Raises as `ask`, where they do not fit the model's context together.
     """
-    messages = by.concatenated.messages(
+    messages = prompts["concatenated"].messages(
         question=question,
         documents=[document.as_read() for document in documents],
         form=settings.replies,
     )
-    return await ask_conclusion(
-        by.client, messages, settings.replies, settings.conclusion_tokens, affinity=question
-    )
+    return await ask_conclusion(client, messages, settings, affinity=question)

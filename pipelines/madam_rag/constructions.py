@@ -11,7 +11,7 @@ drawn depends on the seed and the question's own text, not on its place in the f
 import hashlib
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from pipelines.data.records import Document
@@ -31,13 +31,10 @@ COPY = "-exchanged"
 
 
 @dataclass(frozen=True)
-class Supported:
-    """A gold answer with the documents that support it.
+class GoldAnswer:
+    """A gold answer's names with the documents that support it.
 
-    Attributes:
-        names: Its names.
-        documents: In the question's order, no text twice, and none that supports another answer as
-            well.
+    They are in the question's order, no text twice, and none that supports another answer as well.
     """
 
     names: tuple[str, ...]
@@ -48,12 +45,8 @@ class Supported:
 class Case:
     """A question that is eligible for a construction.
 
-    Attributes:
-        question: As in the data set.
-        fixed: Documents that stand at every level.
-        varied: Documents of which a level shows the first so many; as many as the highest level.
-        gold: The answers that the fixed and varied documents support.
-        wrong: The answer that misinformation promotes, if there is one.
+    Its fixed documents stand at every level, of the varied ones the first so many. Gold are the
+    answers that either support; wrong is the one that misinformation promotes, if there is one.
     """
 
     question: Question
@@ -65,7 +58,8 @@ class Case:
     def at(self, levels: Sequence[int], seed: int) -> list[Question]:
         """The question at each level; its id is that of the question, "/" and the level."""
         order = [*self.fixed, *self.varied]
-        _draw(seed, self.question).shuffle(order)
+        drawn = random.Random(_digest(seed, self.question, "order"))  # noqa: S311  keeps no secret
+        drawn.shuffle(order)
         return [
             Question(
                 id=f"{self.question.id}/{level}",
@@ -89,13 +83,9 @@ def support_imbalance(
     misinformation and no noise, so no answer counts as wrong, and the two answers are the only gold
     ones: where the question has a third, no document of it is shown.
 
-    Args:
-        questions: Of RAMDocs.
-        most: How many questions; where more are eligible, the seed draws.
-        seed: Draws the questions and the order of their documents.
-
     Returns:
-        `SUPPORT_LEVELS` of each question, question by question, in the order given.
+        `SUPPORT_LEVELS` of each question of RAMDocs, in the order given. Where more than `most` are
+        eligible, the seed draws; it also draws the order of their documents.
     """
     return _at_levels(map(_imbalanced, questions), SUPPORT_LEVELS, most, seed)
 
@@ -118,23 +108,19 @@ def misinformation(
 
     A copy counts only where the document has its answer word for word and not the wrong one, and
     where no gold answer of the question is left in it. A question with fewer than three such
-    documents is not eligible. The wrong answer counts as wrong at every level, at 0 as well.
-
-    Args:
-        questions: Of RAMDocs. They also lend each other wrong answers, so the whole file is better
-            than a part of it.
-        most: How many questions; where more are eligible, the seed draws.
-        seed: Draws the questions, the order of their documents, and answers of other questions.
+    documents is not eligible. The wrong answer counts as wrong at every level, at 0 as well. Since
+    questions lend each other wrong answers, the whole file is better than a part of it.
 
     Returns:
-        `MISINFORMATION_LEVELS` of each question, question by question, in the order given.
+        `MISINFORMATION_LEVELS` of each question, drawn and ordered as in `support_imbalance`; the
+        seed also draws the answers of other questions.
     """
     lent = _answers_by_form(questions)
     cases = (_misinformed(question, lent, seed) for question in questions)
     return _at_levels(cases, MISINFORMATION_LEVELS, most, seed)
 
 
-def supported(question: Question) -> list[Supported]:
+def supported(question: Question) -> list[GoldAnswer]:
     """The gold answers of a question that have a supporting document, in its order."""
     given: dict[str, list[GivenDocument]] = defaultdict(list)
     for each in question.documents:
@@ -150,7 +136,7 @@ def supported(question: Question) -> list[Supported]:
         own = [d for name in dict.fromkeys(map(canonical, names)) for d in given.get(name, [])]
         alone = _once(d for d in own if len(answers_of[_text(d)]) == 1)
         if alone:
-            found.append(Supported(names, alone))
+            found.append(GoldAnswer(names, alone))
     return found
 
 
@@ -179,19 +165,18 @@ def _misinformed(question: Question, lent: Mapping[str, Set[str]], seed: int) ->
     return None
 
 
-def _wrong_answers(question: Question, lent: Mapping[str, Set[str]], seed: int) -> Iterator[str]:
+def _wrong_answers(question: Question, lent: Mapping[str, Set[str]], seed: int) -> list[str]:
     """Wrong answers in the order in which they are tried."""
     own = [wrong for wrong in question.wrong if not _overlaps_gold(question, wrong)]
     if own:
-        yield own[0]
-        return
+        return own[:1]
     texts = [each.document.text for each in question.documents if each.kind == "correct"]
-    others = (
+    others = [
         answer
         for answer in lent.get(form(question.question), ())
         if not _overlaps_gold(question, answer) and not any(says(text, answer) for text in texts)
-    )
-    yield from sorted(others, key=lambda answer: _digest(seed, question, answer))
+    ]
+    return sorted(others, key=lambda answer: _digest(seed, question, answer))
 
 
 def _promoting(
@@ -244,13 +229,9 @@ def _at_levels(
     cases: Iterable[Case | None], levels: Sequence[int], most: int, seed: int
 ) -> list[Question]:
     eligible = [case for case in cases if case is not None]
-    ranks = {n: _digest(seed, case.question, "drawn") for n, case in enumerate(eligible)}
-    drawn = sorted(sorted(ranks, key=ranks.__getitem__)[:most])
+    ranks = [_digest(seed, case.question, "drawn") for case in eligible]
+    drawn = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:most])
     return [made for n in drawn for made in eligible[n].at(levels, seed)]
-
-
-def _draw(seed: int, question: Question) -> random.Random:
-    return random.Random(_digest(seed, question, "order"))  # noqa: S311  keeps no secret
 
 
 def _digest(seed: int, question: Question, what: str) -> str:

@@ -2,10 +2,10 @@
 
 import hashlib
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal
 
 from pipelines.data import ambigdocs, faitheval, ramdocs
 from pipelines.data.ambigdocs import AmbiguousQuestion
@@ -15,12 +15,10 @@ from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
 from pipelines.errors import InputError
-from pipelines.madam_rag.question import GivenDocument, Question
+from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.metrics.short_answers import canonical, distinct
 
 DatasetName = Literal["ramdocs", "ambigdocs", "faitheval"]
-
-DATASETS: tuple[DatasetName, ...] = get_args(DatasetName)
 
 RAMDOCS: DatasetName = "ramdocs"
 AMBIGDOCS: DatasetName = "ambigdocs"
@@ -32,14 +30,9 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "ramdocs.jsonl"
 
 @dataclass(frozen=True)
 class Dataset:
-    """Questions to be answered.
+    """Questions of a file or of one half of it, in its order, with distinct ids.
 
-    Attributes:
-        name: One of `DATASETS`.
-        file: Name of the file.
-        digest: SHA-256 of its bytes.
-        part: Which half of the questions.
-        questions: In the file's order, with distinct ids.
+    The digest is the SHA-256 of the file's bytes.
     """
 
     name: DatasetName
@@ -50,19 +43,16 @@ class Dataset:
 
 
 def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
-    """The questions of a released file.
+    """The questions of a released file, or those of one half, by their text.
 
-    Args:
-        name: One of `DATASETS`.
-        path: The file.
-        part: Which half, by the questions' text. The training half of RAMDocs may have trained the
-            tagger that comes with the program.
+    The training half of RAMDocs may have trained the tagger that comes with the program.
 
     Raises:
-        InputError: The file cannot be read or is of another format, or there is no question in this
-            half.
+        InputError: The file cannot be read, is of another format, or has no question in this half.
     """
-    questions = _with_distinct_ids(_READERS[name](path))
+    release, as_question = _RELEASES[name]
+    released = enumerate(release(path), start=1)
+    questions = _with_distinct_ids([as_question(row, number) for number, row in released])
     chosen = in_part(questions, part, lambda question: question.question)
     if not chosen:
         raise InputError(f"{path} has no question in the {part} half; choose another --half")
@@ -73,12 +63,8 @@ def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
 def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question, ...]:
     """Some of the questions, drawn without replacement, in their order.
 
-    The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say.
-
-    Args:
-        questions: Of a data set.
-        n: How many, at least 0; all of them where there are no more.
-        seed: Chooses; the same seed chooses the same of the same questions.
+    The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say. The
+    same seed chooses the same of the same questions; all are taken where there are no more than n.
     """
     count = min(n, len(questions))
     rng = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
@@ -91,24 +77,16 @@ def from_ramdocs(question: RamQuestion, number: int) -> Question:
     Gold answers that are one after normalisation count once. Wrong answers are distinct, none is
     empty, and none is a gold answer too: six of the first 250 questions have such a one, and nobody
     can give all gold answers without giving it. Documents keep their kind and their answer even
-    then.
-
-    Args:
-        question: As released.
-        number: Its row in the file, from 1; its id, for the release has none.
+    then. The id is the row's number in the file, from 1, for the release has none.
     """
     right = {canonical(answer) for answer in question.gold_answers}
     wrong = distinct(question.wrong_answers)
     return Question(
         id=str(number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(
-                document=Document(id=f"d{n}", text=document.text),
-                kind=document.type,
-                answer=None if document.answer == UNKNOWN else document.answer,
-            )
-            for n, document in enumerate(question.documents, start=1)
+        documents=_documents(
+            (each.text, None, each.type, None if each.answer == UNKNOWN else each.answer)
+            for each in question.documents
         ),
         gold=_gold(question.gold_answers),
         wrong=tuple(answer for answer in wrong if canonical(answer) not in right),
@@ -116,43 +94,39 @@ def from_ramdocs(question: RamQuestion, number: int) -> Question:
 
 
 def from_ambigdocs(question: AmbiguousQuestion, number: int) -> Question:
-    """A question of AmbigDocs: every document gives a right answer, and none is wrong.
-
-    Args:
-        question: As released.
-        number: Its place in the file, from 1; its id where it has no `qid`.
-    """
+    """A question of AmbigDocs: every document gives a right answer, and none is wrong."""
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(
-                document=Document(id=f"d{n}", text=document.text, title=document.title),
-                kind="correct",
-                answer=document.answer,
-            )
-            for n, document in enumerate(question.documents, start=1)
+        documents=_documents(
+            (each.text, each.title, "correct", each.answer) for each in question.documents
         ),
         gold=_gold([document.answer for document in question.documents]),
     )
 
 
 def from_faitheval(question: FaithQuestion, number: int) -> Question:
-    """A question of FaithEval: one right answer with several names, and all others are wrong.
-
-    Args:
-        question: As released.
-        number: Its place in the file, from 1; its id where it has no `qid`.
-    """
+    """A question of FaithEval: one right answer with several names, and all others are wrong."""
     return Question(
         id=str(question.qid if question.qid is not None else number),
         question=question.question,
-        documents=tuple(
-            GivenDocument(document=Document(id=f"d{n}", text=text))
-            for n, text in enumerate(faitheval.documents(question.context), start=1)
+        documents=_documents(
+            (text, None, None, None) for text in faitheval.documents(question.context)
         ),
         gold=(question.answers,),
         one_answer=True,
+    )
+
+
+def _documents(
+    given: Iterable[tuple[str, str | None, Kind | None, str | None]],
+) -> tuple[GivenDocument, ...]:
+    """Documents "d1", "d2" and so on, each of a text, a title, a kind and an answer."""
+    return tuple(
+        GivenDocument(
+            document=Document(id=f"d{n}", text=text, title=title), kind=kind, answer=answer
+        )
+        for n, (text, title, kind, answer) in enumerate(given, start=1)
     )
 
 
@@ -168,12 +142,9 @@ def _with_distinct_ids(questions: Sequence[Question]) -> Sequence[Question]:
     return [q.model_copy(update={"id": str(n)}) for n, q in enumerate(questions, start=1)]
 
 
-_READERS: Mapping[DatasetName, Callable[[Path], list[Question]]] = {
-    RAMDOCS: lambda path: [from_ramdocs(q, n) for n, q in enumerate(ramdocs.read(path), start=1)],
-    AMBIGDOCS: lambda path: [
-        from_ambigdocs(q, n) for n, q in enumerate(ambigdocs.read(path), start=1)
-    ],
-    FAITHEVAL: lambda path: [
-        from_faitheval(q, n) for n, q in enumerate(faitheval.read(path), start=1)
-    ],
+_RELEASES: Mapping[DatasetName, tuple[Callable[[Path], Sequence[Any]], Callable[..., Question]]] = {
+    RAMDOCS: (ramdocs.read, from_ramdocs),
+    AMBIGDOCS: (ambigdocs.read, from_ambigdocs),
+    FAITHEVAL: (faitheval.read, from_faitheval),
 }
+"""How a release is read, and what makes a question of one of its rows and the row's number."""

@@ -11,13 +11,7 @@ from pipelines.evidence.labeller import Labeller
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.replies import ask_agent, ask_conclusion
 from pipelines.madam_rag.settings import Agreement, DebateSettings
-from pipelines.madam_rag.transcript import (
-    AgentReply,
-    Conclusion,
-    Debate,
-    Reliability,
-    Round,
-)
+from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.metrics.answer_recall import normalised
 from pipelines.metrics.short_answers import canonical, is_unknown
 from pipelines.prompts import Prompt
@@ -26,14 +20,10 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Panel:
-    """Who debates.
+    """Who debates: one model with an agent's prompt and an aggregator's.
 
-    Attributes:
-        client: The model that all agents and the aggregator are.
-        agent: An agent's prompt.
-        aggregator: The aggregator's.
-        labeller: Tells which documents support or contradict an agent's answer, for the
-            aggregator to see; None leaves that out, as the paper does.
+    A labeller tells which documents support or contradict an agent's answer, for the aggregator to
+    see; None leaves that out, as the paper does.
     """
 
     client: Client
@@ -41,21 +31,10 @@ class Panel:
     aggregator: Prompt
     labeller: Labeller | None = None
 
-    @property
-    def prompts(self) -> tuple[Prompt, ...]:
-        """All that may be asked."""
-        return (self.agent, self.aggregator)
-
 
 @dataclass(frozen=True)
 class Statement:
-    """What an agent is told of the round before.
-
-    Attributes:
-        speaker: "AGGREGATOR", or "AGENT 2".
-        answer: What it answers.
-        explanation: Why.
-    """
+    """What an agent is told that the "AGGREGATOR" or "AGENT 2" said in the round before."""
 
     speaker: str
     answer: str
@@ -83,7 +62,7 @@ def panel(
 async def debate(
     question: str,
     documents: Sequence[Document],
-    by: Panel,
+    panel: Panel,
     settings: DebateSettings = DebateSettings(),  # noqa: B008  (frozen)
 ) -> Debate:
     """Let one agent per document answer, hear of the others and answer again (section 4).
@@ -92,11 +71,7 @@ async def debate(
     the first round; the aggregator makes (y(t), e(t)) = A(R(t)) of the replies. The debate ends
     when all agents keep their answers, or with round T. One document and one round are legal.
 
-    Args:
-        question: What is asked.
-        documents: At least one, with distinct ids.
-        by: Who debates.
-        settings: How.
+    Documents have distinct ids.
 
     Raises:
         RequestError: A document does not fit the model's context.
@@ -109,7 +84,7 @@ async def debate(
         before = rounds[-1] if rounds else None
         replies = await asyncio.gather(
             *(
-                _agent(question, document, heard(before, number, settings), by, settings)
+                _agent(question, document, heard(before, number, settings), panel, settings)
                 for number, document in enumerate(documents)
             )
         )
@@ -118,9 +93,9 @@ async def debate(
             rounds.append(Round(agents=tuple(replies)))
             continue
         tallies: tuple[Reliability | None, ...] = ()
-        if by.labeller is not None:
-            tallies = await reliability(question, replies, documents, by.labeller)
-        aggregate = await _aggregate(question, replies, tallies, by, settings)
+        if panel.labeller is not None:
+            tallies = await reliability(question, replies, documents, panel.labeller)
+        aggregate = await _aggregate(question, replies, tallies, panel, settings)
         rounds.append(Round(agents=tuple(replies), aggregate=aggregate, reliability=tallies))
     return Debate(rounds=tuple(rounds), agreed=agreed)
 
@@ -130,12 +105,7 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[S
 
     By default the aggregator's answers and explanation (section 4); with `history` "agents", or
     where the aggregator could not be read, the replies of all other agents (appendix C). Replies
-    that could not be read are not told.
-
-    Args:
-        before: The round before.
-        agent: Which agent, from 0.
-        settings: Say which of the two.
+    that could not be read are not told. Agents are numbered from 0.
     """
     if before is None:
         return ()
@@ -153,13 +123,7 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[S
 def all_kept(
     before: Sequence[AgentReply], after: Sequence[AgentReply], agreement: Agreement
 ) -> bool:
-    """Whether every agent kept its answer: the end of the debate (section 4).
-
-    Args:
-        before: Replies of a round, in the order of the documents.
-        after: Those of the next one.
-        agreement: When two answers are the same.
-    """
+    """Whether every agent kept its answer from a round to the next: the end (section 4)."""
     return all(
         kept(one.answer, other.answer, agreement) for one, other in zip(before, after, strict=True)
     )
@@ -185,22 +149,21 @@ async def _agent(
     question: str,
     document: Document,
     told: Sequence[Statement],
-    by: Panel,
+    panel: Panel,
     settings: DebateSettings,
 ) -> AgentReply:
-    messages = by.agent.messages(
-        question=question, document=document.as_read(), heard=told, form=settings.replies
+    text = document.as_read()
+    messages = panel.agent.messages(
+        question=question, document=text, heard=told, form=settings.replies
     )
-    return await ask_agent(
-        by.client, messages, settings.replies, settings.agent_tokens, affinity=document.as_read()
-    )
+    return await ask_agent(panel.client, messages, settings, affinity=text)
 
 
 async def _aggregate(
     question: str,
     replies: Sequence[AgentReply],
     tallies: Sequence[Reliability | None],
-    by: Panel,
+    panel: Panel,
     settings: DebateSettings,
 ) -> Conclusion:
     responses = [
@@ -214,7 +177,7 @@ async def _aggregate(
             zip(replies, tallies or [None] * len(replies), strict=True), start=1
         )
     ]
-    messages = by.aggregator.messages(question=question, responses=responses, form=settings.replies)
-    return await ask_conclusion(
-        by.client, messages, settings.replies, settings.conclusion_tokens, affinity=question
+    messages = panel.aggregator.messages(
+        question=question, responses=responses, form=settings.replies
     )
+    return await ask_conclusion(panel.client, messages, settings, affinity=question)

@@ -5,30 +5,14 @@ from itertools import pairwise
 from math import inf
 from typing import Literal, NamedTuple, get_args
 
-from pipelines.madam_rag import paper
+from pipelines.madam_rag import figures, paper
 from pipelines.madam_rag.debate import kept
-from pipelines.madam_rag.figures import (
-    COUNTS,
-    EXACT,
-    LEFT_OUT,
-    MEANS,
-    METHOD,
-    MODEL,
-    RULES,
-    TITLE,
-    WORTH,
-    Answers,
-)
+from pipelines.madam_rag.figures import Answers
 from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Kind, Question
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import Part, debates_of, mark, scored, shown_methods
-from pipelines.madam_rag.transcript import (
-    AgentReply,
-    Debate,
-    Reliability,
-    joint_answers,
-)
+from pipelines.madam_rag.transcript import AgentReply, Debate, Reliability, joint_answers
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -46,6 +30,9 @@ Value = tuple[float, Hashable]
 
 Told = tuple[Hashable, Kind, Reliability]
 """The question, what a document is to it, and what the others say of that document's answer."""
+
+Seat = tuple[QuestionResult, Debate, int]
+"""A question, its debate, and which agent, from 0."""
 
 _AGGREGATOR = {
     MADAM: "with",
@@ -67,33 +54,35 @@ def rounds(made: Sequence[Part]) -> Table:
         held = debates_of(own.part.results, own.method)
         return sum(len(each.rounds) < own.rounds for _, each in held)
 
+    def most_rounds(part: Part, method: str) -> int:
+        return max((len(each.rounds) for _, each in debates_of(part.results, method)), default=0)
+
     return Table.of(
         [
             Answers(part, method, scored(part.results, method, most), most)
             for part in made
             for method in shown_methods(part.results)
-            for lengths in [[len(each.rounds) for _, each in debates_of(part.results, method)]]
-            for most in range(1, max(lengths, default=0) + 1)
+            for most in range(1, most_rounds(part, method) + 1)
         ],
         name="madam_rounds",
         title="Rounds and the aggregator",
         caption="A row is what debates of at most so many rounds come to: of longer ones, what had "
         "been concluded by then.",
         columns=[
-            *(TITLE, MODEL),
+            *(figures.TITLE, figures.MODEL),
             Column("aggregator", "Aggregator", lambda own: _AGGREGATOR.get(own.method, own.method)),
             HERE,
             Column("rounds", "Rounds"),
             Column("ended", "Ended before", ended),
-            *(*COUNTS, EXACT, *WORTH),
+            *(*figures.COUNTS, figures.EXACT, *figures.WORTH),
         ],
         quoted=paper.SECTION_6_1,
         notes=(
             "Without an aggregator the joint answer is whatever agents answer between them "
             "(section 6.1). Ended before: debates that had fewer rounds, and stay as they ended.",
-            RULES,
-            LEFT_OUT,
-            MEANS,
+            figures.RULES,
+            figures.LEFT_OUT,
+            figures.MEANS,
             "The paper's rows are what the text on Figure 3 says; F1 without aggregator after "
             "three rounds is the one after one and the gain of 3.62 points. The text also has a "
             "gain of 21.10 points of exact match from one round to three without aggregator on "
@@ -132,14 +121,13 @@ def agents(made: Sequence[Part]) -> Table:
             own
             for part in made
             for method in shown_methods(part.results)
-            for kind in (*KINDS, None)
-            for own in _of_kind(part, method, kind)
+            for own in _agents(part, method)
         ],
         name="madam_agents",
         title="What agents answer",
         caption="Agents of all debates, by the kind of the document that they read.",
         columns=[
-            *(TITLE, MODEL, METHOD),
+            *(figures.TITLE, figures.MODEL, figures.METHOD),
             Column("kind", "Document", lambda own: own.kind or "not known"),
             Column("round", "Round"),
             Column("agents", "Agents", lambda own: len(own.said)),
@@ -186,7 +174,7 @@ def debates(made: Sequence[Part]) -> Table:
         name="madam_debates",
         title="How debates went",
         columns=[
-            *(TITLE, MODEL, METHOD),
+            *(figures.TITLE, figures.MODEL, figures.METHOD),
             Column("debates", "Debates", lambda own: len(own.rounds)),
             Measure("rounds", "Rounds", lambda own: mean(own.rounds, bounds=(1, inf))),
             Measure("agreed", "Ended by agreement", lambda own: share(own.agreed)),
@@ -223,6 +211,16 @@ class Documents(NamedTuple):
 def reliability(made: Sequence[Part]) -> Table:
     """How documents bear each other out, by kind: right answers should have more support."""
     kinds: tuple[Kind, ...] = ("correct", "misinfo")
+
+    def others(what: Literal["support", "refute"], title: str) -> Column[Documents]:
+        return Measure(
+            what,
+            title,
+            lambda row: _share(
+                [(getattr(told, what) / told.others, at) for at, _, told in row.own]
+            ),
+        )
+
     return Table.of(
         [
             Documents(part, kind, own, told)
@@ -236,23 +234,11 @@ def reliability(made: Sequence[Part]) -> Table:
         caption="What an aggregator would be told of agents that answer what the data say that "
         "their document says.",
         columns=[
-            TITLE,
+            figures.TITLE,
             Column("kind", "Document"),
             Column("documents", "Documents", lambda row: len(row.own)),
-            Measure(
-                "support",
-                "Others that support it",
-                lambda row: _share(
-                    [(told.support / told.others, each) for each, _, told in row.own]
-                ),
-            ),
-            Measure(
-                "refute",
-                "Others that contradict it",
-                lambda row: _share(
-                    [(told.refute / told.others, each) for each, _, told in row.own]
-                ),
-            ),
+            others("support", "Others that support it"),
+            others("refute", "Others that contradict it"),
             Measure(
                 "auc",
                 "AUC, correct against misinfo",
@@ -283,12 +269,7 @@ def said(reply: AgentReply, asked: Question) -> Said:
 
 
 def changed(debate: Debate, agent: int) -> bool | None:
-    """Whether an agent changed its answer; None with fewer than two readable replies.
-
-    Args:
-        debate: The debate.
-        agent: Which agent, from 0.
-    """
+    """Whether an agent (from 0) changed its answer; None with fewer than two readable replies."""
     replies = (each.agents[agent].answer for each in debate.rounds)
     answers = [answer for answer in replies if answer is not None]
     if len(answers) < 2:
@@ -306,15 +287,6 @@ def invented(debate: Debate) -> list[bool]:
     ]
 
 
-def net_support(told: Reliability) -> float:
-    """Share of the other documents that support an answer, less the share that contradict it.
-
-    Returns:
-        A value in [-1, 1].
-    """
-    return (told.support - told.refute) / told.others
-
-
 def told_of(part: Part) -> list[Told]:
     """The documents of a part with an answer, a known kind and others beside them."""
     return [
@@ -325,50 +297,50 @@ def told_of(part: Part) -> list[Told]:
     ]
 
 
-def _of_kind(part: Part, method: str, kind: Kind | None) -> Iterator[Agents]:
-    """The first and the last round of agents with documents of a kind; nothing without any."""
-    chosen = [
-        (each, debate, agent)
-        for each, debate in debates_of(part.results, method)
-        if each.asked.gold
-        for agent, given in enumerate(each.asked.documents)
-        if given.kind == kind
-    ]
-    for name, place in (("first", 0), ("last", -1)) if chosen else ():
-        sayings = [
-            (said(debate.rounds[place].agents[agent], each.asked), each.id)
-            for each, debate, agent in chosen
+def _seats(held: Sequence[tuple[QuestionResult, Debate]]) -> list[Seat]:
+    return [(*one, agent) for one in held for agent in range(len(one[1].rounds[0].agents))]
+
+
+def _agents(part: Part, method: str) -> Iterator[Agents]:
+    """The first and the last round of agents by the kind of their document; nothing without any."""
+    seats = _seats(debates_of(part.results, method))
+    for kind in (*KINDS, None):
+        own = [
+            (each, debate, agent)
+            for each, debate, agent in seats
+            if each.asked.gold and each.asked.documents[agent].kind == kind
         ]
-        yield Agents(part, method, kind, name, sayings, _changes(chosen) if place else ())
+        for name, place in (("first", 0), ("last", -1)) if own else ():
+            sayings = [
+                (said(debate.rounds[place].agents[agent], each.asked), each.id)
+                for each, debate, agent in own
+            ]
+            yield Agents(part, method, kind, name, sayings, _changes(own) if place else ())
 
 
 def _course(part: Part, method: str, held: Sequence[tuple[QuestionResult, Debate]]) -> Course:
     rounds = [each for _, debate in held for each in debate.rounds]
-    seats = [(*one, agent) for one in held for agent in range(len(one[1].rounds[0].agents))]
     return Course(
         *(part, method),
         rounds=[len(debate.rounds) for _, debate in held],
         agreed=[debate.agreed for _, debate in held],
-        changes=_changes(seats),
-        invented=[(float(new), each.id) for each, debate in held for new in invented(debate)],
+        changes=_changes(_seats(held)),
+        invented=[(new, each.id) for each, debate in held for new in invented(debate)],
         read=[reply.answer is not None for each in rounds for reply in each.agents],
         concluded=[each.aggregate.problem is None for each in rounds if each.aggregate is not None],
     )
 
 
-def _changes(seats: Sequence[tuple[QuestionResult, Debate, int]]) -> list[Value]:
+def _changes(seats: Sequence[Seat]) -> list[Value]:
     """1 where an agent has changed its answer, else 0; without those that nobody can tell of."""
     found = [(changed(debate, agent), each.id) for each, debate, agent in seats]
-    return [(float(change), name) for change, name in found if change is not None]
-
-
-def _mean(own: Sequence[Told], what: Literal["support", "refute"]) -> Estimate | None:
-    return _share([(getattr(told, what) / told.others, question) for question, _, told in own])
+    return [(change, name) for change, name in found if change is not None]
 
 
 def _auc(every: Sequence[Told]) -> Estimate | None:
+    """The AUC of net support: supporting documents less contradicting ones, of all others."""
     return roc_auc(
-        [net_support(told) for _, _, told in every],
+        [(told.support - told.refute) / told.others for _, _, told in every],
         [kind == "correct" for _, kind, _ in every],
         [question for question, _, _ in every],
     )

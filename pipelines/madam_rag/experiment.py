@@ -1,5 +1,6 @@
 """The methods over a data set, in a run folder that may hold several data sets and experiments."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -10,17 +11,25 @@ from pipelines.data import ramdocs
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.labeller import PairError
+from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.madam_rag import methods
+from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
-from pipelines.madam_rag.methods import ExperimentName, Methods
+from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.methods import (
+    COMPARED,
+    WITH_RELIABILITY,
+    ExperimentName,
+    Methods,
+    most_calls,
+    outcome,
+)
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
@@ -28,6 +37,7 @@ from pipelines.madam_rag.settings import UNTOLD, DebateOptions
 from pipelines.madam_rag.statistics import Statistic, statistics
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
 from pipelines.option import Only, Option
+from serving.errors import RequestError
 
 HELP = """Let agents debate, one for each document, and compare with methods that do not.
 
@@ -47,8 +57,7 @@ Examples:
 
 PANEL: Final = "Experiment"
 
-CONSTRUCTED_SEED: Final = 0
-"""Chooses and orders the documents of section 6.2 and 6.3's questions."""
+_CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinformation}
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
@@ -102,7 +111,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     dataset, experiment = options.dataset, options.experiment
     if options.data is None and dataset != RAMDOCS:
         raise InputError(f"--dataset {dataset} needs its file; name it with --data")
-    if experiment in ("support", "misinformation") and dataset != RAMDOCS:
+    if experiment in _CONSTRUCTIONS and dataset != RAMDOCS:
         raise InputError(
             f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
             f"leave --dataset {dataset} out"
@@ -110,13 +119,10 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     settings = options.settings()
     path = options.data or SAMPLES
     data = read(dataset, path, part=options.half)
-    questions = constructed(
-        data.questions
-        if options.sample is None
-        else sampled(data.questions, options.sample, options.seed),
-        experiment,
-        options.limit,
-    )
+    chosen = data.questions
+    if options.sample is not None:
+        chosen = sampled(chosen, options.sample, options.seed)
+    questions = constructed(chosen, experiment, options.limit)
     if not questions:
         raise InputError(
             f"{path} has no question that --experiment {experiment} can be made of; see "
@@ -124,32 +130,34 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         )
     where = source_of(options, "generator")
     tagger = tagger_named(options.tagger, where) if options.reliability else None
-    names = methods.names_of(experiment, reliability=options.reliability)
+    names = COMPARED[experiment] + ((WITH_RELIABILITY,) if options.reliability else ())
 
     def work(models: Models) -> Sequence[Work[Question, QuestionResult]]:
         labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        prepared = methods.prepare(names, models.asked, settings, models.prompts, labeller=labeller)
+        members = panel(models.asked, models.prompts, labeller=labeller)
+        baselines = baseline_prompts(models.prompts)
+        methods = Methods(names, members, baselines, settings)
+        prompts = (*baselines.values(), members.agent, members.aggregator)
         config: dict[str, Any] = {
             "data": {"name": data.file, "sha256": data.digest},
             "half": data.part,
-            "sample": None
-            if options.sample is None
-            else {"n": options.sample, "seed": options.seed},
+            "sample": options.sample and {"n": options.sample, "seed": options.seed},
             "experiment": experiment,
             "methods": list(names),
             "debate": settings.model_dump(),
             "model": model_of(models.asked),
-            "prompts": {prompt.name: prompt.digest for prompt in prepared.prompts},
+            "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
         }
         if tagger is not None:
             config["tagger"] = tagger_of(tagger)
         released = dataset == RAMDOCS and options.data is not None
+        varied = () if experiment == "methods" else (experiment,)
         return [
             Work(
-                f"{EXPERIMENT.name}.{run_name(dataset, experiment)}",
+                ".".join((EXPERIMENT.name, dataset, *varied)),
                 config,
-                lambda question: answered(question, prepared, stop=options.on_error == "stop"),
+                lambda question: answered(question, methods, stop=options.on_error == "stop"),
                 facts={"statistics": statistics(ramdocs.read(path))} if released else {},
             )
         ]
@@ -162,73 +170,62 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
     )
 
 
-def run_name(dataset: DatasetName, experiment: ExperimentName) -> str:
-    """What a run is called: the data set, and the experiment where it is not that of Table 1."""
-    return dataset if experiment == "methods" else f"{dataset}.{experiment}"
-
-
 def constructed(
     questions: Sequence[Question], experiment: ExperimentName, limit: int | None = None
 ) -> list[Question]:
     """The questions of an experiment: as they are, or one for each level of section 6.2 or 6.3.
 
-    Args:
-        questions: The data set.
-        experiment: What is compared.
-        limit: Most questions, before they are multiplied by their levels; None takes all, or the
-            200 of section 6, which are never more.
+    The limit is on questions before they are multiplied by their levels; without one all are
+    taken, or the 200 of section 6, which are never more.
     """
+    if experiment not in _CONSTRUCTIONS:
+        return list(questions[:limit])
     most = MOST if limit is None else min(limit, MOST)
-    match experiment:
-        case "support":
-            return support_imbalance(questions, most=most, seed=CONSTRUCTED_SEED)
-        case "misinformation":
-            return misinformation(questions, most=most, seed=CONSTRUCTED_SEED)
-        case _:
-            return list(questions[:limit])
+    return _CONSTRUCTIONS[experiment](questions, most=most)
 
 
-async def answered(question: Question, by: Methods, *, stop: bool) -> QuestionResult:
+async def answered(question: Question, methods: Methods, *, stop: bool) -> QuestionResult:
     """What every method makes of a question, all agents and methods asked at the same time.
 
-    Args:
-        question: What is asked.
-        by: The methods.
-        stop: Whether a method that cannot be asked (its documents do not fit the context) is an
-            error. Else its outcome is unreadable, with the reason, and the question "incomplete".
-
-    Raises:
-        RequestError, PairError: A method cannot be asked (`stop`), or none can.
-        ServingError: No server can be had.
+    A method that cannot be asked (all documents in one prompt may be too long where each alone is
+    not, an answer may be too long for the tagger) has an unreadable outcome with the reason, and
+    the question is "incomplete". With `stop`, or where none can be asked, its error is raised.
     """
-    found = await methods.outcomes(question, by)
-    refusals = [each for each in found.values() if not isinstance(each, Outcome)]
+
+    async def attempt(name: str) -> Outcome | RequestError | PairError:
+        try:
+            return await outcome(name, question, methods)
+        except (RequestError, PairError) as error:
+            return error
+
+    found = await asyncio.gather(*map(attempt, methods.names))
+    refusals = [each for each in found if not isinstance(each, Outcome)]
     if refusals and (stop or len(refusals) == len(found)):
         raise refusals[0]
+    outcomes = [
+        each
+        if isinstance(each, Outcome)
+        else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
+        for each in found
+    ]
     return QuestionResult(
         id=question.id,
         asked=question,
         status="incomplete" if refusals else "answered",
-        outcomes={
-            name: each
-            if isinstance(each, Outcome)
-            else Outcome(concluded=Conclusion(problem=str(each)), calls=0)
-            for name, each in found.items()
-        },
-        borne_out=await _borne_out(question, by),
+        outcomes=dict(zip(methods.names, outcomes, strict=True)),
+        borne_out=await _borne_out(question, methods.panel.labeller),
     )
 
 
-async def _borne_out(question: Question, by: Methods) -> tuple[Reliability | None, ...]:
-    if by.panel.labeller is None:
+async def _borne_out(
+    question: Question, labeller: Labeller | None
+) -> tuple[Reliability | None, ...]:
+    if labeller is None:
         return ()
+    replies = [AgentReply(answer=each.answer) for each in question.documents]
+    documents = [each.document for each in question.documents]
     try:
-        return await reliability(
-            question.question,
-            [AgentReply(answer=each.answer) for each in question.documents],
-            [each.document for each in question.documents],
-            by.panel.labeller,
-        )
+        return await reliability(question.question, replies, documents, labeller)
     except PairError:  # an answer of the data is too long for the tagger
         return ()
 
@@ -238,7 +235,7 @@ def _summary(
 ) -> str:
     documents = sum(len(each.documents) for each in questions)
     of_half = "" if data.part == "all" else f", {data.part} half"
-    most = sum(methods.most_calls(name, questions, rounds) for name in names)
+    most = sum(most_calls(name, questions, rounds) for name in names)
     return (
         f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
         f"{', '.join(names)}: at most {most:,} calls to the model"

@@ -38,6 +38,7 @@ class Answers(NamedTuple):
 DATA: Final = Column[Any]("data", "Data", lambda own: own.part.data)
 TITLE: Final = Column[Any]("data", "Data", lambda own: own.part.title)
 MODEL: Final = Column[Any]("model", "Model", lambda own: own.part.model)
+EXPERIMENT: Final = Column[Any]("experiment", "Experiment", lambda own: own.part.experiment)
 METHOD: Final = Column[Any]("method", "Method")
 """Of whatever belongs to a part, and to a method."""
 

@@ -1,24 +1,21 @@
 """What a question of the page shows when it is opened: answers, debates, documents."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 
-from pipelines.madam_rag.astute_rag import Consolidation
+from pipelines.madam_rag.astute_rag import ConsolidatedDocument, Consolidation, Group
 from pipelines.madam_rag.debate import kept
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.scores import mark
 from pipelines.madam_rag.transcript import (
-    AgentReply,
     Debate,
-    Reliability,
     Round,
     joint_answers,
 )
 from pipelines.metrics.strict_match import found, same_answer, strict_match
 from pipelines.report import blocks
 from pipelines.report.blocks import (
-    Block,
     Card,
     Cards,
     Choice,
@@ -28,43 +25,38 @@ from pipelines.report.blocks import (
     Source,
     Sources,
     Voice,
-    noted,
-    unread,
 )
+from pipelines.report.glance import count
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Heading,
     Inline,
     Items,
-    Line,
     Note,
     Strong,
     Text,
-    Tone,
     Trouble,
-    cut,
+    line,
+    noted,
+    unread,
 )
+from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
 
-Verdict = Literal["right", "not", "unreadable", "failed", "unjudged", "none"]
-"""What became of a question under a method; "unjudged" where no right answer is known, "none" where
-the method was not asked."""
+_ANSWERS: Final[Mapping[str, Mark]] = {
+    "right": RIGHT,
+    "wrong": WRONG,
+    "both": Mark("both", "±", "right and wrong"),
+    "neither": Mark("plain", "○", "neither"),
+    "unknown": Mark("outline", "–", "no answer"),
+    "unreadable": UNREADABLE,
+    "unjudged": Mark("plain", "", "not judged"),
+}
+NOT_RIGHT = Mark("contradict", "✗", "not right")
+VERDICTS: Final = (RIGHT, NOT_RIGHT, UNREADABLE, UNJUDGED)
+"""What became of a question under a method; not judged where no right answer is known."""
 
-_ANSWERS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "wrong": ("contradict", "✗", "wrong"),
-    "both": ("both", "±", "right and wrong"),
-    "neither": ("plain", "○", "neither"),
-    "unknown": ("outline", "–", "no answer"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "", "not judged"),
-}
-VERDICTS: Final[Mapping[str, tuple[Tone, str, str]]] = {
-    "right": ("support", "✓", "right"),
-    "not": ("contradict", "✗", "not right"),
-    "unreadable": ("invalid", "?", "unreadable"),
-    "unjudged": ("plain", "·", "not judged"),
-}
 _KINDS: Final[Mapping[str, Chip]] = {
     "correct": Chip("correct", "support", "✓"),
     "misinfo": Chip("misinformation", "contradict", "✗"),
@@ -77,21 +69,22 @@ _ORIGINS: Final = {
 }
 
 
-def verdict(result: QuestionResult, method: str) -> Verdict:
-    """What became of a question under a method (exact match, section 5.1)."""
-    if result.status == "failed":
-        return "failed"
+def verdict(result: QuestionResult, method: str) -> Mark | None:
+    """What became of a question under a method (exact match, section 5.1).
+
+    None where the question failed or the method was not asked.
+    """
     outcome = result.outcomes.get(method)
-    if outcome is None:
-        return "none"
+    if result.status == "failed" or outcome is None:
+        return None
     if outcome.concluded.problem is not None:
-        return "unreadable"
+        return UNREADABLE
     asked = result.asked
     if not asked.gold:
-        return "unjudged"
+        return UNJUDGED
     answers = outcome.concluded.answers
     right = strict_match(answers, asked.gold, asked.wrong, one_answer=asked.one_answer)
-    return "right" if right else "not"
+    return RIGHT if right else NOT_RIGHT
 
 
 def changed(before: Round | None, now: Round) -> list[bool]:
@@ -130,8 +123,9 @@ def content(result: QuestionResult) -> list[Block]:
         made.append(_known(asked))
     if result.outcomes:
         cards = (
-            _card(name, verdict(result, name), each, asked)
+            _card(name, worth, each, asked)
             for name, each in result.outcomes.items()
+            if (worth := verdict(result, name))
         )
         made += [Heading("Answers"), Cards(tuple(cards))]
     debates = tuple(
@@ -150,14 +144,26 @@ def content(result: QuestionResult) -> list[Block]:
 
 def chip(answer: str | None, asked: Question) -> Chip:
     """An answer in the colour of what it is by the data."""
-    tone, sign, said = _ANSWERS[mark(answer, asked)]
-    return Chip("unreadable" if answer is None else answer or "unknown", tone, sign, said)
+    said = "unreadable" if answer is None else answer or "unknown"
+    return _ANSWERS[mark(answer, asked)].on(said)
 
 
-def _answers(answers: Sequence[str], asked: Question) -> list[Block]:
+def _answers(
+    answers: Sequence[str], asked: Question, given: Sequence[str] | None = None
+) -> list[Block]:
+    """Answers as chips; those that are not among the `given` ones are marked."""
     if not answers:
-        return [Line((Aside("no answer"),))]
-    return [Items(tuple((chip(each, asked),) for each in answers))]
+        return [line(Aside("no answer"))]
+    own = (Chip("of its own", "outline"),)
+    items = (
+        (chip(each, asked), *(() if given is None or _among(each, given) else own))
+        for each in answers
+    )
+    return [Items(tuple(items))]
+
+
+def _among(answer: str, others: Sequence[str]) -> bool:
+    return any(same_answer(answer, one) for one in others)
 
 
 def _known(asked: Question) -> Facts:
@@ -171,25 +177,20 @@ def _known(asked: Question) -> Facts:
     ]
     if asked.one_answer:
         wrong.append((Aside("every other one"),))
-    return Facts(
-        (
-            Fact("Right answers", tuple(right) or ((Aside("not known"),),)),
-            Fact("Wrong answers", tuple(wrong) or ((Aside("none is known"),),)),
-        )
-    )
+    rights = Fact("Right answers", tuple(right) or ((Aside("not known"),),))
+    return Facts((rights, Fact("Wrong answers", tuple(wrong) or ((Aside("none is known"),),))))
 
 
-def _card(name: str, worth: Verdict, outcome: Outcome, asked: Question) -> Card:
+def _card(name: str, worth: Mark, outcome: Outcome, asked: Question) -> Card:
     concluded = outcome.concluded
-    tone, sign, word = VERDICTS[worth]
-    replies = f"{outcome.calls:,} {'reply' if outcome.calls == 1 else 'replies'}"
-    made: list[Block] = [Line((Chip(word, tone, sign), Aside(replies)))]
+    replies = Aside(count(outcome.calls, "reply", "replies"))
+    made: list[Block] = [line(worth.chip, replies)]
     if concluded.problem is None:
         named = frozenset[int]().union(*found(concluded.answers, asked.gold, asked.wrong).gold)
         missing = [names[0] for number, names in enumerate(asked.gold) if number not in named]
         made += _answers(concluded.answers, asked)
         if missing:
-            made.append(Line((Aside(f"Not named: {'; '.join(missing)}"),)))
+            made.append(line(Aside(f"Not named: {'; '.join(missing)}")))
     made += unread(concluded.problem, concluded.raw)
     return Card(name, (*made, *noted(concluded.explanation)))
 
@@ -202,6 +203,7 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
         (number for number, each in enumerate(debate.rounds) if each.aggregate is not None),
         default=len(debate.rounds) - 1,
     )
+    closing = "What it makes of the round" if aggregator else "What the agents answer between them"
     return blocks.Debate(
         name=name,
         corner="Agent and its document",
@@ -210,33 +212,20 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
                 name=f"Agent {number + 1}",
                 head=_head(f"Agent {number + 1}", given, asked),
                 title=given.document.title or f"document {given.document.id}",
-                text=cut(given.document.text),
+                text=given.document.text,
                 cells=tuple(
-                    _reply(
-                        each.agents[number],
-                        each.reliability[number] if each.reliability else None,
-                        asked,
-                        change=own[number],
-                    )
+                    _reply(each, number, asked, change=own[number])
                     for each, own in zip(debate.rounds, changes, strict=True)
                 ),
             )
             for number, given in enumerate(asked.documents)
         ),
         closing=(
-            Line((Strong("Aggregator" if aggregator else "Joint answer"),)),
-            Line(
-                (
-                    Aside(
-                        "What it makes of the round"
-                        if aggregator
-                        else "What the agents answer between them"
-                    ),
-                )
-            ),
+            line(Strong("Aggregator" if aggregator else "Joint answer")),
+            line(Aside(closing)),
         ),
         conclusions=tuple(
-            (Line((Aside("Not asked: the debate closes with the round before."),)),)
+            (line(Aside("Not asked: the debate closes with the round before.")),)
             if aggregator and each.aggregate is None
             else _concluded(each, asked, final=number == last)
             for number, each in enumerate(debate.rounds)
@@ -246,24 +235,25 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
 
 
 def _head(name: str, given: GivenDocument, asked: Question) -> tuple[Block, ...]:
-    first = Line((Strong(name), *([_KINDS[given.kind]] if given.kind else [])))
+    first = line(Strong(name), *([_KINDS[given.kind]] if given.kind else []))
     if given.answer:
-        return first, Line(("Its document says", chip(given.answer, asked)))
-    return (first, Line(("Its document gives no answer",))) if given.kind == "noise" else (first,)
+        return first, line("Its document says", chip(given.answer, asked))
+    return (first, line("Its document gives no answer")) if given.kind == "noise" else (first,)
 
 
-def _reply(
-    reply: AgentReply, tally: Reliability | None, asked: Question, *, change: bool
-) -> tuple[Block, ...]:
+def _reply(now: Round, agent: int, asked: Question, *, change: bool) -> tuple[Block, ...]:
+    """What an agent says in a round, and how the others' documents stand to it."""
+    reply = now.agents[agent]
     said: list[Block] = [
-        Line((chip(reply.answer, asked), *([Chip("changed", "outline", "↻")] if change else []))),
+        line(chip(reply.answer, asked), *([Chip("changed", "outline", "↻")] if change else [])),
         *unread(reply.problem, reply.raw),
     ]
+    tally = now.reliability[agent] if now.reliability else None
     if tally is not None:
         supports = "supports" if tally.support == 1 else "support"
         refutes = "refutes" if tally.refute == 1 else "refute"
         of = f"{tally.support} of {tally.others} others {supports}, {tally.refute} {refutes}"
-        said.append(Line((Aside(of),)))
+        said.append(line(Aside(of)))
     return (*said, *noted(reply.explanation))
 
 
@@ -271,70 +261,53 @@ def _concluded(now: Round, asked: Question, *, final: bool) -> tuple[Block, ...]
     """The last row of a round: what was concluded, what of the agents' answers was left out."""
     concluded = now.concluded
     given = joint_answers(now.agents)
-    made: list[Block] = [Line((Chip("final answer", "strong"),))] if final else []
+    made: list[Block] = [line(Chip("final answer", "strong"))] if final else []
     if concluded.problem is not None:
-        made += [Line((chip(None, asked),)), *unread(concluded.problem, concluded.raw)]
-    elif not concluded.answers:
-        made += _answers((), asked)
+        made += [line(chip(None, asked)), *unread(concluded.problem, concluded.raw)]
     else:
-        own = Chip("of its own", "outline")
-        made.append(
-            Items(
-                tuple(
-                    (
-                        chip(each, asked),
-                        *([] if any(same_answer(each, one) for one in given) else [own]),
-                    )
-                    for each in concluded.answers
-                )
-            )
-        )
-    left = [each for each in given if not any(same_answer(each, one) for one in concluded.answers)]
+        made += _answers(concluded.answers, asked, given)
+    left = [each for each in given if not _among(each, concluded.answers)]
     if left and now.aggregate is not None and concluded.problem is None:
-        made += [Line((Aside("Left out:"),)), *_answers(left, asked)]
+        made += [line(Aside("Left out:")), *_answers(left, asked)]
     return (*made, *noted(concluded.explanation))
 
 
 def _source(number: int, given: GivenDocument) -> Source:
     document = given.document
     kind: Inline = _KINDS[given.kind] if given.kind else Aside("kind not known")
-    return Source(number, document.title or document.id, cut(document.text), (kind,))
+    return Source(number, document.title or document.id, document.text, (kind,))
 
 
 def _consolidation(passed: Consolidation, asked: Question) -> Fold:
     recalled = len(passed.internal)
 
-    def names(numbers: Sequence[int]) -> list[Inline]:
+    def of(each: ConsolidatedDocument | Group) -> list[Inline]:
         said = [
             f"recalled passage {number}" if number <= recalled else f"document {number - recalled}"
-            for number in numbers
+            for number in each.documents
         ]
         return [Aside(f"from {', '.join(said)}")] if said else []
 
     made: list[Block] = [Heading("Recalled passages")]
-    made += [Text(cut(each), "Recalled passage") for each in passed.internal]
+    made += [Text(each, "Recalled passage") for each in passed.internal]
     if not passed.internal:
-        made.append(Line((Aside("None: the model said that it did not know."),)))
+        made.append(line(Aside("None: the model said that it did not know.")))
     for number, context in enumerate(passed.contexts, 1):
         where = f", pass {number}" if len(passed.contexts) > 1 else ""
         made.append(Heading(f"Consolidated documents{where}"))
         for each in context:
             origin = Chip(_ORIGINS.get(each.source, each.source))
-            made += [Line((origin, *names(each.documents))), Text(cut(each.text), "Document")]
+            made += [line(origin, *of(each)), Text(each.text, "Document")]
     if passed.groups:
-        made += [
-            Heading("Groups that agree"),
-            Items(
-                tuple(
-                    (
-                        chip(group.answer, asked),
-                        Aside(f"confidence {group.confidence:.2f}"),
-                        *names(group.documents),
-                    )
-                    for group in passed.groups
-                )
-            ),
-        ]
+        items = (
+            (
+                chip(each.answer, asked),
+                Aside(f"confidence {each.confidence:.2f}"),
+                *of(each),
+            )
+            for each in passed.groups
+        )
+        made += [Heading("Groups that agree"), Items(tuple(items))]
     if passed.problems:
         made += [Heading("Steps that could not be read"), *map(Note, passed.problems)]
     return Fold("How Astute RAG came to its answer", tuple(made))

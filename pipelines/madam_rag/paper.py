@@ -1,11 +1,6 @@
 """Figures of the paper, as shares from 0 to 1, which stand beside ours (MADAM-RAG)."""
 
-from pipelines.madam_rag.methods import (
-    ASTUTE,
-    CONCATENATED,
-    MADAM,
-    NO_RAG,
-)
+from pipelines.madam_rag.methods import ASTUTE, CONCATENATED, MADAM, NO_RAG
 from pipelines.report.table import quote
 
 LLAMA = "Llama3.3-70B-Inst"

@@ -11,10 +11,7 @@ from pipelines.text.declarative import declarative
 
 
 async def reliability(
-    question: str,
-    replies: Sequence[AgentReply],
-    documents: Sequence[Document],
-    labeller: Labeller,
+    question: str, replies: Sequence[AgentReply], documents: Sequence[Document], labeller: Labeller
 ) -> tuple[Reliability | None, ...]:
     """Count for each agent which other documents support its answer and which contradict it.
 
@@ -22,11 +19,7 @@ async def reliability(
     judged by. An answer that no other document knows of has neither, whether it is right for
     another entity of the name or not: the aggregator weighs it, nothing is left out.
 
-    Args:
-        question: What is asked.
-        replies: One per document.
-        documents: In the same order, with distinct ids.
-        labeller: The tagger, or any other.
+    Agents have one document each, in their order; documents have distinct ids.
 
     Returns:
         One per agent; None of an agent that gives no answer.
@@ -40,21 +33,17 @@ async def reliability(
         else declarative(question, reply.answer)
         for reply in replies
     ]
+    others = [[*documents[:agent], *documents[agent + 1 :]] for agent in range(len(documents))]
     wanted = dict.fromkeys(
         (claim, document)
-        for agent, claim in enumerate(claims)
+        for claim, given in zip(claims, others, strict=True)
         if claim is not None
-        for number, document in enumerate(documents)
-        if number != agent
+        for document in given
     )
     judged, _ = await label_pairs(labeller, list(wanted))
 
-    def tally(agent: int, claim: str) -> Reliability:
-        relations = [
-            judged[claim, document.id].relation
-            for number, document in enumerate(documents)
-            if number != agent
-        ]
+    def tally(claim: str, given: Sequence[Document]) -> Reliability:
+        relations = [judged[claim, document.id].relation for document in given]
         return Reliability(
             support=relations.count(Relation.SUPPORTS),
             refute=relations.count(Relation.CONTRADICTS),
@@ -62,5 +51,6 @@ async def reliability(
         )
 
     return tuple(
-        None if claim is None else tally(agent, claim) for agent, claim in enumerate(claims)
+        None if claim is None else tally(claim, given)
+        for claim, given in zip(claims, others, strict=True)
     )

@@ -3,17 +3,19 @@
 import ast
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, Field
 
-from pipelines.madam_rag.settings import Replies
+from pipelines.madam_rag.settings import DebateSettings, Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
 from serving.calls import Sampling
 from serving.client import Client
+from serving.replies import Structured
 
 Messages = Sequence[Mapping[str, str]]
+Schema = TypeVar("Schema", bound=BaseModel)
 
 ANSWERS: Final = 8
 """Most answers that a conclusion may hold."""
@@ -47,10 +49,16 @@ class ConclusionJson(BaseModel):
     explanation: Explanation
 
 
-async def ask_agent(
-    client: Client, messages: Messages, form: Replies, tokens: int, *, affinity: str
-) -> AgentReply:
-    """One agent's reply; one that cannot be read is a value with its raw text.
+async def ask(
+    client: Client,
+    messages: Messages,
+    schema: type[Schema],
+    form: Replies,
+    tokens: int,
+    *,
+    affinity: str,
+) -> str | Structured[Schema]:
+    """One reply of at most so many tokens: free text, or JSON by the schema.
 
     Raises:
         RequestError: The prompt does not fit the model's context, or is refused.
@@ -58,25 +66,31 @@ async def ask_agent(
     """
     sampling = Sampling(max_tokens=tokens)
     if form == "text":
-        return read_agent((await client.chat(messages, sampling, affinity=affinity)).text)
-    reply = await client.structured(messages, AgentJson, sampling, affinity=affinity)
+        return (await client.chat(messages, sampling, affinity=affinity)).text
+    return await client.structured(messages, schema, sampling, affinity=affinity)
+
+
+async def ask_agent(
+    client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
+) -> AgentReply:
+    """One agent's reply; one that cannot be read is a value with its raw text; raises as `ask`."""
+    form, tokens = settings.replies, settings.agent_tokens
+    reply = await ask(client, messages, AgentJson, form, tokens, affinity=affinity)
+    if isinstance(reply, str):
+        return read_agent(reply)
     if reply.value is None:
         return AgentReply(answer=None, problem=reply.problem, raw=reply.raw)
     return AgentReply(answer=reply.value.answer.strip(), explanation=reply.value.explanation)
 
 
 async def ask_conclusion(
-    client: Client, messages: Messages, form: Replies, tokens: int, *, affinity: str
+    client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
 ) -> Conclusion:
-    """Answers with an explanation; a reply that cannot be read is a value with its raw text.
-
-    Raises:
-        RequestError, ServingError: As `ask_agent`.
-    """
-    sampling = Sampling(max_tokens=tokens)
-    if form == "text":
-        return read_conclusion((await client.chat(messages, sampling, affinity=affinity)).text)
-    reply = await client.structured(messages, ConclusionJson, sampling, affinity=affinity)
+    """Answers with an explanation, likewise."""
+    form, tokens = settings.replies, settings.conclusion_tokens
+    reply = await ask(client, messages, ConclusionJson, form, tokens, affinity=affinity)
+    if isinstance(reply, str):
+        return read_conclusion(reply)
     if reply.value is None:
         return Conclusion(problem=reply.problem, raw=reply.raw)
     return Conclusion(answers=known(reply.value.answers), explanation=reply.value.explanation)

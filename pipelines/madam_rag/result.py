@@ -2,24 +2,18 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.madam_rag.astute_rag import Consolidation
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.transcript import Conclusion, Debate, Reliability
 
 
-class Outcome(BaseModel):
-    """What a method makes of a question.
+class Outcome(BaseModel, frozen=True):
+    """What a method concluded, how MADAM-RAG or Astute RAG got there, and replies that it took.
 
-    Attributes:
-        concluded: Its answers, or why they could not be read.
-        calls: Replies of a model that it took; those from the cache count, too.
-        debate: Of MADAM-RAG, everything that was said.
-        consolidation: Of Astute RAG, what it passed through.
+    Replies from the cache are counted as calls, too.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     concluded: Conclusion
     calls: int
@@ -27,22 +21,18 @@ class Outcome(BaseModel):
     consolidation: Consolidation | None = None
 
 
-class QuestionResult(BaseModel):
+class QuestionResult(BaseModel, frozen=True):
     """One question.
 
     Attributes:
         id: Name of the question within its data set, and of the level where that is varied.
-        asked: The question with its documents and gold answers.
         status: "answered"; "incomplete" where some method could not be asked, "failed" where none
             could. The last two are tried again when the run is resumed.
         outcomes: Method -> what it makes of the question; see `methods.METHODS`.
         borne_out: For each document, how the others relate to the answer that it gives by the data:
             what an aggregator would be told of agents that read without a mistake. None of a
             document without an answer; empty where reliability was not asked for.
-        error: One line for "failed".
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     asked: Question

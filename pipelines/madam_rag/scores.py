@@ -7,17 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.madam_rag.methods import (
-    METHODS,
-    WITH_RELIABILITY,
-    WITHOUT_AGGREGATOR,
-)
+from pipelines.madam_rag.methods import METHODS, WITH_RELIABILITY, WITHOUT_AGGREGATOR
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.result import QuestionResult
-from pipelines.madam_rag.transcript import Conclusion, Debate
+from pipelines.madam_rag.transcript import Debate
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.proportion import share
 from pipelines.metrics.short_answers import is_unknown
 from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
 
@@ -44,12 +40,7 @@ VARIANTS = (WITHOUT_AGGREGATOR, WITH_RELIABILITY)
 class Part:
     """The results of a run, or those of one of its levels: every question is in it once.
 
-    Attributes:
-        data: The data set as tables call it.
-        experiment: What the run varies; None of a run of all methods.
-        level: Documents of the varied answer; None where they are not varied.
-        model: The model's name; None where nobody gave it.
-        results: In the order of the run.
+    A run of all methods varies no experiment. The level is that of the varied answer, if any.
     """
 
     data: str
@@ -60,21 +51,18 @@ class Part:
 
     @property
     def title(self) -> str:
-        """All of it in one cell: "RAMDocs", "RAMDocs, support 2"."""
+        """What it is, in one cell: "RAMDocs", "RAMDocs, support 2"."""
         level = "" if self.level is None else f" {self.level}"
         return self.data if self.experiment is None else f"{self.data}, {self.experiment}{level}"
 
 
 @dataclass(frozen=True)
 class Score:
-    """What the answers to one question are worth.
+    """What the answers to one question are worth; without answers precision is None, and F1 is 0.
 
     Attributes:
         exact: Whether they name all gold answers and no wrong one (section 5.1).
         substrings: The same by the naive rule: a name counts wherever its letters occur.
-        precision: Share of them that are right; None where there are none.
-        recall: Share of gold answers that they name.
-        f1: Harmonic mean of both, 0 where there are no answers.
     """
 
     exact: bool
@@ -92,7 +80,6 @@ class Scores:
         scores: Question -> score, of those that have gold answers and whose answers were read.
         unreadable: Questions with gold answers whose reply could not be read.
         without_gold: Answered questions without gold answers.
-        failed: Questions that failed as a whole.
     """
 
     scores: Mapping[str, Score]
@@ -108,21 +95,18 @@ class Scores:
     @property
     def exact_match(self) -> Estimate | None:
         """Share of questions with an exact match."""
-        return proportion(self._exact, len(self.scores))
+        return share([each.exact for each in self.scores.values()])
 
     @property
     def exact_match_of_all(self) -> Estimate | None:
         """The same with unreadable replies, which count as not right."""
-        return proportion(self._exact, len(self.scores) + self.unreadable)
+        read = [each.exact for each in self.scores.values()]
+        return share([*read, *[False] * self.unreadable])
 
     @property
     def exact_match_substrings(self) -> Estimate | None:
         """Share of questions with an exact match by the naive rule."""
-        return proportion(sum(each.substrings for each in self.scores.values()), len(self.scores))
-
-    @property
-    def _exact(self) -> int:
-        return sum(each.exact for each in self.scores.values())
+        return share([each.substrings for each in self.scores.values()])
 
     def mean(self, measure: Measure) -> Estimate | None:
         """Mean over questions that have a value."""
@@ -138,28 +122,17 @@ class Scores:
 
 
 def parts(results: Results, model_of: Mapping[str, str]) -> list[Part]:
-    """Runs in order, one that varies a level in one part for each, from the lowest.
-
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> name of its model.
-    """
+    """Runs in order, one that varies a level in one part for each, from the lowest."""
     made = []
     for name, own in results.items():
         data, _, experiment = name.rpartition(".")
         if experiment not in EXPERIMENTS:
             data, experiment = name, ""
+        title, model = TITLES.get(data, data), model_of.get(name)
         levels = {each.asked.level for each in own}
-        made += [
-            Part(
-                TITLES.get(data, data),
-                experiment or None,
-                level,
-                model_of.get(name),
-                tuple(each for each in own if each.asked.level == level),
-            )
-            for level in sorted(levels, key=lambda level: -1 if level is None else level)
-        ]
+        for level in sorted(levels, key=lambda level: -1 if level is None else level):
+            chosen = tuple(each for each in own if each.asked.level == level)
+            made.append(Part(title, experiment or None, level, model, chosen))
     return made
 
 
@@ -173,28 +146,6 @@ def score(answers: Sequence[str], asked: Question) -> Score:
         recall=recall(answers, gold, wrong),
         f1=answer_f1(answers, gold, wrong),
     )
-
-
-def concluded(result: QuestionResult, method: str, rounds: int | None = None) -> Conclusion | None:
-    """What a method concluded of a question, or had after so many rounds of debate (Figure 3).
-
-    A debate that ended before stays as it ended; what is no debate, or could not be held, has the
-    same conclusion whatever the rounds.
-
-    Args:
-        result: The question.
-        method: Its name.
-        rounds: At least 1; None for the end.
-
-    Returns:
-        The conclusion; None where the method was not asked.
-    """
-    outcome = result.outcomes.get(method)
-    if outcome is None:
-        return None
-    if rounds is None or outcome.debate is None:
-        return outcome.concluded
-    return outcome.debate.after(rounds)
 
 
 def mark(answer: str | None, asked: Question) -> Mark:
@@ -215,14 +166,11 @@ def mark(answer: str | None, asked: Question) -> Mark:
 
 
 def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None) -> Scores:
-    """The scores of a method over the questions of a run.
+    """The scores of a method over the questions of a run, at the end or after so many rounds.
 
-    A question that was answered, but not by this method, does not count.
-
-    Args:
-        own: The results.
-        method: Its name.
-        rounds: Take what its debates had concluded after so many; None takes its final answers.
+    A question that was answered, but not by this method, does not count. A debate that ended before
+    stays as it ended; what is no debate, or could not be held, concludes the same whatever the
+    rounds (Figure 3).
     """
     scores: dict[str, Score] = {}
     unreadable = without_gold = failed = 0
@@ -230,9 +178,11 @@ def scored(own: Sequence[QuestionResult], method: str, rounds: int | None = None
         if each.status == "failed":
             failed += 1
             continue
-        made = concluded(each, method, rounds)
-        if made is None:
+        if (outcome := each.outcomes.get(method)) is None:
             continue
+        made = outcome.concluded
+        if rounds is not None and outcome.debate is not None:
+            made = outcome.debate.after(rounds)
         if not each.asked.gold:
             without_gold += 1
         elif made.problem is not None:

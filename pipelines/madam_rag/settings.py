@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.errors import InputError
 from pipelines.option import Option
@@ -18,7 +18,7 @@ Closing = Literal["last", "previous"]
 Replies = Literal["json", "text"]
 
 
-class DebateSettings(BaseModel):
+class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     """How a debate is held.
 
     The defaults are those of the paper's section 4. Its released code (`RELEASED`) differs in four
@@ -26,22 +26,14 @@ class DebateSettings(BaseModel):
 
     Attributes:
         rounds: T, the most rounds, at least 1.
-        history: What an agent is told of the round before: the aggregator's answers and explanation
-            (section 4), or the other agents' replies (the prompt in appendix C, the released code).
-        agreement: When an agent has kept its answer: when both are the `same` after normalisation
-            (section 4), or one is `contained` in the other (the released code; everything contains
-            an empty answer there, here an unreadable one never agrees). `never` holds all rounds.
-        closing: Whose aggregate is final when all agents have kept their answers: that of the
-            `last` round, A(R^(t_end)) in section 4, or that of the `previous` one, which saves a
-            call (the released code).
-        replies: Whether models are held to a JSON schema, or write free text that is parsed.
-        agent_tokens: Most tokens of an agent's reply.
-        conclusion_tokens: Most tokens of the aggregator's, and of a baseline's answer.
+        history: `aggregate` is section 4's, `agents` the prompt's in appendix C.
+        agreement: `same` is section 4's. Everything contains an empty answer in the released code;
+            here an unreadable one never agrees.
+        closing: `last` is A(R^(t_end)) in section 4; `previous` saves a call.
+        agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
         aggregator: Whether there is one. Without, the joint answer is what the agents answer
             between them (section 6.1), and `history` must be "agents".
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     rounds: Annotated[int, Field(ge=1), Option("T, the most rounds.", panel=PANEL)] = 3
     history: Annotated[
@@ -99,16 +91,8 @@ RELEASED = DebateSettings(
 """The debate as the paper's released code holds it."""
 
 
-class DebateOptions(BaseModel):
-    """What a user may choose about a debate.
-
-    Attributes:
-        debate: How it is held.
-        as_released: Whether it is `RELEASED` but for the number of rounds.
-        reliability: Whether the aggregator is told how far other documents bear answers out.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class DebateOptions(BaseModel, frozen=True, extra="forbid"):
+    """What a user may choose about a debate."""
 
     debate: DebateSettings = DebateSettings()
     as_released: Annotated[

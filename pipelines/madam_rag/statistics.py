@@ -27,13 +27,9 @@ from pipelines.metrics.mean import mean
 
 @dataclass(frozen=True)
 class Statistic:
-    """One average.
+    """One average over questions, beside the paper's figure in appendix A.
 
-    Attributes:
-        name: What is averaged.
-        paper: The figure in appendix A.
-        estimate: The mean over questions with its t interval; None where no question counts.
-        by_answers: Number of gold answers -> the mean over the questions that have so many.
+    It is given by number of gold answers as well; None where no question counts.
     """
 
     name: str
@@ -44,27 +40,28 @@ class Statistic:
     @property
     def agrees(self) -> bool | None:
         """Whether the paper's figure lies in the interval; None where there is no interval."""
-        if self.estimate is None or self.estimate.low is None or self.estimate.high is None:
+        found = self.estimate
+        if found is None or found.low is None or found.high is None:
             return None
-        return self.estimate.low <= self.paper <= self.estimate.high
+        return found.low <= self.paper <= found.high
 
 
 def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
     """The averages of appendix A, in its order.
 
-    Args:
-        questions: As released: with repeated wrong answers, which `Question` no longer has.
+    Questions are taken as released, with repeated wrong answers, which `Question` no longer has.
     """
     counts = sorted({len(question.gold_answers) for question in questions})
-    made = []
-    for name, paper, number in AVERAGES:
-        by_answers = {
-            count: estimate
-            for count in counts
-            if (estimate := _over([q for q in questions if len(q.gold_answers) == count], number))
-        }
-        made.append(Statistic(name, paper, _over(questions, number), by_answers))
-    return tuple(made)
+    groups = {n: [q for q in questions if len(q.gold_answers) == n] for n in counts}
+    return tuple(
+        Statistic(
+            name,
+            paper,
+            _over(questions, number),
+            {n: found for n, own in groups.items() if (found := _over(own, number))},
+        )
+        for name, paper, number in AVERAGES
+    )
 
 
 def _over(
@@ -89,11 +86,7 @@ AVERAGES: tuple[tuple[str, float, Callable[[RamQuestion], float | None]], ...] =
     ("noise documents", 1.08, lambda q: _of_type(q, "noise")),
     ("gold answers", 2.20, lambda q: len(q.gold_answers)),
     ("wrong answers", 0.86, lambda q: len(q.wrong_answers)),
-    (
-        "documents per gold answer",
-        1.77,
-        lambda q: _of_type(q, "correct") / len(q.gold_answers),
-    ),
+    ("documents per gold answer", 1.77, lambda q: _of_type(q, "correct") / len(q.gold_answers)),
     ("documents per wrong answer", 0.73, _per_wrong_answer),
 )
 """Name, figure of appendix A, and the number of one question; None where it does not count."""

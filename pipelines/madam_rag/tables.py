@@ -5,24 +5,9 @@ from itertools import groupby
 from math import inf
 from typing import NamedTuple
 
-from pipelines.madam_rag import paper
+from pipelines.madam_rag import figures, paper
 from pipelines.madam_rag.debate_tables import agents, debates, reliability, rounds
-from pipelines.madam_rag.figures import (
-    COUNTS,
-    DATA,
-    DIFFERENCES,
-    EXACT,
-    LEFT_OUT,
-    MEANS,
-    METHOD,
-    MODEL,
-    PAIRED,
-    RULES,
-    TITLE,
-    WORTH,
-    Answers,
-    less,
-)
+from pipelines.madam_rag.figures import Answers, less
 from pipelines.madam_rag.methods import MADAM
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import (
@@ -53,23 +38,21 @@ def all_tables(
 ) -> list[Table]:
     """Every table of a run folder, those without rows as well.
 
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> name of its model.
-        statistics: The averages of appendix A, where the data set was at hand.
-        counted: Name of the file that they are of.
-        failed_shown: Most failures that are listed.
+    Results and models are by name of a run; the averages of appendix A are those of the file
+    `counted`, where it was at hand. Of failures at most `failed_shown` are listed.
     """
     made = parts(results, model_of)
+    whole = [each for each in made if each.level is None]
+    at_levels = [each for each in made if each.level is not None]
     return [
-        methods([each for each in made if each.experiment is None]),
-        comparisons([each for each in made if each.level is None]),
-        rounds([each for each in made if each.level is None]),
-        levels([each for each in made if each.level is not None]),
-        drops([each for each in made if each.level is not None]),
+        methods([each for each in whole if each.experiment is None]),
+        comparisons(whole),
+        rounds(whole),
+        levels(at_levels),
+        drops(at_levels),
         agents(made),
         debates(made),
-        reliability([each for each in made if each.level is None]),
+        reliability(whole),
         averages(statistics, counted),
         failures(made, failed_shown),
     ]
@@ -93,8 +76,8 @@ def methods(made: Sequence[Part]) -> Table:
         caption="A row is a method on a data set; figures are shares of questions, or means over "
         "them.",
         columns=[
-            *(DATA, MODEL, METHOD, HERE),
-            *(*COUNTS, EXACT),
+            *(figures.DATA, figures.MODEL, figures.METHOD, HERE),
+            *(*figures.COUNTS, figures.EXACT),
             Measure(
                 "exact_match_of_all",
                 "Exact match, unreadable as not right",
@@ -105,19 +88,19 @@ def methods(made: Sequence[Part]) -> Table:
                 "Exact match by substrings",
                 lambda own: own.scores.exact_match_substrings,
             ),
-            *WORTH,
+            *figures.WORTH,
             Measure("calls", "Replies per question", _calls),
         ],
         quoted=paper.TABLE_1,
         notes=(
-            RULES,
+            figures.RULES,
             "By substrings a name counts wherever its letters occur: the naive rule, for "
             "comparison.",
-            LEFT_OUT,
+            figures.LEFT_OUT,
             "A method that is often unreadable answers fewer questions than others do. The column "
             "that takes unreadable ones as not right has the same questions for all; the paper's "
             "figures stand under it, as nothing says that it left any out.",
-            MEANS,
+            figures.MEANS,
             "Replies are those of the model that a method took, cached ones included.",
             "The paper's rows were measured with larger models on 1,000 questions of FaithEval, "
             "1,000 of AmbigDocs and 500 of RAMDocs; they stand here for orientation. The paper "
@@ -150,15 +133,15 @@ def comparisons(made: Sequence[Part]) -> Table:
         caption="Differences question by question, the first method less the second, over the "
         "questions on which both could be read.",
         columns=[
-            *map(of_place, (TITLE, MODEL)),
+            *map(of_place, (figures.TITLE, figures.MODEL)),
             Column("first", "Method"),
             Column("second", "less"),
-            *DIFFERENCES,
+            *figures.DIFFERENCES,
         ],
         notes=(
             *correction(pairs),
-            PAIRED,
-            RULES,
+            figures.PAIRED,
+            figures.RULES,
             "Questions without gold answers are left out.",
             "Runs that vary a level are in madam_levels and madam_drops.",
         ),
@@ -174,34 +157,39 @@ def levels(made: Sequence[Part]) -> Table:
         caption="A row is a method at a level: with so many documents for one of two right answers "
         "(support), or with misinformation.",
         columns=[
-            *(DATA, MODEL),
-            Column("experiment", "Experiment", lambda own: own.part.experiment),
+            *(figures.DATA, figures.MODEL, figures.EXPERIMENT),
             Column("level", "Documents", lambda own: own.part.level),
-            METHOD,
-            *(*COUNTS, EXACT, *WORTH),
+            figures.METHOD,
+            *(*figures.COUNTS, figures.EXACT, *figures.WORTH),
         ],
         notes=(
-            RULES,
-            LEFT_OUT,
-            MEANS,
+            figures.RULES,
+            figures.LEFT_OUT,
+            figures.MEANS,
             "What the text on Figure 4 says of the baselines is in madam_drops. Of MADAM-RAG it "
             "says that it has 'an average variance of 3.33 across rounds' with imbalance.",
         ),
     )
 
 
+class Drop(NamedTuple):
+    """A part at a low level, and how high the highest is."""
+
+    part: Part
+    highest: int | None
+
+
 def drops(made: Sequence[Part]) -> Table:
     """What every method loses up to the highest level, question by question."""
     pairs = []
     for _, found in groupby(made, key=lambda part: (part.data, part.experiment)):
-        own = list(found)
-        high = own[-1]
-        every = [each for part in own for each in part.results]
+        *lower, high = found
+        every = [each for part in (*lower, high) for each in part.results]
         # From one document as in the paper, and from none where there is such a level.
-        for low in (each for each in own[:-1] if each.level in {0, 1}):
+        for low in (each for each in lower if each.level in {0, 1}):
             for method in shown_methods(every):
                 first, second = (_by_question(part, method) for part in (high, low))
-                pairs.append(Pair((low, high), method, method, less(first, second)))
+                pairs.append(Pair(Drop(low, high.level), method, method, less(first, second)))
     return Table.of(
         pairs,
         name="madam_drops",
@@ -209,19 +197,17 @@ def drops(made: Sequence[Part]) -> Table:
         caption="The highest level less a lower one, over the questions on which a method could be "
         "read at both.",
         columns=[
-            Column("data", "Data", lambda pair: pair.at[0].data),
-            Column("model", "Model", lambda pair: pair.at[0].model),
-            Column("experiment", "Experiment", lambda pair: pair.at[0].experiment),
+            *map(of_place, (figures.DATA, figures.MODEL, figures.EXPERIMENT)),
             Column("method", "Method", lambda pair: pair.first),
             HERE,
-            Column("lowest", "From documents", lambda pair: pair.at[0].level),
-            Column("highest", "To documents", lambda pair: pair.at[1].level),
-            *DIFFERENCES,
+            Column("lowest", "From documents", lambda pair: pair.at.part.level),
+            Column("highest", "To documents", lambda pair: pair.at.highest),
+            *figures.DIFFERENCES,
         ],
         quoted=paper.DROPS,
         notes=(
-            PAIRED,
-            RULES,
+            figures.PAIRED,
+            figures.RULES,
             "The paper's text says 'by up to 8%' of the concatenated prompt with imbalance and "
             "'46%, each' of both baselines with misinformation; the rows take that as points.",
         ),
@@ -273,7 +259,7 @@ def failures(made: Sequence[Part], shown: int) -> Table:
         title="Failed and unreadable",
         caption="Nothing that is listed here has a score; a failed question is tried again when "
         "the run is resumed.",
-        places=[*(TITLE, MODEL), Column("question", "Question")],
+        places=[*(figures.TITLE, figures.MODEL), Column("question", "Question")],
         said=(WHAT, REASON, REPLY),
         most=shown,
     )

@@ -2,23 +2,17 @@
 
 from collections.abc import Sequence
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.metrics.short_answers import known
 
 
-class AgentReply(BaseModel):
-    """What one agent says in one round.
+class AgentReply(BaseModel, frozen=True):
+    """What one agent says in one round: "unknown" where its document gives no answer.
 
-    Attributes:
-        answer: Its answer, "unknown" where its document gives none; None where the reply could not
-            be read.
-        explanation: Why.
-        problem: Why the reply could not be read, in one line.
-        raw: The reply as it came, where it could not be read.
+    Where the reply could not be read, the answer is None, `problem` says why in one line, and `raw`
+    is the reply as it came.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     answer: str | None
     explanation: str = ""
@@ -26,17 +20,12 @@ class AgentReply(BaseModel):
     raw: str | None = None
 
 
-class Conclusion(BaseModel):
+class Conclusion(BaseModel, frozen=True):
     """Answers with an explanation: of an aggregator, or of a method that has none.
 
-    Attributes:
-        answers: Distinct after normalisation, without "unknown"; empty where there is no answer.
-        explanation: Why.
-        problem: Why the reply could not be read, in one line; there are no answers then.
-        raw: The reply as it came, where it could not be read.
+    Answers are distinct after normalisation, without "unknown". Where there is a problem, as in
+    `AgentReply`, there are none.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     answers: tuple[str, ...] = ()
     explanation: str = ""
@@ -44,33 +33,20 @@ class Conclusion(BaseModel):
     raw: str | None = None
 
 
-class Reliability(BaseModel):
-    """How the other documents relate to an agent's answer, by the tagger.
-
-    Attributes:
-        support: Documents that support it.
-        refute: Documents that contradict it.
-        others: Documents that were asked.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Reliability(BaseModel, frozen=True):
+    """How many of the other documents support an agent's answer and contradict it."""
 
     support: int
     refute: int
     others: int
 
 
-class Round(BaseModel):
-    """One round.
+class Round(BaseModel, frozen=True):
+    """One round: a reply for each document, and what the aggregator made of them.
 
-    Attributes:
-        agents: One reply per document.
-        aggregate: What the aggregator made of them; None without an aggregator, or where a debate
-            that closes with the round before needs none.
-        reliability: One per agent, where it was asked for; None of an agent without an answer.
+    There is no aggregate without an aggregator, or where a debate that closes with the round before
+    needs none. Reliability is one per agent, where it was asked for; None without an answer.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     agents: tuple[AgentReply, ...]
     aggregate: Conclusion | None = None
@@ -89,26 +65,16 @@ class Round(BaseModel):
         return Conclusion(answers=joint_answers(self.agents))
 
 
-class Debate(BaseModel):
-    """A whole debate.
-
-    Attributes:
-        rounds: In order, at least one.
-        agreed: Whether it ended because every agent kept its answer.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Debate(BaseModel, frozen=True):
+    """A debate of at least one round; `agreed` where it ended as every agent kept its answer."""
 
     rounds: tuple[Round, ...]
     agreed: bool
 
     def after(self, rounds: int) -> Conclusion:
-        """What the debate had concluded after so many rounds, or at its end if that came before.
+        """What the debate had concluded after so many rounds (1 or more), or at an earlier end.
 
         So one debate of three rounds gives the results of one and of two as well (section 6.1).
-
-        Args:
-            rounds: At least 1.
         """
         held = self.rounds[:rounds]
         aggregates = (each.aggregate for each in reversed(held) if each.aggregate is not None)

@@ -22,11 +22,8 @@ def named_answers(
 ) -> list[bool]:
     """Whether a text has a name of each answer in it, after normalisation.
 
-    Args:
-        answers: The aliases of each.
-        text: Where they are looked for.
-        substrings: Whether parts of words count, as in ALCE's code: "19" is then named by "1911".
-            By default names are whole words.
+    Answers are lists of aliases. Names are whole words; with `substrings` parts of words count, as
+    in ALCE's code: "1911" then names "19".
     """
     within = normalised(text) if substrings else f" {normalised(text)} "
     found = []
@@ -41,13 +38,8 @@ def answer_recall(
 ) -> float | None:
     """Share of short answers that a text names: ALCE's exact match recall (section 3.2).
 
-    Args:
-        answers: The aliases of each.
-        text: The answer.
-        most: So many are enough: ALCE's recall-5 of lists has 5. None asks for all.
-
-    Returns:
-        A value in [0, 1]; None without an answer to name.
+    So many as `most` are enough: ALCE's recall-5 of lists has 5. None asks for all. The share,
+    in [0, 1], is None without an answer to name.
     """
     if not answers:
         return None

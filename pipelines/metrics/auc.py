@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from math import fsum, isfinite, sqrt
 from statistics import NormalDist
 
@@ -35,14 +35,14 @@ def roc_auc(
         scores: Finite numbers, higher for what is taken to be positive.
         positive: Whether each example is.
         clusters: The cluster of each example; None makes each example its own.
-        confidence: Level of the interval, in (0, 1).
+        confidence: Level of the interval.
 
     Returns:
         A value in [0, 1], 0.5 for scores that tell nothing; None where all examples are positive,
         or none is.
 
     Raises:
-        ValueError: A score is not finite, the lengths differ, or the level is outside (0, 1).
+        ValueError: A score is not finite, or the lengths differ.
     """
     check_confidence(confidence)
     names: Sequence[Hashable] = range(len(scores)) if clusters is None else clusters
@@ -51,36 +51,31 @@ def roc_auc(
     for score in scores:
         if not isfinite(score):
             raise ValueError(f"{score} is no score: not finite")
-    above = sorted(score for score, label in zip(scores, positive, strict=True) if label)
-    below = sorted(score for score, label in zip(scores, positive, strict=True) if not label)
+    above = sum(map(bool, positive))
+    below = len(positive) - above
     if not above or not below:
         return None
 
     # Pairs in half units, so that the value is one exact division and a reversal its complement.
-    halves = [
-        _halves_below(below, score) if label else 2 * len(above) - _halves_below(above, score)
-        for score, label in zip(scores, positive, strict=True)
-    ]
-    pairs = sum(won for won, label in zip(halves, positive, strict=True) if label)
-    value = pairs / (2 * len(above) * len(below))
-    residuals: dict[bool, dict[Hashable, float]] = {
-        True: defaultdict(float),
-        False: defaultdict(float),
-    }
-    for won, label, name in zip(halves, positive, names, strict=True):
-        others = len(below) if label else len(above)
-        residuals[bool(label)][name] += won / (2 * others) - value
-    if value in (0, 1) or min(map(len, residuals.values())) == 1:
+    won = halves_won(scores, positive)
+    pairs = sum(halves for halves, label in zip(won, positive, strict=True) if label)
+    value = pairs / (2 * above * below)
+    of_positives: dict[Hashable, float] = defaultdict(float)
+    of_negatives: dict[Hashable, float] = defaultdict(float)
+    for halves, label, name in zip(won, positive, names, strict=True):
+        residuals, others = (of_positives, below) if label else (of_negatives, above)
+        residuals[name] += halves / (2 * others) - value
+    if value in (0, 1) or 1 in (len(of_positives), len(of_negatives)):
         return Estimate(value, None, None, len(scores), confidence)
 
-    mixed = residuals[True].keys() & residuals[False].keys()
+    mixed = of_positives.keys() & of_negatives.keys()
     variance = (
-        _spread(list(residuals[True].values())) / len(above) ** 2
-        + _spread(list(residuals[False].values())) / len(below) ** 2
+        _spread(of_positives.values()) / above**2
+        + _spread(of_negatives.values()) / below**2
         + 2
-        * fsum(residuals[True][name] * residuals[False][name] for name in mixed)
-        * _correction(len(residuals[True].keys() | residuals[False].keys()))
-        / (len(above) * len(below))
+        * fsum(of_positives[name] * of_negatives[name] for name in mixed)
+        * _correction(len(of_positives.keys() | of_negatives.keys()))
+        / (above * below)
     )
     # Not negative but for rounding: the correction of the mixed term is the smallest of the three.
     half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(max(0.0, variance))
@@ -88,12 +83,21 @@ def roc_auc(
     return Estimate(value, low, high, len(scores), confidence)
 
 
-def _halves_below(ordered: Sequence[float], score: float) -> int:
-    """Twice the scores below this one, and once those equal to it."""
-    return bisect_left(ordered, score) + bisect_right(ordered, score)
+def halves_won(scores: Sequence[float], positive: Sequence[bool]) -> list[int]:
+    """For each example twice the pairs with one of the other kind that are in order; ties once."""
+    above = sorted(score for score, label in zip(scores, positive, strict=True) if label)
+    below = sorted(score for score, label in zip(scores, positive, strict=True) if not label)
+
+    def halves_below(ordered: Sequence[float], score: float) -> int:
+        return bisect_left(ordered, score) + bisect_right(ordered, score)
+
+    return [
+        halves_below(below, score) if label else 2 * len(above) - halves_below(above, score)
+        for score, label in zip(scores, positive, strict=True)
+    ]
 
 
-def _spread(sums: Sequence[float]) -> float:
+def _spread(sums: Collection[float]) -> float:
     return fsum(one * one for one in sums) * _correction(len(sums))
 
 

@@ -11,8 +11,6 @@ def brier(
     probabilities: Sequence[Sequence[float]],
     gold: Sequence[int],
     clusters: Sequence[Hashable] | None = None,
-    *,
-    confidence: float = 0.95,
 ) -> Estimate | None:
     """Mean over examples of sum_k (p_k - y_k)^2, where y is 1 at the true label and 0 elsewhere.
 
@@ -24,7 +22,6 @@ def brier(
         probabilities: (n, k), each row over all labels.
         gold: Position of the true label in each row, in 0..k-1.
         clusters: The cluster of each example (its premise); None takes them as independent.
-        confidence: Level of the interval, in (0, 1).
 
     Returns:
         The score with a t interval; None without an example.
@@ -42,4 +39,4 @@ def brier(
             raise ValueError(f"{list(row)} is no distribution: each in [0, 1], summing to 1")
         loss = fsum((p - (position == true)) ** 2 for position, p in enumerate(row))
         losses.append(min(loss, 2.0))
-    return mean(losses, clusters, bounds=(0, 2), confidence=confidence)
+    return mean(losses, clusters, bounds=(0, 2))

@@ -16,12 +16,9 @@ Supports = Callable[[Sequence[int], str], bool]
 
 @dataclass(frozen=True)
 class CitedSentence:
-    """A sentence of an answer.
+    """A sentence of an answer without its citation marks, and the passages that it cites.
 
-    Attributes:
-        text: Without its citation marks.
-        citations: Positions of passages, from 0, in the order cited. A position that is no passage
-            is a citation out of range.
+    They are positions from 0, in the order cited; one that is no passage is out of range.
     """
 
     text: str
@@ -30,13 +27,9 @@ class CitedSentence:
 
 @dataclass(frozen=True)
 class CitationCounts:
-    """What citations of an answer are worth.
+    """Sentences, those that their citations entail, citations looked at, and those that are needed.
 
-    Attributes:
-        sentences: All of them.
-        supported: Those that their citations, read together, entail.
-        citations: Those that were looked at.
-        needed: Those of them that are precise.
+    A sentence is entailed by its citations read together; a citation is needed that is precise.
     """
 
     sentences: int
@@ -60,16 +53,6 @@ class CitationCounts:
         return self.needed / self.citations if self.citations else 0.0
 
 
-def supported(sentence: CitedSentence, supports: Supports) -> bool:
-    """Whether all that a sentence cites, read together, entails it (ALCE, section 3.3).
-
-    Args:
-        sentence: With citations, none of them out of range.
-        supports: Asked once.
-    """
-    return supports(sentence.citations, sentence.text)
-
-
 def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
     """How many citations of a supported sentence are precise (ALCE, section 3.3).
 
@@ -77,16 +60,13 @@ def precise_citations(sentence: CitedSentence, supports: Supports) -> int:
     it; all others are precise. Each is asked about with all the others present: of two that have
     the same part of what is needed, both are superfluous. A passage that is cited twice is taken
     out once.
-
-    Args:
-        sentence: One that is `supported`.
-        supports: Asked at most twice per citation.
     """
-    if len(sentence.citations) == 1:
+    text, cited = sentence.text, sentence.citations
+    if len(cited) == 1:
         return 1
     return sum(
-        supports((cited,), sentence.text) or not supports(_without(sentence, n), sentence.text)
-        for n, cited in enumerate(sentence.citations)
+        supports((each,), text) or not supports(cited[:n] + cited[n + 1 :], text)
+        for n, each in enumerate(cited)
     )
 
 
@@ -101,28 +81,24 @@ def citation_counts(
 
     A sentence that cites nothing, or a passage that there is not, is not supported, and its
     citations are in no count: so ALCE's code has it. (There, "[0]" is the last passage; here it is
-    out of range.) Of a sentence that is not supported no citation is precise.
+    out of range.) A sentence is supported where all that it cites, read together, entails it (ALCE,
+    section 3.3); of one that is not, no citation is precise.
 
     Args:
         sentences: Of one answer.
         passages: How many there are to cite.
         supports: The entailment model.
-        most: Of each sentence only the first citations are looked at, 3 in ALCE's code; None takes
-            all of them.
+        most: So many citations of a sentence are looked at, 3 in ALCE's code; None takes all.
     """
     cited = [
         CitedSentence(each.text, each.citations[:most])
         for each in sentences
         if each.citations and all(0 <= position < passages for position in each.citations)
     ]
-    right = [each for each in cited if supported(each, supports)]
+    right = [each for each in cited if supports(each.citations, each.text)]
     return CitationCounts(
         sentences=len(sentences),
         supported=len(right),
         citations=sum(len(each.citations) for each in cited),
         needed=sum(precise_citations(each, supports) for each in right),
     )
-
-
-def _without(sentence: CitedSentence, position: int) -> tuple[int, ...]:
-    return sentence.citations[:position] + sentence.citations[position + 1 :]

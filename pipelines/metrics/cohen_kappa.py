@@ -26,19 +26,12 @@ def cohen_kappa(
                - (kappa - p_e (1 - kappa))^2) / (n (1 - p_e)^2).
 
     Where that is 0 however few the examples (full agreement, or a rater who gives one label only),
-    the value comes without an interval.
-
-    Args:
-        first: One label per example.
-        second: Likewise, of the same examples in the same order.
-        confidence: Level of the interval, in (0, 1).
-
-    Returns:
-        A value in [-1, 1]: 1 for full agreement, 0 for that of chance; None without an example, or
-        where both raters give one and the same label to all, so that chance agrees fully too.
+    the value comes without an interval. Kappa lies in [-1, 1]: 1 is full agreement, 0 that of
+    chance. It is None without an example, or where both raters give one and the same label to all,
+    so that chance agrees fully too.
 
     Raises:
-        ValueError: The lengths differ, or the level is outside (0, 1).
+        ValueError: The lengths differ.
     """
     check_confidence(confidence)
     if len(first) != len(second):

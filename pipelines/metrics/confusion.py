@@ -13,14 +13,8 @@ Counts = tuple[tuple[int, ...], ...]
 def confusion(gold: Sequence[Label], predicted: Sequence[Label], labels: Sequence[Label]) -> Counts:
     """How often each true label was given each label.
 
-    Args:
-        gold: The true labels.
-        predicted: The given labels, one for each of `gold`.
-        labels: All labels, in the order of rows and columns.
-
-    Returns:
-        Row i, column j: examples of `labels[i]` that were labelled `labels[j]`. They sum to the
-        number of examples.
+    Row i, column j counts the examples of `labels[i]` that were labelled `labels[j]`. They sum to
+    the number of examples.
 
     Raises:
         ValueError: The lengths differ, a label is named twice, or one is not among `labels`.

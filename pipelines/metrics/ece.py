@@ -11,12 +11,7 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
 
     Naeini et al. 2015; Guo et al. 2017, equation 3. It is biased upwards: with few examples a
     perfectly calibrated classifier has an error above 0, which is why it comes without an interval.
-
-    Args:
-        bins: As `reliability` gives them.
-
-    Returns:
-        A value in [0, 1]; None without an example.
+    A value in [0, 1]; None without an example.
     """
     total = sum(one.n for one in bins)
     if not total:
@@ -29,14 +24,5 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float | None:
 
 
 def ece(confidences: Sequence[float], correct: Sequence[bool], *, bins: int = 15) -> float | None:
-    """Expected calibration error of labels with confidences, over bins of equal width.
-
-    Args:
-        confidences: Probability given to the label that was chosen, in [0, 1].
-        correct: Whether that label is the true one.
-        bins: How many, at least 1; 15 is usual.
-
-    Raises:
-        ValueError: As in `reliability`.
-    """
+    """Expected calibration error over bins of equal width; arguments as of `reliability`."""
     return expected_calibration_error(reliability(confidences, correct, bins=bins))

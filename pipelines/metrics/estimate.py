@@ -24,19 +24,13 @@ class Estimate:
     def __post_init__(self) -> None:
         if (self.low is None) != (self.high is None):
             raise ValueError("an interval has two ends or none")
-        if (
-            self.low is not None
-            and self.high is not None
-            and not self.low <= self.value <= self.high
-        ):
+        if self.low is None or self.high is None:
+            return
+        if not self.low <= self.value <= self.high:
             raise ValueError(f"{self.value} lies outside [{self.low}, {self.high}]")
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuses a level that is no probability strictly between 0 and 1.
-
-    Raises:
-        ValueError: `confidence` is outside (0, 1).
-    """
+    """Raises ValueError for a level that is not strictly between 0 and 1."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence}; it must lie between 0 and 1")

@@ -13,12 +13,8 @@ def evidence_f1(
     The paper does not say how claims are averaged; here each claim has a value, and a table gives
     their mean, so that claims with much evidence count no more than others.
 
-    Args:
-        predicted: Units that are taken for evidence: sentences, passages.
-        gold_sets: Alternative sets, each enough by itself, as in WiCE and FEVER.
-
-    Returns:
-        A value in [0, 1]; None where there is no gold evidence to find.
+    Units are sentences or passages. Gold sets are each enough by itself, as in WiCE and FEVER. F1,
+    in [0, 1], is None where there is no gold evidence to find.
     """
     found = set(predicted)
     scores = []
@@ -34,14 +30,8 @@ def fever_precision(
 ) -> float | None:
     """Share of predicted units that stand in any gold set (Thorne et al. 2018, FEVER scorer).
 
-    Args:
-        predicted: The best first; only the first `most` count.
-        gold_sets: Alternative sets.
-        most: FEVER's bound.
-
-    Returns:
-        A value in [0, 1], 1 where nothing is predicted, as in FEVER's scorer; None where there is
-        no gold evidence.
+    Predicted units come the best first; only the first `most` count. The share, in [0, 1],
+    is 1 where nothing is predicted, as in FEVER's scorer, and None without gold evidence.
     """
     gold = {unit for units in gold_sets for unit in units}
     if not gold:
@@ -53,15 +43,9 @@ def fever_precision(
 def fever_recall(
     predicted: Sequence[Hashable], gold_sets: Sequence[Collection[Hashable]], *, most: int = 5
 ) -> float | None:
-    """1 where a whole gold set is among the predicted units, else 0 (FEVER scorer).
+    """1 where a whole gold set is among the first `most` units, else 0 (FEVER scorer).
 
-    Args:
-        predicted: The best first; only the first `most` count.
-        gold_sets: Alternative sets.
-        most: FEVER's bound.
-
-    Returns:
-        0 or 1; None where there is no gold evidence.
+    None where there is no gold evidence.
     """
     wanted = [set(gold) for gold in gold_sets if gold]
     if not wanted:

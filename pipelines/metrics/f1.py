@@ -14,18 +14,9 @@ _CELLS = 20_000_000
 
 
 def f1(true_positives: int, false_positives: int, false_negatives: int) -> float | None:
-    """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN).
+    """Harmonic mean of precision and recall, 2 TP / (2 TP + FP + FN), in [0, 1].
 
-    Args:
-        true_positives: Examples of the label that were given it.
-        false_positives: Examples of other labels that were given it.
-        false_negatives: Examples of the label that were given another.
-
-    Returns:
-        A value in [0, 1]; None where all three are 0, since nothing was there to be found.
-
-    Raises:
-        ValueError: A count is negative.
+    None where all three are 0, since nothing was there to be found; ValueError below 0.
     """
     if min(true_positives, false_positives, false_negatives) < 0:
         raise ValueError("a count is negative")
@@ -36,11 +27,7 @@ def f1(true_positives: int, false_positives: int, false_negatives: int) -> float
 def f1_by_label(counts: Counts) -> tuple[float | None, ...]:
     """F1 of each label of a confusion matrix, in its order; None for a label that never occurs."""
     return tuple(
-        f1(
-            row[index],
-            sum(other[index] for other in counts) - row[index],
-            sum(row) - row[index],
-        )
+        f1(row[index], sum(other[index] for other in counts) - row[index], sum(row) - row[index])
         for index, row in enumerate(counts)
     )
 
@@ -60,19 +47,8 @@ def macro_f1(
     sample and in each resample. Examples are drawn independently; where they come in clusters
     (pairs with one premise), the interval is too narrow.
 
-    Args:
-        gold: The true labels.
-        predicted: The given labels, one for each of `gold`.
-        labels: All labels.
-        confidence: Level of the interval, in (0, 1).
-        resamples: Bootstrap samples.
-        seed: Decides the resamples: equal seeds give equal intervals.
-
-    Returns:
-        A value in [0, 1]; None without an example, and without an interval for a single one.
-
-    Raises:
-        ValueError: As in `confusion`, or the level is outside (0, 1).
+    Equal seeds give equal intervals. Labels and errors are as in `confusion`. The mean, in
+    [0, 1], is None without an example, and has no interval for a single one.
     """
     check_confidence(confidence)
     counts = confusion(gold, predicted, labels)

@@ -6,20 +6,17 @@ from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.auc import halves_won, roc_auc
 from pipelines.metrics.estimate import Estimate
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two areas under ROC curves of the same examples, compared.
+    """The first of two areas under ROC curves of the same examples minus the second.
 
-    Attributes:
-        value: The first area minus the second.
-        p: Probability of a difference at least so large where there is none, in [0, 1]; None where
-            an area is 0 or 1, of which the formula takes the error to be 0, however few there are.
+    p is the probability of a difference at least so large where there is none, in [0, 1]; None
+    where an area is 0 or 1, for there the formula gives an error of 0, however few examples.
     """
 
     value: float
@@ -29,17 +26,12 @@ class Difference:
 def area_error(area: float, positives: int, negatives: int) -> float:
     """Standard error of an area under a ROC curve (Hanley and McNeil 1982).
 
-    With Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
+    With m positive and n negative ones, Q1 = A / (2 - A) and Q2 = 2 A^2 / (1 + A), its square is
 
         (A (1 - A) + (m - 1) (Q1 - A^2) + (n - 1) (Q2 - A^2)) / (m n).
 
-    Args:
-        area: A, in [0, 1].
-        positives: m, how many positive examples there are; at least 1.
-        negatives: n, likewise.
-
     Raises:
-        ValueError: The area is no area, or one kind has no example.
+        ValueError: The area is not in [0, 1], or one kind has no example.
     """
     if not 0 <= area <= 1 or positives < 1 or negatives < 1:
         raise ValueError(f"no area of a curve: {area} of {positives} and {negatives} examples")
@@ -49,30 +41,21 @@ def area_error(area: float, positives: int, negatives: int) -> float:
     return sqrt(max(0.0, square))  # below 0 by rounding alone
 
 
-def hanley_mcneil(
-    scores: Sequence[float], positive: Sequence[bool], *, confidence: float = 0.95
-) -> Estimate | None:
-    """An area under a ROC curve with the interval of Hanley and McNeil's standard error.
+def hanley_mcneil(scores: Sequence[float], positive: Sequence[bool]) -> Estimate | None:
+    """An area under a ROC curve with the 95 % interval of Hanley and McNeil's standard error.
 
-    As `roc_auc`, which has no formula's assumption about the scores, of independent examples.
-
-    Args:
-        scores: Finite numbers, higher for what is taken to be positive.
-        positive: Whether each example is.
-        confidence: Level of the interval, in (0, 1).
-
-    Returns:
-        None where all examples are positive, or none is; no interval at 0 and at 1, where the
-        formula gives a width of 0.
+    As `roc_auc`, which has no formula's assumption about the scores, of independent examples. There
+    is no area where all examples are positive, or none is; there is no interval at 0 and at 1,
+    where the formula gives a width of 0.
     """
-    found = roc_auc(scores, positive, confidence=confidence)
+    found = roc_auc(scores, positive)
     if found is None or found.value in (0, 1):
         return found
     count = sum(map(bool, positive))
     error = area_error(found.value, count, len(positive) - count)
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    half = NormalDist().inv_cdf((1 + found.confidence) / 2) * error
     low, high = max(0.0, found.value - half), min(1.0, found.value + half)
-    return Estimate(found.value, low, high, found.n, confidence)
+    return Estimate(found.value, low, high, found.n)
 
 
 def area_difference(
@@ -81,17 +64,10 @@ def area_difference(
     """Whether two scores of the same examples have different areas (Hanley and McNeil 1983).
 
     z = (A1 - A2) / sqrt(SE1^2 + SE2^2 - 2 r SE1 SE2), and p is of both sides. Their r, the
-    correlation of the areas, is looked up in a printed table by the correlations of the scores,
-    for scores of normal distributions; here it is estimated from the examples themselves, as the
-    correlation that DeLong, DeLong and Clarke-Pearson (1988) give.
-
-    Args:
-        first: Scores of the examples, finite.
-        second: Others of the same examples.
-        positive: Whether each example is.
-
-    Returns:
-        None where all examples are positive, or none is.
+    correlation of the areas, is looked up in a printed table by the correlations of the scores, for
+    scores of normal distributions; here it is estimated from the examples themselves, as the
+    correlation that DeLong, DeLong and Clarke-Pearson (1988) give. There is nothing to compare
+    where all examples are positive, or none is.
 
     Raises:
         ValueError: A score is not finite, or the lengths differ.
@@ -112,12 +88,7 @@ def area_difference(
 
 
 def bonferroni(p: float, comparisons: int) -> float:
-    """A probability corrected for how many were looked at: their product, at most 1.
-
-    Args:
-        p: In [0, 1].
-        comparisons: At least 1.
-    """
+    """A probability in [0, 1] corrected for how many were looked at: their product, at most 1."""
     return min(1.0, p * comparisons)
 
 
@@ -126,21 +97,11 @@ def _correlation(
 ) -> float:
     """Correlation of two areas, from the shares of examples that each example beats."""
     labels = np.asarray(positive, dtype=bool)
-    shares = [_shares(np.asarray(scores, dtype=float), labels) for scores in (first, second)]
+    won = np.array([halves_won(scores, positive) for scores in (first, second)])
     covariances = np.zeros((2, 2))
     for kind in (labels, ~labels):
         if kind.sum() > 1:
-            covariances += np.cov([each[kind] for each in shares]) / kind.sum()
+            shares = won[:, kind] / (2 * (~kind).sum())
+            covariances += np.cov(shares) / kind.sum()
     scale = sqrt(covariances[0, 0] * covariances[1, 1])
     return float(covariances[0, 1] / scale) if scale > 0 else 0.0
-
-
-def _shares(scores: NDArray[np.floating], labels: NDArray[np.bool_]) -> NDArray[np.floating]:
-    """Per example, the share of those of the other kind that score below it, ties half."""
-    found = np.empty(len(scores))
-    for kind in (labels, ~labels):
-        others = np.sort(scores[~kind])
-        below = np.searchsorted(others, scores[kind], "left")
-        below = below + np.searchsorted(others, scores[kind], "right")
-        found[kind] = below / (2 * len(others))
-    return found

@@ -8,15 +8,8 @@ def kappa(support: float, refute: float, *, epsilon: float = EPSILON) -> float:
     """1 - |U_sup - U_ref| / (U_sup + U_ref + epsilon) (ConRAG, section 2, conflict scoring).
 
     Where a side has no evidence there is nothing to disagree with, and the score is 0. The formula
-    as it stands gives 1 without any evidence at all, which cannot be meant.
-
-    Args:
-        support: U_sup, at least 0.
-        refute: U_ref, at least 0.
-        epsilon: For numerical stability.
-
-    Returns:
-        A value in [0, 1]: 0 where one side is absent, 1 where both are balanced.
+    as it stands gives 1 without any evidence at all, which cannot be meant. It lies in [0, 1]; 1 is
+    evidence that is balanced.
     """
     if min(support, refute) <= 0:
         return 0.0

@@ -10,14 +10,9 @@ def mcnemar(first: Mapping[Key, bool], second: Mapping[Key, bool]) -> float | No
     """Probability of so unequal a split of the discordant pairs, were both methods equally good.
 
     With b examples that only the first has right and c that only the second has, the two-sided
-    binomial test of min(b, c) among b + c at 1/2 (McNemar 1947, exact form).
-
-    Args:
-        first: Example -> whether the first method is right.
-        second: Example -> whether the second is; examples that only one side has are left out.
-
-    Returns:
-        A p-value in [0, 1], 1 where no example tells the two apart; None without a shared example.
+    binomial test of min(b, c) among b + c at 1/2 (McNemar 1947, exact form). Examples that only one
+    side has are left out. The p-value, in [0, 1], is 1 where no example tells the two apart, and
+    None without a shared example.
     """
     shared = [(right, second[key]) for key, right in first.items() if key in second]
     if not shared:

@@ -33,14 +33,13 @@ def mean(
         values: Finite numbers.
         clusters: The cluster of each value; None makes each value its own cluster.
         bounds: Range that a value can take; the interval is cut to it.
-        confidence: Level of the interval, in (0, 1).
+        confidence: Level of the interval.
 
     Returns:
         The mean over the values (each value weighs the same, whatever its cluster's size).
 
     Raises:
-        ValueError: A value is not finite or out of bounds, the lengths differ, or the level is
-            outside (0, 1).
+        ValueError: A value is not finite or out of bounds, or the lengths differ.
     """
     check_confidence(confidence)
     if clusters is not None and len(clusters) != len(values):

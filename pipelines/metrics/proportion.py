@@ -15,18 +15,11 @@ def proportion(successes: int, total: int, *, confidence: float = 0.95) -> Estim
         (p + z^2/2n  -+  z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n).
 
     It stays within [0, 1], and does not collapse to a point at p = 0 or p = 1. Trials are taken as
-    independent: where they come in clusters (claims of one response), it is too narrow.
-
-    Args:
-        successes: Trials that succeeded, in 0..total.
-        total: Trials, at least 0.
-        confidence: Level of the interval, in (0, 1).
-
-    Returns:
-        The share with its interval, or None without a trial: 0/0 is no zero.
+    independent: where they come in clusters (claims of one response), it is too narrow. Without a
+    trial there is no share: 0/0 is no zero.
 
     Raises:
-        ValueError: Counts are negative, more successes than trials, or a level outside (0, 1).
+        ValueError: Counts are negative, or there are more successes than trials.
     """
     check_confidence(confidence)
     if not 0 <= successes <= total:

@@ -10,14 +10,9 @@ from pipelines.metrics.proportion import proportion
 
 @dataclass(frozen=True)
 class Bin:
-    """The examples whose confidence lies in (low, high]; the first bin holds 0 too.
+    """The n examples whose confidence lies in (low, high]; the first bin holds 0 too.
 
-    Attributes:
-        low: Lower end.
-        high: Upper end.
-        n: Examples.
-        confidence: Their mean confidence, in [low, high]; None without an example.
-        accuracy: The share of them that is right, with its Wilson interval; None likewise.
+    Their mean confidence and the share that is right, with its Wilson interval; None without any.
     """
 
     low: float

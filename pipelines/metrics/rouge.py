@@ -7,15 +7,8 @@ from collections.abc import Hashable, Sequence
 def rouge1_recall(reference: Sequence[Hashable], text: Sequence[Hashable]) -> float | None:
     """Share of a reference's words that a text has, each as often as it has it (ROUGE-1 recall).
 
-    With the two exchanged this is ROUGE-1 precision: the share of the text's words that the
-    reference has.
-
-    Args:
-        reference: Words, or their stems, of the text that is to be covered.
-        text: Those of the text that covers.
-
-    Returns:
-        A value in [0, 1]; None where the reference has no word.
+    Words may be stems. With the two exchanged this is ROUGE-1 precision: the share of the text's
+    words that the reference has. The share, in [0, 1], is None without one.
     """
     if not reference:
         return None

@@ -85,8 +85,7 @@ def canonical(text: str) -> str:
       "31250 dollars".
     - Number words, ordinals and units are words like others: "two" is not "2".
 
-    Returns:
-        The form; applied to it, the function changes nothing. Empty where nothing is left.
+    Applied to a form, the function changes nothing. The form is empty where nothing is left.
     """
     text = _THOUSANDS.sub(lambda found: re.sub("[^0-9]", "", found[0]), _STAND_INS.sub("", text))
     text = _plain(text)

@@ -9,14 +9,8 @@ def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float | None:
     """Probability of so large a mean difference, were the two sides of each pair exchangeable.
 
     The signs of the differences are flipped at random (Fisher 1935): 9,999 times, or in every way
-    there is where there are fewer.
-
-    Args:
-        differences: Of paired values, first - second.
-        seed: Decides the flips: equal seeds give equal values.
-
-    Returns:
-        A two-sided p-value in (0, 1], 1 of a single pair; None without a pair.
+    there is where there are fewer. Equal seeds give equal values. The p-value is two-sided, in
+    (0, 1]; it is 1 of a single pair, and None without a pair.
     """
     if not differences:
         return None

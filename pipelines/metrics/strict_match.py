@@ -39,12 +39,7 @@ _MOST_UNIT_WORDS = 2  # square miles
 
 @dataclass(frozen=True)
 class Found:
-    """What each given answer names.
-
-    Attributes:
-        gold: For each given answer, the indices of the gold answers that it names.
-        wrong: Likewise of the wrong ones.
-    """
+    """For each given answer, the indices of the gold and of the wrong answers that it names."""
 
     gold: tuple[frozenset[int], ...]
     wrong: tuple[frozenset[int], ...]
@@ -53,21 +48,19 @@ class Found:
 def found(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[str] = ()) -> Found:
     """Which gold answers and which wrong ones the given answers name, by the rules above.
 
-    Args:
-        given: Answers; one that is a sentence may name several.
-        gold: The names of each right answer. A name of which nothing is left in canonical form
-            is never named.
-        wrong: Wrong answers.
+    A given answer that is a sentence may name several. Gold answers are lists of names; one of
+    which nothing is left in canonical form is never named.
     """
-    golds = [[_words(name) for name in names] for names in gold]
-    wrongs = [_words(name) for name in wrong]
-    named = [
-        (set(), set()) if is_unknown(answer) else _named(_words(answer), golds, wrongs)
-        for answer in given
+    names = [
+        *((False, index, _words(name)) for index, names in enumerate(gold) for name in names),
+        *((True, index, _words(name)) for index, name in enumerate(wrong)),
     ]
-    return Found(
-        tuple(frozenset(right) for right, _ in named), tuple(frozenset(false) for _, false in named)
+    named = [() if is_unknown(each) else _named(_words(each), names) for each in given]
+    right, false = (
+        tuple(frozenset(n for is_wrong, n in each if is_wrong == kind) for each in named)
+        for kind in (False, True)
     )
+    return Found(right, false)
 
 
 def same_answer(one: str, other: str) -> bool:
@@ -125,10 +118,8 @@ def precision(
     """Share of the given answers that are right: that name a gold answer and no wrong one.
 
     Answers of one form count once, those such as "unknown" not at all. One that names several gold
-    answers is one right answer: precision counts what was said, recall what was to be said.
-
-    Returns:
-        A value in [0, 1]; None without an answer.
+    answers is one right answer: precision counts what was said, recall what was to be said. It is a
+    value in [0, 1], None without an answer.
     """
     answers = list({_words(answer): answer for answer in given if not is_unknown(answer)}.values())
     if not answers:
@@ -142,9 +133,7 @@ def recall(given: Sequence[str], gold: Sequence[Sequence[str]], wrong: Sequence[
     """Share of the gold answers that a given one names.
 
     Gold answers whose names have the same forms count once: two entities may share an answer.
-
-    Returns:
-        A value in [0, 1]; 1 without a gold answer, since none is missing.
+    Recall, in [0, 1], is 1 without a gold answer, since none is missing.
     """
     if not gold:
         return 1.0
@@ -158,8 +147,7 @@ def answer_f1(
 ) -> float:
     """Harmonic mean of precision and recall of one question (section 6.1).
 
-    Returns:
-        A value in [0, 1]; 0 where both are 0. Where no answer was given, precision enters as 0.
+    It lies in [0, 1], and is 0 where both are 0. Without an answer precision enters as 0.
     """
     right, covered = precision(given, gold, wrong) or 0.0, recall(given, gold, wrong)
     return 2 * right * covered / (right + covered) if right + covered else 0.0
@@ -182,19 +170,11 @@ def _parts(word: str) -> Words:
     return f"day:{day}", MONTHS[int(month) - 1], year  # no other word has a colon: 19 is a number
 
 
-def _named(
-    answer: Words, golds: Sequence[Sequence[Words]], wrongs: Sequence[Words]
-) -> tuple[set[int], set[int]]:
-    """Indices of the gold answers and of the wrong ones that an answer names."""
+def _named(answer: Words, names: Sequence[tuple[bool, int, Words]]) -> list[tuple[bool, int]]:
+    """What an answer names: whether it is wrong, and which it is, as in `names`."""
     places = [
-        (start, end, False, index)
-        for index, names in enumerate(golds)
-        for name in names
-        for start, end in _places(name, answer)
-    ]
-    places += [
-        (start, end, True, index)
-        for index, name in enumerate(wrongs)
+        (start, end, is_wrong, index)
+        for is_wrong, index, name in names
         for start, end in _places(name, answer)
     ]
     # The longest first, and of equals the gold ones: each place has then met all that may hide it.
@@ -203,10 +183,7 @@ def _named(
     for start, end, is_wrong, index in places:
         if not any(s <= start and end <= e for s, e, other, _ in kept if other != is_wrong):
             kept.append((start, end, is_wrong, index))
-    return (
-        {index for _, _, is_wrong, index in kept if not is_wrong},
-        {index for _, _, is_wrong, index in kept if is_wrong},
-    )
+    return [(is_wrong, index) for _, _, is_wrong, index in kept]
 
 
 def _places(name: Words, answer: Words) -> Iterator[tuple[int, int]]:

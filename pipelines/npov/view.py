@@ -1,9 +1,10 @@
 """What detectors of errors, and a checked response, put on the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from statistics import fmean
+from typing import Any, Final
 
 from markupsafe import Markup
 
@@ -21,32 +22,22 @@ from pipelines.npov.result import (
     WordScore,
 )
 from pipelines.npov.settings import SalienceSettings
-from pipelines.report import explorer
-from pipelines.report.blocks import Block, Fact, Facts, Grid
-from pipelines.report.explorer import Example, ExperimentView, Facet, address, in_turn
-from pipelines.report.glance import (
-    Finding,
-    ModelUsed,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    with_figures,
-)
+from pipelines.report import explorer, glance
+from pipelines.report.blocks import Facts, Grid, fact
+from pipelines.report.explorer import Example, ExperimentView, Facet
 from pipelines.report.heatmap import heatmap, picture, sides
 from pipelines.report.plots import dots
 from pipelines.report.table import (
     MISSING,
     Cell,
     Table,
-    called,
     estimate_of,
     grouped,
     own_rows,
     with_names_joined,
 )
-from pipelines.report.texts import Chip, Heading, Inline, Trouble, Words
+from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble, Words
+from pipelines.report.views import links, listed, named
 from salience.maps import WordMap, tokens_of, word_map
 
 NAME = "npov"
@@ -58,16 +49,16 @@ THRESHOLD = 0.99
 """Error from which arguments and sentences are marked: in the geometric mean their words have less
 than a hundredth of a response word's salience."""
 
-_PARTS = (
-    ("npov_detection", "By detector"),
-    ("npov_comparisons", "Differences"),
-    ("npov_pairs", "Pairs"),
-    ("npov_words", "Words"),
-    ("npov_aggregations", "Aggregations"),
-    ("npov_classifiers", "Classifiers"),
-    ("npov_overlap", "Shared words"),
-    ("npov_failures", "Not scored"),
-)
+_PARTS: Final = {
+    "detection": "By detector",
+    "comparisons": "Differences",
+    "pairs": "Pairs",
+    "words": "Words",
+    "aggregations": "Aggregations",
+    "classifiers": "Classifiers",
+    "overlap": "Shared words",
+    "failures": "Not scored",
+}
 """Tables, and what they are called in the contents; those without rows are left out."""
 
 _INTRO = (
@@ -87,37 +78,34 @@ def view(
 ) -> ExperimentView:
     """The tables of a folder's runs, the areas of the first one drawn, and every example.
 
-    Args:
-        results: What a run is called -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: What a run is called -> its configuration, from `run.json`.
+    Results and configurations of `run.json` are by what a run is called; `made` is of
+    `tables.all_tables`.
     """
-    shown = in_turn(results)
     known = {run: {each.id: each for each in own} for run, own in results.items()}
+    every = [each for own in results.values() for each in own]
     first = next(iter(configs.values()))
-    examples = len({each.id for own in results.values() for each in own})
+    data = f"{first['data']['name']}, {first['sets']['split']} topics"
+
+    def example(run: str, result: NpovResult) -> Example:
+        return _example(run, result, known[run].get(result.source))
+
     return ExperimentView(
         name=NAME,
         title=TITLE,
         finding=finding(results, made, [*configs.values()]),
         parts=_parts(results, made),
-        examples=tuple(
-            _example(run, result, known[run].get(result.source)) for run, result in shown
-        ),
         facets=(
-            Facet("Test set", tuple(dict.fromkeys(each.test_set for _, each in shown))),
+            Facet("Test set", tuple(dict.fromkeys(each.test_set for each in every))),
             *(Facet(_SAID[kind].capitalize(), _ERRORS) for kind in KINDS),
         ),
         runs={run: run for run in results},
         noun=("response", "responses"),
-        models=tuple(dict.fromkeys(map(_model, configs.values()))),
-        facts=(
-            (
-                "data",
-                f"{first['data']['name']}, {first['sets']['split']} topics: {examples:,} examples",
-            ),
+        models=glance.models_used(
+            ({config["detector"]: config["model"]} for config in configs.values()),
+            {"salience": "gradients", "classifier": "classifier"},
         ),
-        left_out=sum(map(len, results.values())) - len(shown),
+        facts=(("data", f"{data}: {len({each.id for each in every}):,} examples"),),
+        **listed(results, example),
     )
 
 
@@ -130,12 +118,8 @@ def response_view(
 ) -> ExperimentView:
     """Arguments and response side by side, their words shaded, what is left out or added marked.
 
-    Args:
-        checked: Scores.
-        example: What was checked.
-        shown: The map they come from, or its `by_token`.
-        settings: How; the limit of the marks is one of the paper's choices alone.
-        png: The map as a picture.
+    The scores (`checked`) come from the map that is `shown`, or whose `by_token` is; the limit of
+    the marks holds for the paper's settings alone. `png` is the map as a picture.
     """
     marks = marked(settings)
     given, response = sides(
@@ -148,8 +132,8 @@ def response_view(
         Heading(checked.question),
         Facts(
             (
-                Fact("Coverage error", ((f"{checked.coverage_error:.3f}",),)),
-                Fact("Hallucination error", ((f"{checked.hallucination_error:.3f}",),)),
+                fact("Coverage error", f"{checked.coverage_error:.3f}"),
+                fact("Hallucination error", f"{checked.hallucination_error:.3f}"),
             )
         ),
         heatmap(
@@ -168,9 +152,7 @@ def response_view(
 def by_token(example: NpovExample, found: WordMap) -> WordMap:
     """The map that words' is made from, between tokens of the arguments and of the response.
 
-    Args:
-        example: What was checked.
-        found: Its `argument_map`, with the gradients of every token.
+    What was `found` is the example's `argument_map`, with the gradients of every token.
     """
     encoded = found.encoded
     given = tokens_of(encoded, argument_spans(npov_prompt(example)))
@@ -185,14 +167,8 @@ def marked(settings: SalienceSettings) -> bool:
 
 def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
-) -> Finding:
-    """What the page's first screen says: areas under the ROC curve beside those of ROUGE.
-
-    Args:
-        results: What a run is called -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        configs: The runs' configurations, from `run.json`.
-    """
+) -> glance.Finding:
+    """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
     ours = [row for row in rows if row["detector"] != ROUGE]
     shared = [row for row in rows if row["detector"] == ROUGE]
@@ -200,31 +176,26 @@ def finding(
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
     shown = [area for kind in KINDS for _, area in _areas(ours, kind, several)]
-    of = count(len(every), "result")
-    by = joined(
-        f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
-        f"{config['model']['name']}"
-        for config in configs
-    )
-    return Finding(
-        experiment=TITLE,
+    of = glance.count(len(every), "result")
+    return glance.Finding(
         question="Can errors in a neutral response be found: content added, arguments left out?",
-        ran=f"{count(len({each.id for each in every}), 'response')}, "
-        f"{joined(str(config['data']['name']) for config in configs)}",
-        by=by,
+        data=f"{glance.count(len({each.id for each in every}), 'response')}, "
+        f"{glance.joined(str(config['data']['name']) for config in configs)}",
+        models=glance.joined(
+            f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
+            f"{config['model']['name']}"
+            for config in configs
+        ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
         beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
-        failed=failed((lost, f"{{}} of {of} could not be scored")),
-        anchor=NAME,
-        examples=fewest(shown),
+        failed=glance.failed((lost, f"{{}} of {of} could not be scored")),
+        examples=glance.fewest(shown),
         figures=_drawn(ours, several),
         baselines=_drawn(shared, False),
     )
 
 
-def _drawn(
-    rows: Sequence[Mapping[str, Cell]], several: bool
-) -> tuple[tuple[str, Estimate | None], ...]:
+def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> glance.Figures:
     """The first areas of both kinds of error."""
     return tuple(
         (f"{_SAID[kind]}: {name}", area)
@@ -236,7 +207,7 @@ def _drawn(
 def _both(rows: Sequence[Mapping[str, Cell]], several: bool) -> str:
     """The areas of both kinds of error, one sentence each; a dash where there are none."""
     said = [
-        f"{name}: {with_figures(areas, figure)}."
+        f"{name}: {glance.with_figures(areas, glance.figure)}."
         for kind, name in (("hallucination", "Content added"), ("coverage", "Arguments left out"))
         if (areas := _areas(rows, kind, several))
     ]
@@ -255,24 +226,19 @@ def _areas(
 
 
 def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]:
-    named = {table.name: table for table in made if table.rows}
-    if "npov_failures" in named:
-        named["npov_failures"] = with_names_joined(named["npov_failures"], "run", "example")
-    links = {
-        called(run, each.id): address(NAME, run, each.id)
-        for run, own in results.items()
-        for each in own
-    }
+    tables = named(made, "npov_")
+    if "failures" in tables:
+        tables["failures"] = with_names_joined(tables["failures"], "run", "example")
     return tuple(
         explorer.Part(
             title,
-            (named[name],),
-            tuple(_plots(named[name])) if name == "npov_detection" else (),
-            _INTRO if name == "npov_detection" else "",
-            links if name == "npov_failures" else {},
+            (tables[name],),
+            tuple(_plots(tables[name])) if name == "detection" else (),
+            _INTRO if name == "detection" else "",
+            links(NAME, results) if name == "failures" else {},
         )
-        for name, title in _PARTS
-        if name in named
+        for name, title in _PARTS.items()
+        if name in tables
     )
 
 
@@ -285,11 +251,6 @@ def _plots(detection: Table) -> list[Markup]:
             if any(area for _, area in rows):
                 plots.append(dots(rows, f"{test_set}, {kind} errors"))
     return plots
-
-
-def _model(config: Mapping[str, Any]) -> ModelUsed:
-    role = "gradients" if config["detector"] == "salience" else "classifier"
-    return ModelUsed(role, config["model"]["name"], config["model"]["digest"])
 
 
 def _example(run: str, result: NpovResult, source: NpovResult | None) -> Example:
@@ -318,22 +279,18 @@ def _example(run: str, result: NpovResult, source: NpovResult | None) -> Example
 
 
 def _content(result: NpovResult, source: NpovResult | None) -> list[Block]:
-    made: list[Block] = []
-    if result.reason:
-        made.append(Trouble("Not scored", result.reason))
+    made: list[Block] = [Trouble("Not scored", result.reason)] if result.reason else []
     facts = [
-        Fact("Content added", ((_known(result, "hallucination"),),)),
-        Fact("Arguments left out", ((_known(result, "coverage"),),)),
+        fact("Content added", _known(result, "hallucination")),
+        fact("Arguments left out", _known(result, "coverage")),
     ]
     if result.overlap is not None:
         said = f"{result.overlap:.2f} of the arguments' stems, in the response without error"
-        facts.append(Fact("Shared words", ((said,),)))
-    for words, label, wrong in (
-        (result.given, "Words of the arguments", "left out"),
-        (result.response, "Words of the response", "added"),
-    ):
-        if words is not None:
-            facts.append(Fact(label, _words(words, wrong)))
+        facts.append(fact("Shared words", said))
+    if result.given is not None:
+        facts.append(fact("Words of the arguments", *_words(result.given, "left out")))
+    if result.response is not None:
+        facts.append(fact("Words of the response", *_words(result.response, "added")))
     made.append(Facts(tuple(facts)))
     if result.detectors:
         made += [Heading("How likely each error is, by detector"), _scores(result, source)]
@@ -345,37 +302,28 @@ def _known(result: NpovResult, kind: ErrorKind) -> Inline:
     return Chip("none", "support", "✓") if error == "none" else Chip(error, "contradict", "✗")
 
 
-def _words(words: Sequence[WordScore], wrong: str) -> tuple[tuple[Inline, ...], ...]:
+def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
     """How many words there are, and the mean salience error of those that are wrong and others."""
-    lines: list[tuple[Inline, ...]] = [
-        (f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}",)
-    ]
+    yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
     for called_so, state in ((wrong, True), ("others", False)):
         scores = [each.salience for each in words if each.wrong is state]
         if scores:
-            lines.append((f"mean error by salience, {called_so}: {sum(scores) / len(scores):.3f}",))
-    return tuple(lines)
+            yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
 
 
 def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
     """A row per detector; beside each score that of the response without error."""
-
-    def score(of: NpovResult, detector: str, kind: ErrorKind) -> tuple[Inline, ...]:
-        found = of.score(detector, kind)
-        return (MISSING if found is None else f"{found:.4f}",)
-
     columns: tuple[str, ...] = ("Content added", "Arguments left out")
+    compared = [result]
     if source is not None:
         columns = tuple(name for each in columns for name in (each, "without error"))
-    of = [result] if source is None else [result, source]
-    return Grid(
-        "Scores of the detectors",
-        ("Detector", *columns),
-        tuple(
-            ((name,), *(score(each, name, kind) for kind in KINDS for each in of))
-            for name in result.detectors
-        ),
-    )
+        compared.append(source)
+    rows = []
+    for name in result.detectors:
+        scores = [each.score(name, kind) for kind in KINDS for each in compared]
+        cells = (MISSING if score is None else f"{score:.4f}" for score in scores)
+        rows.append(tuple((cell,) for cell in (name, *cells)))
+    return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
 
 
 def _scored(texts: Sequence[Words], checked: Iterable[TextErrors]) -> tuple[Words, ...]:

@@ -19,12 +19,10 @@ Test = Literal["McNemar", "sign flips"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """The first of two methods less the second.
+    """The first of two methods less the second, on the `n` examples on which both have a value.
 
-    Attributes:
-        difference: Mean difference, with the paired 95 % t interval.
-        p: Probability of so large a difference, were both equally good.
-        n: Examples on which both have a value.
+    The mean difference has the paired 95 % t interval; `p` is the probability of so large a
+    difference, were both equally good.
     """
 
     difference: Estimate | None
@@ -35,13 +33,10 @@ class Comparison:
 def compare(
     first: Mapping[Example, float], second: Mapping[Example, float], test: Test
 ) -> Comparison:
-    """Compare two methods, example by example.
+    """Compare two methods by their values in [0, 1] on the examples that both have.
 
-    Args:
-        first: Example -> value in [0, 1]. Signs are flipped in this order, so it decides, like a
-            seed, how random flips come out.
-        second: Likewise, in any order; examples that only one side has are left out.
-        test: McNemar's is of values that are 0 or 1, the other one of any values.
+    Signs are flipped in the order of `first`, so it decides, like a seed, how random flips come
+    out. McNemar's test is of values that are 0 or 1, the other one of any values.
     """
     shared = [name for name in first if name in second]
     if test == "McNemar":
@@ -54,56 +49,39 @@ def compare(
 
 @dataclass(frozen=True)
 class Pair(Generic[Place_co]):
-    """Two methods on the same examples: the first less the second.
-
-    Attributes:
-        at: Where: a run, a data set.
-        first: What the first is called.
-        second: Likewise.
-        by: Measure -> their comparison.
-    """
+    """Two methods at a place (a run, a data set): by measure, the first less the second."""
 
     at: Place_co
     first: str
     second: str
-    by: Mapping[str, Comparison]
+    measures: Mapping[str, Comparison]
 
 
 def columns(
     measure: str, title: str, test: Test, *, p: str = "", n: str = ""
 ) -> list[Column[Pair[Any]]]:
-    """The columns of a measure: the difference and p, and where `n` is named the examples.
+    """The columns of a measure: its difference and p, and where `n` is named the examples.
 
-    Args:
-        measure: Key of the difference, and of the measure in pairs.
-        title: Of the measure.
-        test: What p is of.
-        p: Its key; empty for that of the measure with "_p".
-        n: Key of the number of examples, whose end is its title.
+    The key of p is that of the measure with "_p", unless one is given; the end of `n`, the key of
+    the number of examples, is its title.
     """
-    return [
-        Measure(measure, title, lambda pair: pair.by[measure].difference),
-        Column(p or f"{measure}_p", f"p ({test})", lambda pair: pair.by[measure].p),
-        *([_examples(n, measure)] if n else []),
+    found: list[Column[Pair[Any]]] = [
+        Measure(measure, title, lambda pair: pair.measures[measure].difference),
+        Column(p or f"{measure}_p", f"p ({test})", lambda pair: pair.measures[measure].p),
     ]
-
-
-def _examples(key: str, measure: str) -> Column[Pair[Any]]:
-    title = key.rpartition("_")[2].capitalize()
-    return Column(key, title, lambda pair: pair.by[measure].n)
+    if n:
+        examples = n.rpartition("_")[2].capitalize()
+        found.append(Column(n, examples, lambda pair: pair.measures[measure].n))
+    return found
 
 
 def correction(pairs: Iterable[Pair[Any]]) -> tuple[str, ...]:
     """The note of `bonferroni` on pairs."""
-    return bonferroni([[each.p for each in pair.by.values()] for pair in pairs])
+    return bonferroni([[each.p for each in pair.measures.values()] for pair in pairs])
 
 
 def bonferroni(rows: Sequence[Sequence[float | None]]) -> tuple[str, ...]:
-    """A note on how many comparisons a table makes; none where nothing was tested.
-
-    Args:
-        rows: The values of p in every row.
-    """
+    """A note on how many values of p the rows have; none where nothing was tested."""
     tested = sum(p is not None for row in rows for p in row)
     if not tested:
         return ()

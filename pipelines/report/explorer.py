@@ -14,14 +14,13 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from pipelines.files import replace_text
-from pipelines.report import plots
-from pipelines.report.blocks import Block, encoded
+from pipelines.report.blocks import encoded
 from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, rests_on_few
 from pipelines.report.packed import Packed
 from pipelines.report.table import Table
 from pipelines.report.table_html import html
-from pipelines.report.template import assets, embedded, environment, joined, policy
-from pipelines.report.texts import Inline
+from pipelines.report.template import assets, embedded, environment, policy
+from pipelines.report.texts import Block, Inline
 
 EXAMPLES_SHOWN = 2_000
 """Examples of one experiment that the page holds; the others stand in the run's files."""
@@ -48,13 +47,10 @@ _SCRIPTS = (
 
 @dataclass(frozen=True)
 class Facet:
-    """A property that examples are narrowed down by.
+    """A property that examples are narrowed down by: "Verdict", and its values in order.
 
-    Attributes:
-        name: "Verdict".
-        values: Those it can have, in order; the page offers those that occur.
-        groups: Where each of several things has a value of its own (methods), their names. An
-            example then has values like "GROUP: VALUE".
+    The page offers the values that occur. Where each of several things (methods) has a value of its
+    own, these are `groups`, and an example has values like "GROUP: VALUE".
     """
 
     name: str
@@ -68,7 +64,7 @@ class Example:
 
     Attributes:
         id: Unique within its run.
-        run: Name of its run; "" where there is one only.
+        run: Name of its run; "" where there is one only, or it is of several.
         title: The question, claim or query.
         status: What became of it.
         blocks: Makes what it shows when it is opened.
@@ -137,13 +133,12 @@ class ExperimentView:
         title: Its name for people.
         finding: What came of it; None on the page of a single answer.
         parts: Tables and plots.
-        examples: From all its runs.
+        examples: From all its runs; those that the page has no room for are `left_out`.
         facets: What its examples are narrowed down by, besides run and status.
         runs: Name of a run -> what people call it.
         noun: What an example is: ("question", "questions").
         models: Which model did what.
         facts: (label, value) pairs below the models.
-        left_out: Examples that are not among `examples`.
     """
 
     name: str
@@ -157,11 +152,6 @@ class ExperimentView:
     models: tuple[ModelUsed, ...] = ()
     facts: tuple[tuple[str, str], ...] = ()
     left_out: int = 0
-
-    @property
-    def count(self) -> int:
-        """How many examples the page has of it."""
-        return len(self.examples)
 
 
 def address(experiment: str, run: str, example: str) -> str:
@@ -201,7 +191,7 @@ def render(
     facts: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page as HTML; see `write`."""
-    style, script = joined(assets(*_STYLES)), joined(assets(*_SCRIPTS))
+    style, script = assets(*_STYLES), assets(*_SCRIPTS)
     findings = [view.finding for view in views if view.finding is not None]
     packed = Packed()
     contents = [_packed(view, packed) for view in views]
@@ -216,7 +206,6 @@ def render(
             few=FEW_EXAMPLES if rests_on_few(findings) else "",
             facts=facts,
             table=html,
-            dots=plots.dots,
             embedded=embedded,
             contents={"experiments": contents, "texts": packed.starts},
             packed=packed.elements,
@@ -236,14 +225,10 @@ def write(
     provenance: Mapping[str, Any],
     facts: Sequence[tuple[str, str]] = (),
 ) -> None:
-    """Writes the page in one step.
+    """Writes the page in one step, usually as RUN/report.html.
 
-    Args:
-        path: Where, usually RUN/report.html.
-        title: Heading of the page.
-        views: What the experiments put on it, in order.
-        provenance: The content of run.json, folded at the end of the page.
-        facts: (label, value) pairs about all experiments.
+    It has a section per view, in order, above them (label, value) pairs about all experiments, and
+    the content of run.json folded at its end.
 
     Raises:
         InputError: The file cannot be written.
@@ -255,7 +240,7 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
     """What the script must know of an experiment before it reads the list of its examples."""
     examples = view.examples
     starts = packed.put_all(
-        f"{view.name}-blocks", ([encoded(block) for block in each.blocks()] for each in examples)
+        f"{view.name}-blocks", (encoded(list(each.blocks())) for each in examples)
     )
     packed.put(f"{view.name}-list", [_entry(view.name, each) for each in examples])
     return {
@@ -264,27 +249,12 @@ def _packed(view: ExperimentView, packed: Packed) -> dict[str, Any]:
         "noun": view.noun,
         "count": len(examples),
         "runs": dict(view.runs),
-        "facets": [
-            {"name": each.name, "values": each.values, "groups": each.groups}
-            for each in view.facets
-        ],
+        "facets": [vars(each) for each in view.facets],
         "starts": starts,
     }
 
 
 def _entry(experiment: str, example: Example) -> dict[str, Any]:
     """An example in the list; what it does not have is left out."""
-    entry = {
-        "id": example.id,
-        "run": example.run,
-        "title": example.title,
-        "status": example.status,
-        "about": example.about,
-        "chips": encoded(example.chips),
-        "facets": example.facets,
-        "figures": encoded(example.figures),
-        "words": example.words,
-    }
-    return {"address": address(experiment, example.run, example.id)} | {
-        name: value for name, value in entry.items() if value
-    }
+    listed = {name: value for name, value in vars(example).items() if value and name != "blocks"}
+    return {"address": address(experiment, example.run, example.id), **encoded(listed)}

@@ -20,13 +20,10 @@ Place_co = TypeVar("Place_co", covariant=True)
 
 @dataclass(frozen=True)
 class Failure(Generic[Place_co]):
-    """Something that has no value.
+    """What has no value ("failed", "unreadable label"), where and why.
 
-    Attributes:
-        at: Where it happened: the example, and what the columns of a paper say beside it.
-        what: What has no value: "failed", "unreadable label".
-        reason: Why.
-        reply: The beginning of what a model wrote instead; None where it wrote nothing.
+    The place (`at`) is the example, and what the columns of a paper say beside it; `reply` is the
+    beginning of what a model wrote instead.
     """
 
     at: Place_co

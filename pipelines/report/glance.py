@@ -13,6 +13,9 @@ FEW = 30
 FEW_EXAMPLES = "Few examples: intervals are wide; this shows how it works, not how well."
 NOTHING_FAILED = "none"
 
+Figures = Sequence[tuple[str, Estimate | None]]
+"""Names and values, in the order shown."""
+
 _GAP = "\u00a0"
 """Keeps a number with its percent sign, and an interval, on one line."""
 
@@ -22,12 +25,10 @@ class Finding:
     """What one experiment found, for a reader who knows nothing of it.
 
     Attributes:
-        experiment: Its name, as its section is called.
         question: The question that it answers, in plain English.
-        ran: On what: "28 responses to 14 questions, contested.jsonl".
-        by: Which model did what.
+        data: On what: "28 responses to 14 questions, contested.jsonl".
+        models: Which model did what.
         found: One or two short sentences with figures and 95 % intervals.
-        anchor: Id of its section.
         examples: Fewest examples that one of the figures rests on; 0 where there is no figure.
         beside: What a trivial method would have; empty where there is none.
         failed: What could not be scored, read or seen whole.
@@ -35,28 +36,22 @@ class Finding:
         baselines: What a trivial method would have, likewise.
     """
 
-    experiment: str
     question: str
-    ran: str
-    by: str
+    data: str
+    models: str
     found: str
-    anchor: str
     examples: int
     beside: str = ""
     failed: str = NOTHING_FAILED
-    figures: tuple[tuple[str, Estimate | None], ...] = ()
-    baselines: tuple[tuple[str, Estimate | None], ...] = ()
+    figures: Figures = ()
+    baselines: Figures = ()
 
 
 @dataclass(frozen=True)
 class ModelUsed:
-    """A model named at the head of the page.
+    """A model at the head of the page: what it did ("judge"), its name, and its folder's SHA-256.
 
-    Attributes:
-        role: What it did: "judge".
-        name: Its name.
-        digest: SHA-256 of its folder as hex, shown by its first 12 digits; None for an endpoint
-            whose weights are not known.
+    The digest is hex, shown by its first 12 digits; None for an endpoint of unknown weights.
     """
 
     role: str
@@ -85,7 +80,7 @@ def figure(estimate: Estimate | None) -> str:
 
 
 def with_figures(
-    figures: Sequence[tuple[str, Estimate | None]],
+    figures: Figures,
     render: Callable[[Estimate | None], str] = percent,
     limit: int = 4,
 ) -> str:
@@ -106,18 +101,14 @@ def count(number: int, one: str, several: str | None = None) -> str:
 def sizes(runs: Iterable[tuple[int, str]], one: str, several: str | None = None) -> str:
     """What runs were over, a file once: "10 + 12 questions, a.jsonl; 1 question, b.jsonl".
 
-    Args:
-        runs: Number of examples, and name of the file.
-        one: What an example is called.
-        several: What they are called.
+    Runs are (number of examples, name of the file); an example is called `one`.
     """
     files: dict[str, list[int]] = {}
     for number, file in runs:
         files.setdefault(file, []).append(number)
     return "; ".join(
-        f"{' + '.join(f'{each:,}' for each in own[:-1])}{' + ' if own[1:] else ''}"
-        f"{count(own[-1], one, several)}, {file}"
-        for file, own in files.items()
+        " + ".join([*(f"{each:,}" for each in most), f"{count(last, one, several)}, {file}"])
+        for file, (*most, last) in files.items()
     )
 
 
@@ -128,11 +119,7 @@ def joined(parts: Iterable[str]) -> str:
 
 
 def failed(*counts: tuple[int, str]) -> str:
-    """What went wrong, from (how many, what happened to them); those of none are left out.
-
-    Args:
-        counts: A sentence each, with `{}` for the number: (2, "{} of 28 responses failed").
-    """
+    """What went wrong, from (how many, a sentence with `{}` for the number); none is left out."""
     said = [text.format(f"{number:,}") for number, text in counts if number]
     return "; ".join(said) or NOTHING_FAILED
 
@@ -153,16 +140,37 @@ def judges(config: Mapping[str, Any]) -> str:
     )
 
 
-def judge_models(config: Mapping[str, Any]) -> tuple[ModelUsed, ...]:
-    """The models of a run in which claims are judged, from its configuration in `run.json`."""
-    model, tagger, splitter = (config.get(name) for name in ("model", "tagger", "splitter"))
+def models_used(
+    configs: Iterable[Mapping[str, Any]], roles: Mapping[str, str]
+) -> tuple[ModelUsed, ...]:
+    """The models of runs, each once, from their configurations in `run.json`: key -> role.
+
+    Where the tagger is all the model there is, it is named once, as the tagger.
+    """
+    return tuple(
+        dict.fromkeys(
+            ModelUsed(role, config[key]["name"], config[key]["digest"])
+            for config in configs
+            for key, role in roles.items()
+            if key in config and not (key == "model" and config["model"] == config.get("tagger"))
+        )
+    )
+
+
+def judge_models(*configs: Mapping[str, Any]) -> tuple[ModelUsed, ...]:
+    """The models of runs in which claims are judged, from their configurations in `run.json`."""
     used = []
-    if "cascade" in config:
-        used = [("judge where it is sure", tagger), ("judge of the rest", model)]
-    else:
-        used = [("judge", model), ("splits responses", splitter)]
-    used.append(("writes answers", config.get("writer")))
-    return tuple(ModelUsed(role, one["name"], one["digest"]) for role, one in used if one)
+    for config in configs:
+        if "cascade" in config:
+            roles = {"tagger": "judge where it is sure", "model": "judge of the rest"}
+        else:
+            roles = {"model": "judge", "splitter": "splits responses"}
+        used += [
+            ModelUsed(role, config[key]["name"], config[key]["digest"])
+            for key, role in (*roles.items(), ("writer", "writes answers"))
+            if config.get(key)
+        ]
+    return tuple(dict.fromkeys(used))
 
 
 def _percent(value: float) -> str:

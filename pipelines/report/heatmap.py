@@ -5,14 +5,13 @@ it; point at a word of the input and the response is shaded likewise. Texts of w
 are marked, up to a limit that the reader moves (`assets/heatmap.js`).
 """
 
-import base64
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.report.blocks import Block, Fold, Heatmap, Picture
-from pipelines.report.texts import Word, Words
+from pipelines.report.blocks import Fold, Heatmap, Picture
+from pipelines.report.texts import Block, Word, Words
 from salience.heatmap import strength
 from salience.maps import WordMap
 from salience.scores import attributions, contributions
@@ -35,11 +34,8 @@ def sides(
 ) -> tuple[Side, Side]:
     """The texts that a map is between, with their words or tokens, each with its score.
 
-    Args:
-        found: The map.
-        given: Characters [start, end) of its texts given, in prompt + response.
-        response: Likewise, of its texts of the response.
-        aggregation: How a row or column becomes a score.
+    Its texts given and of the response are characters [start, end) of prompt + response; the
+    `aggregation` makes a row or column a score.
     """
     text = found.encoded.text
     return (
@@ -57,15 +53,7 @@ def heatmap(
     added: str = "",
     limit: float = 0.0,
 ) -> Heatmap:
-    """The block of a map.
-
-    Args:
-        given: Texts of the input.
-        response: Texts of the response.
-        values: (words of the input, words of the response), shares in [0, 1].
-        left_out: As of `Heatmap`.
-        added: Likewise.
-        limit: Likewise.
+    """The block of a map: shares in [0, 1] of shape (words of the input, words of the response).
 
     Raises:
         ValueError: Values are not of as many rows and columns as there are words.
@@ -74,8 +62,7 @@ def heatmap(
     if values.shape != sizes:
         raise ValueError(f"{sizes} words, but values of shape {values.shape}")
     cells = np.rint(strength(values) * CELL).astype("<u2")
-    packed = base64.b64encode(cells.tobytes()).decode()
-    return Heatmap(given, response, packed, left_out, added, limit)
+    return Heatmap(given, response, cells.tobytes(), left_out, added, limit)
 
 
 def picture(png: bytes | None) -> list[Block]:
@@ -83,7 +70,7 @@ def picture(png: bytes | None) -> list[Block]:
     if png is None:
         return []
     alt = "The input down, the response across; the darker, the more salience"
-    return [Fold("The map", (Picture(base64.b64encode(png).decode(), alt),))]
+    return [Fold("The map", (Picture(png, alt),))]
 
 
 def _side(

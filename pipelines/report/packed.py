@@ -39,8 +39,7 @@ class Packed:
     def put_all(self, name: str, values: Iterable[Any]) -> list[int]:
         """Adds values in chunks "NAME-0", "NAME-1" and so on, their long texts stored apart.
 
-        Returns:
-            Position of the first value of each chunk.
+        Returns the position of the first value of each chunk.
         """
         starts: list[int] = []
         chunk: list[str] = []

@@ -1,21 +1,19 @@
-"""Small plots as inline SVG: estimates with their intervals, and shares of a whole.
+"""Plots as inline SVG: estimates with their intervals, shares of a whole, curves through points.
 
-Positions are percentages of the drawing's width, so that a plot fits any column without its lines
-and letters being stretched. Every plot stands beside the numbers it shows.
+Bars and dots lie at percentages of the drawing's width, so that a plot fits any column without its
+lines and letters being stretched; a square plot keeps its proportions, and its lines keep their
+width at any size. Every plot stands beside the numbers it shows. `templates/plots.html.j2` draws.
 """
 
 from collections.abc import Mapping, Sequence
-from math import ceil
 
 from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.table import shown
-from pipelines.report.text import visible
+from pipelines.metrics.reliability import Bin
+from pipelines.report.template import macro
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_SHADES = 8
-"""Shades of a cell of the heat map that is not empty."""
 
 
 def dots(
@@ -23,138 +21,90 @@ def dots(
     title: str,
     beside: Sequence[tuple[str, Estimate | None]] = (),
 ) -> Markup:
-    """One line per row: a dot at the value in [0, 1] and a bar over its interval.
+    """One line per (name, value): a dot at the value in [0, 1] and a bar over its interval.
 
-    A row without a value has a dash and an empty track.
-
-    Args:
-        rows: Name and value.
-        title: Heading.
-        beside: Rows to compare with, below the others; their dots are hollow.
+    A row without a value has a dash and an empty track. Rows to compare with (`beside`) come below
+    the others; their dots are hollow.
     """
-    lines = Markup("").join(
-        Markup(
-            '<div class="plot-label{0}" dir="auto">{1}</div>{2}<div class="plot-value">{3}</div>'
-        ).format(kind, visible(label), _dot(estimate, kind), _value(estimate))
-        for kind, group in (("", rows), (" beside", beside))
-        for label, estimate in group
-    )
-    axis = Markup("").join(
-        Markup('<text x="{}%" y="11" text-anchor="{}">{:g}</text>').format(
-            tick * 100, {0.0: "start", 1.0: "end"}.get(tick, "middle"), tick
-        )
-        for tick in _TICKS
-        if tick in (0.0, 0.5, 1.0)
-    )
-    return Markup(
-        '<figure class="plot"><figcaption>{}</figcaption><div class="plot-rows">{}'
-        '<svg class="plot-axis" height="14" width="100%" aria-hidden="true">{}</svg>'
-        "</div></figure>"
-    ).format(title, lines, axis)
+    return macro("dots", rows, title, beside)
 
 
 def shares(
     rows: Sequence[tuple[str, Mapping[str, int]]], names: Mapping[str, str], title: str
 ) -> Markup:
-    """One bar per row, divided by the row's counts; the counts stand in the legend's order beside.
+    """One bar per (label, counts), divided by the counts; their sum stands beside.
 
-    Args:
-        rows: Label -> count per category.
-        names: Category -> name shown; the category is the CSS class suffix of its colour.
-        title: Heading of the plot.
+    Names are what the categories of the counts are called, in the legend's order; a category is
+    the CSS class suffix of its colour.
     """
-    lines = Markup("").join(
-        Markup(
-            '<div class="plot-label" dir="auto">{}</div>{}<div class="plot-value">{}</div>'
-        ).format(visible(label), _bar(counts, names), f"{sum(counts.values()):,}")
-        for label, counts in rows
-    )
-    legend = Markup("").join(
-        Markup('<li><i class="swatch fill-{}" aria-hidden="true"></i>{}</li>').format(key, name)
-        for key, name in names.items()
-    )
-    return Markup(
-        '<figure class="plot whole"><figcaption>{}</figcaption><div class="plot-rows">{}</div>'
-        '<ul class="legend">{}</ul></figure>'
-    ).format(title, lines, legend)
-
-
-def _value(estimate: Estimate | None) -> Markup:
-    value, _, interval = shown(estimate).partition(" ")
-    return Markup('{} <span class="interval">{}</span>').format(value, interval)
-
-
-def _dot(estimate: Estimate | None, kind: str = "") -> Markup:
-    grid = Markup("").join(
-        Markup('<line class="grid" x1="{0}%" x2="{0}%" y1="0" y2="22"/>').format(tick * 100)
-        for tick in _TICKS
-    )
-    mark = Markup("")
-    if estimate is not None:
-        if estimate.low is not None and estimate.high is not None:
-            mark += Markup(
-                '<line class="whisker" x1="{:.2f}%" x2="{:.2f}%" y1="11" y2="11"/>'
-            ).format(estimate.low * 100, estimate.high * 100)
-        mark += Markup('<circle class="dot{}" cx="{:.2f}%" cy="11" r="5"/>').format(
-            kind, estimate.value * 100
-        )
-    return Markup(
-        '<svg class="track" height="22" width="100%" aria-hidden="true">{}{}</svg>'
-    ).format(grid, mark)
-
-
-def _bar(counts: Mapping[str, int], names: Mapping[str, str]) -> Markup:
-    total = sum(counts.values())
-    start, parts, said = 0.0, Markup(""), []
-    for key, name in names.items():
-        count = counts.get(key, 0)
-        if not count:
-            continue
-        width = 100 * count / total
-        parts += Markup(
-            '<rect class="fill-{}" x="{:.3f}%" y="2" width="{:.3f}%" height="18">'
-            "<title>{}: {:,} ({:.0f} %)</title></rect>"
-        ).format(key, start, width, name, count, width)
-        said.append(f"{name} {count:,}")
-        start += width
-    return Markup(
-        '<svg class="track" height="22" width="100%" role="img" aria-label="{}">{}</svg>'
-    ).format(", ".join(said) or "nothing", parts)
+    return macro("shares", rows, names, title)
 
 
 def confusion(
     rows: Sequence[tuple[str, Sequence[int]]], columns: Sequence[str], title: str
 ) -> Markup:
-    """A heat map of counts: true classes down, what was predicted across.
+    """A heat map of counts: true classes down (name, count per column), predictions across.
 
     A cell is shaded by its share of the row; where row and column have one name, it has a frame.
+    """
+    return macro("confusion", rows, columns, title)
+
+
+def reliability_diagram(series: Sequence[tuple[str, Sequence[Bin]]], title: str) -> Markup:
+    """Accuracy against mean confidence, a point per bin that holds examples.
+
+    On the dashed line a confidence is what it says. Below it labels are less often right than they
+    claim. Bars are the Wilson intervals of the accuracies; a larger point holds more examples.
 
     Args:
-        rows: Name of a class, and a count per column.
-        columns: Names.
-        title: Heading of the map.
+        series: (name, bins) of at most four sets of confidences: before and after calibration.
+        title: Heading.
     """
-    head = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in columns)
-    body = Markup("").join(
-        Markup('<tr><th scope="row">{}</th>{}</tr>').format(
+    return macro("reliability_diagram", series[:4], title)
+
+
+def curve(
+    series: Sequence[tuple[str, Sequence[tuple[float, float]]]],
+    title: str,
+    across: str,
+    up: str,
+    *,
+    steps: Sequence[int] = (),
+) -> Markup:
+    """One line per series through its points; the axes begin at 0 and end at the largest value.
+
+    Args:
+        series: (name, points) of at most four lines; a point is (x, y), neither below 0.
+        title: Heading.
+        across: What x is: "pairs".
+        up: What y is: "accuracy".
+        steps: Where x counts something ("rounds"), the numbers that it takes, in order. The axis
+            then has exactly these, and begins and ends half a step beyond them.
+    """
+    points = [point for _, one in series for point in one]
+    left = steps[0] - 0.5 if steps else 0
+    right = steps[-1] + 0.5 if steps else max((x for x, _ in points), default=0) or 1
+    wide = right - left
+    high = max([1.0, *(y for _, y in points)])  # shares are shown on their whole range
+    drawn = [
+        (
             name,
-            Markup("").join(
-                _shaded(count, sum(counts), right=name == column)
-                for column, count in zip(columns, counts, strict=True)
-            ),
+            [
+                ((x - left) / wide, y / high, f"{name}: {y:.3g} at {_number(x)} {across}")
+                for x, y in one
+            ],
         )
-        for name, counts in rows
+        for name, one in series[:4]
+    ]
+    x_ticks = (
+        [((step - left) / wide, f"{step:,}") for step in steps]
+        if steps
+        else [(tick, _number(tick * wide)) for tick in (0.0, 0.5, 1.0)]
     )
-    return Markup(
-        '<figure class="heat"><figcaption dir="auto">{0}</figcaption>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="What was taken for what: {0}">'
-        '<table><caption class="hidden-text">{0}: a row is a true class, a column what was '
-        'predicted</caption><thead><tr><th scope="col">Gold type</th>{1}</tr></thead>'
-        "<tbody>{2}</tbody></table></div></figure>"
-    ).format(visible(title), head, body)
+    y_ticks = [(tick, f"{tick * high:.2g}") for tick in _TICKS]
+    return macro("curve", drawn, title, (across, up), x_ticks, y_ticks)
 
 
-def _shaded(count: int, total: int, *, right: bool) -> Markup:
-    kind = f"shade-{ceil(_SHADES * count / total) if count else 0}{' same' if right else ''}"
-    share = Markup(' <span class="share">{:.0%}</span>').format(count / total) if count else ""
-    return Markup('<td class="{}">{}{}</td>').format(kind, count, share)
+def _number(x: float) -> str:
+    """A count without decimals, a share with two digits."""
+    return f"{x:,.0f}" if x > 1 else f"{x:.2g}"

@@ -134,13 +134,10 @@ class Table:
 
 
 def quote(keys: str, *rows: Sequence[Cell], **same: Cell) -> tuple[Quoted, ...]:
-    """Figures of a paper, for the columns that they belong to.
+    """Rows of a paper's figures, for the columns that they belong to.
 
-    Args:
-        keys: Keys of columns, one for each figure of a row, with spaces between them; `KEY_low`
-            and `KEY_high` after `KEY` are the interval of its figure.
-        rows: The figures.
-        same: Key -> what every row has.
+    The keys of columns, one for each figure of a row, have spaces between them; `KEY_low` and
+    `KEY_high` after `KEY` are the interval of its figure. What every row has is given by key.
     """
     return tuple({**same, **_with_intervals(keys.split(), row)} for row in rows)
 
@@ -179,7 +176,8 @@ def markdown(table: Table) -> str:
     if table.caption:
         lines += [_escaped(table.caption), ""]
     lines.append(_line(column.title for column in table.columns))
-    lines.append(_line(("---:" if numeric(table, i) else "---") for i in _indices(table)))
+    numbers = (numeric(table, place) for place in range(len(table.columns)))
+    lines.append(_line("---:" if number else "---" for number in numbers))
     lines += [_line(_escaped(shown(cell)) for cell in row) for row in table.rows + table.quoted]
     if not table.rows:
         lines += ["", "No rows."]
@@ -196,7 +194,12 @@ def csv_text(table: Table) -> str:
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(_fields(table))
+    writer.writerow(
+        key
+        for column in table.columns
+        for key in (column.key, f"{column.key}_low", f"{column.key}_high")
+        if column.interval or key == column.key
+    )
     writer.writerows([_inert(value) for value in row.values()] for row in records(table))
     return buffer.getvalue()
 
@@ -260,10 +263,7 @@ def called(run: str, name: str) -> str:
 def with_names_joined(table: Table, run: str, name: str) -> Table:
     """The table with a run and an example as one first cell, for `html` to link to the example.
 
-    Args:
-        table: Has both columns.
-        run: Key of the column of runs.
-        name: Key of the column of examples; the heading of the joined one is its.
+    Both are keys of columns; the heading of the joined one is that of the examples.
     """
     keys = [column.key for column in table.columns]
     first, second = keys.index(run), keys.index(name)
@@ -284,27 +284,13 @@ def write(table: Table, folder: Path) -> list[Path]:
     Raises:
         InputError: The folder cannot be written.
     """
+    texts = {"md": markdown(table), "csv": csv_text(table), "json": json_text(table)}
     written = []
-    for ending, text in (
-        ("md", markdown(table)),
-        ("csv", csv_text(table)),
-        ("json", json_text(table)),
-    ):
+    for ending, text in texts.items():
         path = folder / f"{table.name}.{ending}"
         replace_text(path, text)
         written.append(path)
     return written
-
-
-def _indices(table: Table) -> range:
-    return range(len(table.columns))
-
-
-def _fields(table: Table) -> Iterator[str]:
-    for column in table.columns:
-        yield column.key
-        if column.interval:
-            yield from (f"{column.key}_low", f"{column.key}_high")
 
 
 def numeric(table: Table, index: int) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
@@ -15,9 +14,9 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1_by_label, macro_f1
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
-from pipelines.report.curves import curve, reliability_diagram
 from pipelines.report.explorer import ExperimentView, Part
-from pipelines.report.table import Cell, Column, Table
+from pipelines.report.plots import curve, reliability_diagram
+from pipelines.report.table import Column, Measure, Table
 
 BINS = 15
 """Bins of the reliability diagram and of the ECE, as in Guo et al. 2017."""
@@ -27,7 +26,7 @@ ALL = "all"
 
 
 @dataclass(frozen=True)
-class Scored:
+class Predictions:
     """Labelled pairs with what a tagger says of them.
 
     Attributes:
@@ -59,43 +58,66 @@ class Scored:
         return [one == other for one, other in zip(self.gold, self.given, strict=True)]
 
     @property
-    def positions(self) -> list[int]:
-        """Where each true label stands in `LABELS`."""
-        return [LABELS.index(label) for label in self.gold]
+    def accuracy(self) -> Estimate | None:
+        """Share of right labels."""
+        return accuracy(self.gold, self.given)
+
+    @property
+    def ece(self) -> float | None:
+        """Expected calibration error."""
+        return ece(self.confidences, self.correct, bins=BINS)
+
+    @property
+    def brier(self) -> Estimate | None:
+        """Brier score over the three labels, clustered by premise."""
+        gold = [LABELS.index(label) for label in self.gold]
+        return brier(self.probabilities, gold, [pair.premise for pair in self.pairs])
 
     def bins(self) -> tuple[Bin, ...]:
         """Of the reliability diagram."""
         return reliability(self.confidences, self.correct, bins=BINS)
 
-    def by_source(self) -> dict[str, "Scored"]:
+    def by_source(self) -> dict[str, "Predictions"]:
         """Source -> its pairs, in order of name."""
-        rows = sorted(
-            zip(self.pairs, self.probabilities, strict=True), key=lambda row: row[0].source
-        )
+        rows = list(zip(self.pairs, self.probabilities, strict=True))
         return {
-            source: Scored(*map(list, zip(*group, strict=True)))
-            for source, group in groupby(rows, key=lambda row: row[0].source)
+            source: Predictions(
+                [pair for pair in self.pairs if pair.source == source],
+                [row for pair, row in rows if pair.source == source],
+            )
+            for source in sorted({pair.source for pair in self.pairs})
         }
 
 
-def scores_table(scored: Scored, model: str, data: str) -> Table:
+Named = tuple[str, Predictions]
+
+PAIRS = Column[Named]("pairs", "Pairs", lambda row: len(row[1].pairs))
+ACCURACY = Measure[Named]("accuracy", "Accuracy", lambda row: row[1].accuracy)
+ECE = Column[Named]("ece", "ECE", lambda row: row[1].ece)
+BRIER = Measure[Named]("brier", "Brier", lambda row: row[1].brier)
+
+
+def _name(key: str, title: str) -> Column[Named]:
+    return Column(key, title, lambda row: row[0])
+
+
+def scores_table(predictions: Predictions, model: str, data: str) -> Table:
     """A row per source, and one over all of them."""
-    groups = scored.by_source()
-    rows: list[tuple[Cell, ...]] = [_scores(ALL, scored)]
-    if len(groups) > 1:
-        rows += [_scores(source, group) for source, group in groups.items()]
-    return Table(
-        "tagger",
-        "Tagger by source",
-        (
-            Column("source", "Source"),
-            Column("pairs", "Pairs"),
-            Column("accuracy", "Accuracy", interval=True),
-            Column("macro_f1", "Macro-F1", interval=True),
-            Column("ece", "ECE"),
-            Column("brier", "Brier", interval=True),
-        ),
-        tuple(rows),
+    groups = predictions.by_source()
+    return Table.of(
+        [(ALL, predictions), *(groups.items() if len(groups) > 1 else ())],
+        name="tagger",
+        title="Tagger by source",
+        columns=[
+            _name("source", "Source"),
+            PAIRS,
+            ACCURACY,
+            Measure(
+                "macro_f1", "Macro-F1", lambda row: macro_f1(row[1].gold, row[1].given, LABELS)
+            ),
+            ECE,
+            BRIER,
+        ],
         caption=f"{model} on {data}.",
         notes=(
             "Intervals (95 %): Wilson for accuracy, bootstrap over pairs for macro-F1, clustered "
@@ -107,34 +129,29 @@ def scores_table(scored: Scored, model: str, data: str) -> Table:
     )
 
 
-def labels_table(scored: Scored) -> Table:
+def labels_table(predictions: Predictions) -> Table:
     """Precision, recall and F1 of each label."""
-    counts = confusion(scored.gold, scored.given, LABELS)
+    counts = confusion(predictions.gold, predictions.given, LABELS)
     scores = f1_by_label(counts)
-    rows: list[tuple[Cell, ...]] = []
-    for index, label in enumerate(LABELS):
-        true, called = sum(counts[index]), sum(row[index] for row in counts)
-        hits = counts[index][index]
-        rows.append(
-            (label.value, true, proportion(hits, called), proportion(hits, true), scores[index])
-        )
-    return Table(
-        "tagger-labels",
-        "Tagger by label",
-        (
-            Column("label", "Label"),
-            Column("pairs", "Pairs"),
-            Column("precision", "Precision", interval=True),
-            Column("recall", "Recall", interval=True),
-            Column("f1", "F1"),
-        ),
-        tuple(rows),
+    true = [sum(row) for row in counts]
+    called = [sum(column) for column in zip(*counts, strict=True)]
+    return Table.of(
+        range(len(LABELS)),
+        name="tagger-labels",
+        title="Tagger by label",
+        columns=[
+            Column("label", "Label", lambda n: LABELS[n].value),
+            Column("pairs", "Pairs", lambda n: true[n]),
+            Measure("precision", "Precision", lambda n: proportion(counts[n][n], called[n])),
+            Measure("recall", "Recall", lambda n: proportion(counts[n][n], true[n])),
+            Column("f1", "F1", lambda n: scores[n]),
+        ],
     )
 
 
-def confusion_table(scored: Scored) -> Table:
+def confusion_table(predictions: Predictions) -> Table:
     """A row per true label, a column per given one."""
-    counts = confusion(scored.gold, scored.given, LABELS)
+    counts = confusion(predictions.gold, predictions.given, LABELS)
     return Table(
         "tagger-confusion",
         "What is taken for what",
@@ -146,112 +163,64 @@ def confusion_table(scored: Scored) -> Table:
     )
 
 
-def reliability_table(series: Sequence[tuple[str, Scored]]) -> Table:
+def reliability_table(series: Sequence[Named]) -> Table:
     """The numbers of the reliability diagram: a row per bin that holds pairs."""
-    return Table(
-        "tagger-reliability",
-        "Confidence and accuracy",
-        (
-            Column("which", "Probabilities"),
-            Column("bin", "Confidence"),
-            Column("pairs", "Pairs"),
-            Column("confidence", "Mean confidence"),
-            Column("accuracy", "Accuracy", interval=True),
-        ),
-        tuple(
-            (name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy)
-            for name, scored in series
-            for one in scored.bins()
-            if one.n
-        ),
+    return Table.of(
+        [(name, one) for name, predictions in series for one in predictions.bins() if one.n],
+        name="tagger-reliability",
+        title="Confidence and accuracy",
+        columns=[
+            Column("which", "Probabilities", lambda row: row[0]),
+            Column("bin", "Confidence", lambda row: f"{row[1].low:.2f} to {row[1].high:.2f}"),
+            Column("pairs", "Pairs", lambda row: row[1].n),
+            Column("confidence", "Mean confidence", lambda row: row[1].confidence),
+            Measure("accuracy", "Accuracy", lambda row: row[1].accuracy),
+        ],
     )
 
 
-def calibration_table(series: Sequence[tuple[str, Scored]], data: str) -> Table:
+def calibration_table(series: Sequence[Named], data: str) -> Table:
     """ECE, Brier and accuracy of the same pairs under several calibrations."""
-    return Table(
-        "calibration",
-        "Calibration on pairs it was not fitted on",
-        (
-            Column("calibration", "Calibration"),
-            Column("pairs", "Pairs"),
-            Column("ece", "ECE"),
-            Column("brier", "Brier", interval=True),
-            Column("accuracy", "Accuracy", interval=True),
-        ),
-        tuple(
-            (
-                name,
-                len(scored.pairs),
-                ece(scored.confidences, scored.correct, bins=BINS),
-                _brier(scored),
-                accuracy(scored.gold, scored.given),
-            )
-            for name, scored in series
-        ),
+    return Table.of(
+        series,
+        name="calibration",
+        title="Calibration on pairs it was not fitted on",
+        columns=[_name("calibration", "Calibration"), PAIRS, ECE, BRIER, ACCURACY],
         caption=f"Pairs of {data} whose premises were not fitted on.",
     )
 
 
-def view(
-    series: Sequence[tuple[str, Scored]], tables: Sequence[Table], intro: str = ""
-) -> ExperimentView:
-    """The reliability diagram, then the tables.
-
-    Args:
-        series: (name, scored pairs) of at most three sets of probabilities.
-        tables: Shown below the diagram, in this order.
-        intro: A sentence above it.
-    """
-    plot = reliability_diagram([(name, scored.bins()) for name, scored in series], "Reliability")
+def view(series: Sequence[Named], tables: Sequence[Table], intro: str = "") -> ExperimentView:
+    """The reliability diagram of at most four sets of probabilities, then the tables."""
+    plot = reliability_diagram([(name, each.bins()) for name, each in series], "Reliability")
     part = Part("Relation tagger", tuple(tables), (plot,), intro)
     return ExperimentView("tagger", part.title, parts=(part,))
 
 
-def _scores(name: str, scored: Scored) -> tuple[Cell, ...]:
-    return (
-        name,
-        len(scored.pairs),
-        accuracy(scored.gold, scored.given),
-        macro_f1(scored.gold, scored.given, LABELS),
-        ece(scored.confidences, scored.correct, bins=BINS),
-        _brier(scored),
-    )
-
-
-def _brier(scored: Scored) -> Estimate | None:
-    premises = [pair.premise for pair in scored.pairs]
-    return brier(scored.probabilities, scored.positions, premises)
-
-
 def training_view(points: Sequence[CurvePoint]) -> ExperimentView:
     """The validation curve of a training run: its plots and its numbers."""
-    sources = sorted({source for point in points for source in point.by_source})
-    table = Table(
-        "training",
-        "Validation curve",
-        (
+
+    def of(source: str) -> Column[CurvePoint]:
+        return Column(source, source, lambda point: point.by_source.get(source))
+
+    table = Table.of(
+        points,
+        name="training",
+        title="Validation curve",
+        columns=[
             Column("pairs", "Pairs passed"),
             Column("loss", "Loss (nats)"),
             Column("accuracy", "Accuracy"),
-            *(Column(source, source) for source in sources),
-        ),
-        tuple(
-            (
-                point.pairs,
-                point.loss,
-                point.accuracy,
-                *(point.by_source.get(source) for source in sources),
-            )
-            for point in points
-        ),
+            *map(of, sorted({source for point in points for source in point.by_source})),
+        ],
         caption="Accuracy on the development pairs, all of them and by source.",
     )
+    name = "development pairs"
     accuracies = [(float(point.pairs), point.accuracy) for point in points]
     losses = [(float(point.pairs), point.loss) for point in points]
     plots = (
-        curve([("development pairs", accuracies)], "Accuracy", "pairs passed", "accuracy"),
-        curve([("development pairs", losses)], "Loss", "pairs passed", "nats"),
+        curve([(name, accuracies)], "Accuracy", "pairs passed", "accuracy"),
+        curve([(name, losses)], "Loss", "pairs passed", "nats"),
     )
     part = Part("Training", (table,), plots)
     return ExperimentView("training", part.title, parts=(part,))

@@ -7,6 +7,7 @@ it as text only (the policy demands trusted types, of which there are none).
 
 import base64
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup
 
+from pipelines.report.table import shown
 from pipelines.report.text import visible
 
 _HERE = Path(__file__).parent
 
 
+@cache
 def environment() -> Environment:
     """Templates of the report, with everything escaped and made visible."""
 
@@ -26,7 +29,7 @@ def environment() -> Environment:
         # Markup is a subclass of str: what is HTML already passes as it is.
         return visible(value) if type(value) is str else value
 
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(_HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -34,16 +37,20 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["shown"] = shown
+    return made
+
+
+def macro(name: str, *arguments: Any) -> Markup:
+    """What a macro of `plots.html.j2` makes of its arguments."""
+    drawn: Markup = getattr(environment().get_template("plots.html.j2").module, name)(*arguments)
+    return drawn
 
 
 def assets(*names: str) -> str:
     """The named files of the report's assets, one after another."""
-    return joined(*((_HERE / "assets" / name).read_text(encoding="utf-8") for name in names))
-
-
-def joined(*parts: str) -> str:
-    """Distinct scripts or styles as one."""
-    return "\n" + "\n".join(dict.fromkeys(part.strip() for part in parts if part)) + "\n"
+    texts = ((_HERE / "assets" / name).read_text(encoding="utf-8").strip() for name in names)
+    return "\n" + "\n".join(texts) + "\n"
 
 
 def policy(script: str, style: str) -> str:

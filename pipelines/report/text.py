@@ -1,5 +1,8 @@
 """Text from outside (documents, models' replies) made fit for people's eyes and for UTF-8."""
 
+CHARACTERS_SHOWN = 40_000
+"""Characters of one text that the page holds; it says how many more there are."""
+
 _VISIBLE = (
     {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"}
     | {0x7F: 0x2421}
@@ -27,3 +30,9 @@ def one_line(text: str, limit: int | None = None) -> str:
     """
     line = " ".join(text.split())
     return line if limit is None or len(line) <= limit else line[: limit - 1].rstrip() + "…"
+
+
+def cut(text: str, limit: int = CHARACTERS_SHOWN) -> str:
+    """The text, or its beginning and how much more there is."""
+    more = len(text) - limit
+    return text if more <= 0 else f"{text[:limit]}… ({more:,} more characters are not shown)"

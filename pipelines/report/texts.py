@@ -4,15 +4,9 @@ They are drawn as the other blocks are; see `blocks`.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, dataclass_transform
 
 from pipelines.report.timeline import Axis
-
-if TYPE_CHECKING:
-    from pipelines.report.blocks import Block
-
-CHARACTERS_SHOWN = 40_000
-"""Characters of one text that the page holds; it says how many more there are."""
 
 Tone = Literal[
     "plain", "support", "contradict", "both", "irrelevant", "invalid", "outline", "strong"
@@ -21,16 +15,17 @@ Tone = Literal[
 violet for what could not be read. A sign or a word always says the same."""
 
 
-@dataclass(frozen=True)
-class Chip:
-    """A few words in a coloured box, within a line.
+@dataclass_transform(frozen_default=True)
+class Block:
+    """Anything that an opened example shows; every kind of it is a frozen dataclass."""
 
-    Attributes:
-        text: The words.
-        tone: Colour.
-        sign: Before them, for the eye: "✓".
-        said: After them, for the ear: "right".
-    """
+    def __init_subclass__(cls) -> None:
+        """Make the kind a dataclass."""
+        dataclass(frozen=True)(cls)
+
+
+class Chip(Block):
+    """A few words in a coloured box, after a sign for the eye ("✓"), before words for the ear."""
 
     text: str
     tone: Tone = "plain"
@@ -38,22 +33,19 @@ class Chip:
     said: str = ""
 
 
-@dataclass(frozen=True)
-class Aside:
+class Aside(Block):
     """Small words within a line."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Strong:
+class Strong(Block):
     """Words within a line that stand out."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Cite:
+class Cite(Block):
     """A link to the source of this number in the same example."""
 
     number: int
@@ -62,80 +54,54 @@ class Cite:
 Inline = str | Chip | Aside | Strong | Cite
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(Block):
     """Words and chips side by side."""
 
     content: tuple[Inline, ...]
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(Block):
     """A list of lines."""
 
     items: tuple[tuple[Inline, ...], ...]
 
 
-@dataclass(frozen=True)
-class Heading:
+class Heading(Block):
     """Above the blocks that follow."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Note:
-    """An explanation; a long one is folded after its beginning.
-
-    Attributes:
-        text: All of it.
-        label: Before it: "Snippet".
-    """
+class Note(Block):
+    """An explanation, after its label ("Snippet"); a long one is folded after its beginning."""
 
     text: str
     label: str = ""
 
 
-@dataclass(frozen=True)
-class Unread:
+class Unread(Block):
     """Why a reply could not be read, and the reply as it came."""
 
     problem: str
     raw: str | None = None
 
 
-@dataclass(frozen=True)
-class Trouble:
-    """What went wrong with the example as a whole.
-
-    Attributes:
-        title: "Failed".
-        text: Why.
-        raw: The reply as it came, where there is one.
-    """
+class Trouble(Block):
+    """What went wrong with the whole example: a title ("Failed"), why, the reply as it came."""
 
     title: str
     text: str
     raw: str | None = None
 
 
-@dataclass(frozen=True)
-class Quote:
+class Quote(Block):
     """Words of a document."""
 
     text: str
 
 
-@dataclass(frozen=True)
-class Bar:
-    """A share in [0, 1], as a bar.
-
-    Attributes:
-        label: What it is of.
-        share: The share.
-        chosen: Whether it is the one that was chosen.
-        gold: Whether it is the right one.
-    """
+class Bar(Block):
+    """A share in [0, 1] as a bar: whether it was chosen, and whether it is the right one (gold)."""
 
     label: str
     share: float
@@ -143,55 +109,37 @@ class Bar:
     gold: bool = False
 
 
-@dataclass(frozen=True)
-class Bars:
+class Bars(Block):
     """Shares of one whole, below each other; `label` says of what, for the ear."""
 
     label: str
     bars: tuple[Bar, ...]
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence of an answer, with what is said of it.
-
-    Attributes:
-        text: The sentence.
-        after: What it cites, and what else stands at its end.
-        tone: Of the line at its side.
-        verdict: On it.
-        why: Opens below the verdict.
-    """
+class Sentence(Block):
+    """A sentence of an answer, what stands at its end, and a verdict; below that opens why."""
 
     text: str
     after: tuple[Inline, ...] = ()
     tone: Tone = "plain"
     verdict: Chip | None = None
-    why: tuple["Block", ...] = ()
+    why: tuple[Block, ...] = ()
 
 
-@dataclass(frozen=True)
-class Sentences:
+class Sentences(Block):
     """The sentences of an answer."""
 
     sentences: tuple[Sentence, ...]
 
 
-@dataclass(frozen=True)
-class Timeline:
-    """Sources on a line of years; a label leads to its source.
-
-    Attributes:
-        axes: The same line for a wide screen and for a narrow one.
-        labels: Of the sources, in order of their numbers.
-    """
+class Timeline(Block):
+    """Sources on a line of years, for a wide screen and a narrow one; labels lead to sources."""
 
     axes: tuple[Axis, Axis]
     labels: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Block):
     """A marked passage: its characters [start, end) in the text, and what it is, for the ear."""
 
     start: int
@@ -199,23 +147,15 @@ class Span:
     said: str = ""
 
 
-@dataclass(frozen=True)
-class Text:
-    """A text to read, with marked passages; a long one scrolls.
-
-    Attributes:
-        text: At most `CHARACTERS_SHOWN` characters; see `cut`.
-        label: What it is, for the ear: "Response".
-        spans: In order, without overlap.
-    """
+class Text(Block):
+    """A text to read, with marked passages in order; `label` is for the ear."""
 
     text: str
     label: str
     spans: tuple[Span, ...] = ()
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(Block):
     """A word or token of a text: its characters [start, end), and its share, in [0, 1]."""
 
     start: int
@@ -223,15 +163,10 @@ class Word:
     share: float
 
 
-@dataclass(frozen=True)
-class Words:
-    """An argument, a prompt, a sentence of a response, with its words.
+class Words(Block):
+    """An argument, a prompt, a sentence of a response, with its words in order.
 
-    Attributes:
-        text: The text.
-        words: In order, without overlap.
-        label: Before it: "pro".
-        share: Of the text as a whole, in [0, 1]; None where there is none.
+    Its label stands before it ("pro"); its share is that of the text as a whole, in [0, 1].
     """
 
     text: str
@@ -240,7 +175,16 @@ class Words:
     share: float | None = None
 
 
-def cut(text: str, limit: int = CHARACTERS_SHOWN) -> str:
-    """The text, or its beginning and how much more there is."""
-    more = len(text) - limit
-    return text if more <= 0 else f"{text[:limit]}… ({more:,} more characters are not shown)"
+def line(*content: Inline) -> Line:
+    """Words and chips side by side."""
+    return Line(content)
+
+
+def noted(text: str | None, label: str = "") -> list[Block]:
+    """An explanation, where there is one."""
+    return [Note(text, label)] if text else []
+
+
+def unread(problem: str | None, raw: str | None) -> list[Block]:
+    """Why a reply could not be read, where it could not."""
+    return [] if problem is None else [Unread(problem, raw)]

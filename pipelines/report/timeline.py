@@ -21,12 +21,9 @@ _TICK = 50.0
 
 @dataclass(frozen=True)
 class Dot:
-    """A dated source.
+    """A dated source, by its number from 1.
 
-    Attributes:
-        number: Of the source, from 1.
-        x: Where its day lies, from the left end of the drawing.
-        lane: Where its label stands: 0 next to the axis, others above it.
+    Its day lies at x from the left end; its label stands in a lane: 0 is next to the axis.
     """
 
     number: int
@@ -36,12 +33,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Tick:
-    """Where a year begins.
-
-    Attributes:
-        year: The year.
-        x: Its first day, from the left end of the drawing.
-    """
+    """A year, and where its first day lies, from the left end of the drawing."""
 
     year: int
     x: float
@@ -49,14 +41,10 @@ class Tick:
 
 @dataclass(frozen=True)
 class Axis:
-    """A line of years with its sources.
+    """A line of years with its dated sources (oldest first) and the numbers of the undated ones.
 
-    Attributes:
-        width: Of the drawing.
-        dots: The dated sources, oldest first; of the same day, in order of their numbers.
-        ticks: The years written on the axis, in order; none without a dated source.
-        lanes: How many lanes of labels there are.
-        undated: Numbers of the sources without a date.
+    Ticks are the years written on it, in order, none without a dated source; `lanes` is how many
+    lanes of labels there are.
     """
 
     width: float

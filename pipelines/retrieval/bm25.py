@@ -24,11 +24,7 @@ def stems(texts: Sequence[str]) -> list[list[str]]:
 
 
 def write_bm25(texts: Sequence[str], folder: Path) -> None:
-    """Index texts into a folder.
-
-    Args:
-        texts: The passages, at least one.
-        folder: Made.
+    """Index passages, at least one, into a folder that is made.
 
     Raises:
         InputError: No text has a word.
@@ -44,11 +40,7 @@ def write_bm25(texts: Sequence[str], folder: Path) -> None:
 
 
 class Bm25:
-    """A BM25 index that was written by `write_bm25`; its arrays stay on the disk.
-
-    Args:
-        folder: The folder.
-    """
+    """A BM25 index that `write_bm25` wrote into a folder; its arrays stay on the disk."""
 
     def __init__(self, folder: Path) -> None:
         import bm25s

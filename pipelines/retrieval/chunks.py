@@ -33,13 +33,9 @@ _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\s\u3040-\u30ff\u3400-\u9fff
 def passages(document: Document, *, words: int = WORDS, overlap: int = OVERLAP) -> list[Document]:
     """The passages of a document, in order.
 
-    Each has the document's title, URL and date, and an id made of the document's and a number:
-    "report#3" (see `document_of`). A document that fits into one passage keeps its id.
-
-    Args:
-        document: Of any length.
-        words: Most words of a passage, at least 1.
-        overlap: Sentences that are repeated, at least 0.
+    Each has at most so many words, and begins with the last sentences of the one before
+    (`overlap`). It has the document's title, URL and date, and an id made of the document's and a
+    number: "report#3" (see `document_of`). A document that fits into one passage keeps its id.
 
     Raises:
         InputError: The id is too long for a number to follow it.
@@ -79,14 +75,9 @@ def sections(document: Document) -> list[Document]:
 
 
 def _part(document: Document, number: int, text: str, title: str | None) -> Document:
+    name = f"{document.id}#{number}"
     try:
-        return Document(
-            id=f"{document.id}#{number}",
-            text=text,
-            title=title,
-            url=document.url,
-            date=document.date,
-        )
+        return Document(id=name, text=text, title=title, url=document.url, date=document.date)
     except ValidationError as error:
         raise InputError(
             f"the document {document.id!r} is cut into passages, which need ids of at most 200 "

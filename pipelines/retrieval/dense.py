@@ -31,8 +31,8 @@ class Embedder:
 
     Attributes:
         path: A sentence-transformers folder with safetensors.
-        length: Tokens of a text that are read, those that the model puts around it included; None
-            leaves it at what the folder says, which may be less than the model can read.
+        length: Tokens of a text that are read, those that the model puts around it included; by
+            default as many as the folder says, which may be fewer than the model can read.
         normalised: Whether embeddings are brought to length 1. Some models were trained for the dot
             product of vectors as they are, TAS-B among them.
     """
@@ -122,37 +122,25 @@ def write_embeddings(
     texts: Sequence[str],
     embedder: Embedder,
     file: Path,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_embedded: Callable[[], object],
 ) -> None:
-    """Embed texts into a file of NumPy's format, a part at a time.
-
-    Args:
-        texts: The passages.
-        embedder: The model.
-        file: To write.
-        on_progress: Told how many were embedded since it was last told.
-    """
+    """Embed passages into a file of NumPy's format, a part at a time."""
     import numpy as np
 
-    shape = (len(texts), embedder.dimension)
     # Half the size, and far finer than differences between passages.
     vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-        file, mode="w+", dtype=np.float16, shape=shape
+        file, mode="w+", dtype=np.float16, shape=(len(texts), embedder.dimension)
     )
     for start in range(0, len(texts), AT_ONCE):
         part = texts[start : start + AT_ONCE]
         vectors[start : start + len(part)] = embedder.embed(part)
-        on_progress(len(part))
+        for _ in part:
+            on_embedded()
     vectors.flush()
 
 
 class Dense:
-    """Embeddings that were written by `write_embeddings`; they stay on the disk.
-
-    Args:
-        file: The file.
-        embedder: The model that they were written with.
-    """
+    """Embeddings that `write_embeddings` wrote with the same model; they stay on the disk."""
 
     def __init__(self, file: Path, embedder: Embedder) -> None:
         import numpy as np

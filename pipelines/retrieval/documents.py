@@ -24,9 +24,6 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
     JSONL file is one: `id` and `text`, and optionally `title`, `url` and `date`. An index that lies
     in a folder is passed over: it holds copies of documents.
 
-    Args:
-        paths: Files and folders.
-
     Raises:
         InputError: One is missing, empty or of no kind that is read, a folder holds none, a line is
             no document, or two documents have one id.
@@ -46,13 +43,7 @@ def read_documents(paths: Sequence[Path]) -> list[Document]:
 def cut(
     documents: Sequence[Document], *, words: int = WORDS, overlap: int = OVERLAP
 ) -> list[Document]:
-    """All passages of documents: Markdown by its headings, then all by length.
-
-    Args:
-        documents: As `read_documents` gives them.
-        words: Most words of a passage.
-        overlap: Sentences that a passage repeats.
-    """
+    """All passages of documents: Markdown by its headings, then all by length; see `passages`."""
     parts: list[Document] = []
     for document in documents:
         if document.id.endswith(MARKDOWN):
@@ -91,7 +82,7 @@ def _of(file: Path, name: str) -> Iterator[Document]:
             raise InputError(
                 f"{file}: {name!r} cannot name a document ({error.errors()[0]['msg']}); rename it"
             ) from error
+    elif not file.exists():
+        raise InputError(f"{file} does not exist")
     else:
-        if not file.exists():
-            raise InputError(f"{file} does not exist")
         raise InputError(f"{file} is of no kind that is read; documents end in {', '.join(READ)}")

@@ -15,11 +15,8 @@ def reciprocal_rank_fusion(
 ) -> list[tuple[ItemT, float]]:
     """Sum over rankings of 1 / (constant + rank), ranks from 1 (Cormack et al. 2009).
 
-    What a ranking does not name gets nothing from it.
-
-    Args:
-        rankings: The best first, without repetition.
-        constant: Above 0; a larger one lets first places count for less.
+    Rankings have the best first, each item once; what one does not name gets nothing from it. The
+    constant is above 0; a larger one lets first places count for less.
 
     Returns:
         Items with their score, the best first; of equals the one that was met first.

@@ -14,13 +14,15 @@ programs that have it open.
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
@@ -44,18 +46,11 @@ FILES = "files-"
 LOCK = ".building"
 
 
-class About(BaseModel):
-    """What an index was built from.
+class About(BaseModel, frozen=True):
+    """What an index was built from: `files` is the folder of its build, `model` a digest.
 
-    Attributes:
-        format: Version of these files.
-        files: The folder of its build.
-        passages: How many there are.
-        model: Digest of the embedding model; None without one.
-        model_path: Where that model lay.
+    Without an embedding model there is neither digest nor path.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     format: int
     files: str = Field(pattern=f"^{FILES}[0-9]+$")
@@ -68,10 +63,8 @@ class About(BaseModel):
 class Retrieved:
     """A passage that was found.
 
-    Attributes:
-        passage: The passage.
-        relevance: Its score over that of the best one, in [0, 1].
-        score: As the method gives it: BM25, cosine, or fused reciprocal ranks.
+    Its score is BM25, cosine or fused reciprocal ranks, its relevance that over the best one's, in
+    [0, 1].
     """
 
     passage: Document
@@ -83,15 +76,13 @@ def build(
     passages: Sequence[Document],
     folder: Path,
     embedder: Embedder | None = None,
-    on_progress: Callable[[int], None] = lambda _: None,
+    on_embedded: Callable[[], object] = lambda: None,
 ) -> "Index":
     """Build an index. A process that is killed leaves no half of one, and an old one as it was.
 
-    Args:
-        passages: At least one, with distinct ids.
-        folder: Made; an index that is there is replaced, anything else is not touched.
-        embedder: For retrieval by meaning; None for words alone.
-        on_progress: Told how many passages were embedded since it was last told.
+    Passages, at least one, have distinct ids. The folder is made; an index that is there is
+    replaced, anything else is not touched. Without an embedder the index is of words alone;
+    `on_embedded` is called for each passage that was embedded.
 
     Raises:
         InputError: There are no passages or two of one id, the folder holds something else or
@@ -99,11 +90,9 @@ def build(
     """
     if not passages:
         raise InputError("there is no passage to index; name documents that have text")
-    seen: set[str] = set()
-    for passage in passages:
-        if passage.id in seen:
-            raise InputError(f"two passages have the id {passage.id!r}; make ids distinct")
-        seen.add(passage.id)
+    name, times = Counter(each.id for each in passages).most_common(1)[0]
+    if times > 1:
+        raise InputError(f"two passages have the id {name!r}; make ids distinct")
     model = embedder.digest if embedder else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,12 +101,12 @@ def build(
             raise InputError(f"{folder} holds files that are no index; name another folder")
         with (folder / LOCK).open("w") as lock:
             hold(lock, f"another process is building {folder}; wait for it")
-            before = _about(folder).files if (folder / ABOUT).exists() else ""
+            before = _about(folder).files if (folder / ABOUT).exists() else f"{FILES}0"
             for entry in folder.glob(f"{FILES}*"):
                 if entry.name != before:
                     shutil.rmtree(entry)
-            own = f"{FILES}{int(before.removeprefix(FILES) or 0) + 1}"
-            _write(passages, folder / own, embedder, on_progress)
+            own = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
+            _write(passages, folder / own, embedder, on_embedded)
             about = About(
                 format=FORMAT,
                 files=own,
@@ -136,10 +125,8 @@ def build(
 class Index:
     """An index that was built; only what a query needs is read from the disk.
 
-    Args:
-        folder: The folder.
-        embedder: The embedding model, if any method but "bm25" is asked. By default the one that
-            the index was built with, where it lies.
+    Any method but "bm25" asks for an embedding model, by default the one that the index was built
+    with, where it lies.
 
     Raises:
         InputError: The folder is no index of this version, is damaged, or was built with another
@@ -162,8 +149,6 @@ class Index:
             offsets = self._files / "offsets.npy"
             self._offsets = np.load(offsets, mmap_mode="r", allow_pickle=False)
             self._lines = (self._files / "passages.jsonl").open("rb")  # closed with the process
-        self._bm25: Bm25 | None = None
-        self._dense: Dense | None = None
 
     def __len__(self) -> int:
         return self.about.passages
@@ -184,13 +169,8 @@ class Index:
     ) -> list[Retrieved]:
         """The k passages that fit a query best, the best first; ties in the order of the index.
 
-        By words, passages that share none with the query are not found.
-
-        Args:
-            query: A question or a claim.
-            k: At most so many, at least 1.
-            method: Which ranking.
-            among: Positions of the passages that may be found; None for all.
+        By words, passages that share none with the query are not found. `among` are positions of
+        the passages that may be found.
 
         Raises:
             InputError: The index has no embeddings, or their model is not to be had.
@@ -216,7 +196,7 @@ class Index:
     ) -> list[tuple[int, float]]:
         import numpy as np
 
-        ranker = self._words() if method == "bm25" else self._meaning()
+        ranker = self._words if method == "bm25" else self._meaning
         with _telling_damage(self.folder):
             scores = ranker.scores(query)
         allowed = np.arange(len(scores)) if among is None else np.unique(np.asarray(among, int))
@@ -227,46 +207,38 @@ class Index:
             if method != "bm25" or scores[position] > 0
         ]
 
+    @cached_property
     def _words(self) -> Bm25:
-        if self._bm25 is None:
-            with _telling_damage(self.folder):
-                self._bm25 = Bm25(self._files / "bm25")
-        return self._bm25
+        with _telling_damage(self.folder):
+            return Bm25(self._files / "bm25")
 
+    @cached_property
     def _meaning(self) -> Dense:
-        if self._dense is None:
-            if self.about.model is None or self.about.model_path is None:
-                raise InputError(
-                    f"{self.folder} was built without an embedding model, so it can be searched "
-                    "by bm25 alone; build it again with one"
-                )
-            if self._embedder is None:
-                self._embedder = _embedder_of(self.about, self.folder)
-            with _telling_damage(self.folder):
-                self._dense = Dense(self._files / "embeddings.npy", self._embedder)
-        return self._dense
+        path = self.about.model_path
+        if self.about.model is None or path is None:
+            raise InputError(
+                f"{self.folder} was built without an embedding model, so it can be searched by "
+                "bm25 alone; build it again with one"
+            )
+        embedder = self._embedder or Embedder(path)
+        if self._embedder is None and not path.is_dir():
+            raise InputError(
+                f"{self.folder} was built with the embedding model {path}, which is not there any "
+                "more; say where it is, or search by bm25"
+            )
+        if embedder.digest != self.about.model:
+            raise InputError(
+                f"the embedding model {path} has changed since {self.folder} was built; build the "
+                "index again"
+            )
+        with _telling_damage(self.folder):
+            return Dense(self._files / "embeddings.npy", embedder)
 
 
 def in_index(file: Path) -> bool:
     """Whether a file is a part of an index's build."""
     build_of = file.parent
     return build_of.name.startswith(FILES) and (build_of.parent / LOCK).exists()
-
-
-def _embedder_of(about: About, folder: Path) -> Embedder:
-    assert about.model_path is not None  # noqa: S101  asked before
-    if not about.model_path.is_dir():
-        raise InputError(
-            f"{folder} was built with the embedding model {about.model_path}, which is not there "
-            "any more; say where it is, or search by bm25"
-        )
-    embedder = Embedder(about.model_path)
-    if embedder.digest != about.model:
-        raise InputError(
-            f"the embedding model {about.model_path} has changed since {folder} was built; build "
-            "the index again"
-        )
-    return embedder
 
 
 def _about(folder: Path) -> About:
@@ -303,7 +275,7 @@ def _write(
     passages: Sequence[Document],
     files: Path,
     embedder: Embedder | None,
-    on_progress: Callable[[int], None],
+    on_embedded: Callable[[], object],
 ) -> None:
     import numpy as np
 
@@ -318,4 +290,4 @@ def _write(
     texts = [passage.as_read() for passage in passages]
     write_bm25(texts, files / "bm25")
     if embedder is not None:
-        write_embeddings(texts, embedder, files / "embeddings.npy", on_progress)
+        write_embeddings(texts, embedder, files / "embeddings.npy", on_embedded)

@@ -20,10 +20,10 @@ import typer
 from playwright.sync_api import Page, sync_playwright
 
 from pipelines.data.jsonl import SAMPLES
-from pipelines.report.blocks import Block, Card, Cards, Debate, Voice
+from pipelines.report.blocks import Card, Cards, Debate, Voice
 from pipelines.report.explorer import Example, ExperimentView, Facet, write
 from pipelines.report.glance import Finding
-from pipelines.report.texts import Chip, Heading, Line, Note
+from pipelines.report.texts import Block, Chip, Heading, Line, Note
 
 WORDS = re.findall(r"\w+", SAMPLES.read_text(encoding="utf-8"))
 NARROWED = """async ([name, value]) => {
@@ -72,7 +72,7 @@ def view(number: int, examples: int) -> ExperimentView:
     return ExperimentView(
         name,
         f"Experiment {number}",
-        Finding(f"Experiment {number}", "Is it?", "All", "m", "It is.", name, examples),
+        Finding("Is it?", "All", "m", "It is.", examples),
         examples=tuple(
             Example(
                 str(n),

@@ -51,14 +51,8 @@ EVERY_REQUEST_ITS_OWN = (
 
 
 @dataclass(frozen=True)
-class Held:
-    """All debates by one arm in one round of measuring.
-
-    Attributes:
-        seconds: From the first request to the last reply.
-        usage: Calls and tokens.
-        debates: In the order of the questions.
-    """
+class Measurement:
+    """All debates by one arm in one round of measuring, from the first request to the last."""
 
     seconds: float
     usage: Usage
@@ -70,19 +64,17 @@ class Held:
         return self.seconds / self.usage.completion_tokens
 
 
+Round = Mapping[str, Measurement]
+"""What was measured by each arm."""
+
+
 @dataclass(frozen=True)
 class Arm:
-    """One way of holding the debates at our server.
-
-    Attributes:
-        settings: Of the debate.
-        line: What its prompts begin with.
-        concurrency: Most requests in flight; None for as many as the profile allows.
-    """
+    """One way of holding the debates at our server; its prompts begin with a line of its own."""
 
     settings: DebateSettings
     line: str
-    concurrency: int | None = None
+    concurrency: int | None = None  # None for as many as the profile allows
 
 
 @flat
@@ -114,12 +106,15 @@ def main(
     source = source_of(models, "generator")
     settings = RELEASED.model_copy(update={"agent_tokens": tokens, "conclusion_tokens": tokens})
     asked = found[:questions]
+    measured, facts = asyncio.run(measure(source, asked, settings, rounds, peer=peer))
     documents = sum(len(each.documents) for each in asked)
-    about = (
+    print(
         f"{questions} questions of {path.name} with {documents} documents; up to {settings.rounds} "
         f"rounds, replies of up to {tokens} tokens.\n"
     )
-    asyncio.run(measure(source, asked, settings, rounds, about, peer=peer))
+    print(facts, rounds_table(measured), ratio_table(measured), sep="\n\n")
+    if peer:
+        print(f"\nThe aim is at least {AIM} times as fast as {PEER}.")
 
 
 async def measure(
@@ -127,15 +122,14 @@ async def measure(
     questions: Sequence[Question],
     settings: DebateSettings,
     rounds: int,
-    about: str,
     *,
     peer: bool,
-) -> None:
-    """Measure transformers alone on the machine, then our arms in turn, and print the tables."""
+) -> tuple[list[Round], str]:
+    """Measure transformers alone on the machine, then our arms in turn; say on what machine."""
     load = psutil.getloadavg()[0]
     lines = [batch_line() for _ in range(rounds)]
     by_peer = await by_transformers(source, questions, settings, lines) if peer else []
-    measured = []
+    measured: list[Round] = []
     async with common.served(source) as started:
         server = replace(started, load=load)
         warm_up = settings.model_copy(
@@ -157,21 +151,13 @@ async def measure(
             for name in list(arms) if number % 2 else list(arms)[::-1]:
                 found[name] = await by_server(server, questions, arms[name])
                 tell(number, name, found[name])
-            first = {PEER: by_peer[number - 1]} if by_peer else {}
+            first = {PEER: by_peer[number - 1]} if peer else {}
             measured.append(first | {name: found[name] for name in arms})
-
-    print(about)
-    print(common.machine(server))
-    if by_peer:
-        print(f"- {by_transformers_versions()}")
-    print()
-    print(rounds_table(measured), end="\n\n")
-    print(ratio_table(measured))
-    if by_peer:
-        print(f"\nThe aim is at least {AIM} times as fast as {PEER}.")
+    machine = common.machine(server)
+    return measured, f"{machine}\n- {transformers_versions()}" if peer else machine
 
 
-async def by_server(server: common.Server, questions: Sequence[Question], arm: Arm) -> Held:
+async def by_server(server: common.Server, questions: Sequence[Question], arm: Arm) -> Measurement:
     """Hold all debates at once, with nothing left over from any request before.
 
     Raises:
@@ -189,27 +175,23 @@ async def by_server(server: common.Server, questions: Sequence[Question], arm: A
             RunningEndpoints(server.endpoints),
             concurrency=arm.concurrency or server.concurrency,
         )
-        by = beginning_with(arm.line, panel(client))
+        members = beginning_with(arm.line, panel(client))
         start = time.perf_counter()
-        debates = await asyncio.gather(*(hold(each, by, arm.settings) for each in questions))
+        debates = await asyncio.gather(*(hold(each, members, arm.settings) for each in questions))
         seconds = time.perf_counter() - start
         await client.close()
     if client.usage.retries:
         raise ServingError("the server failed during a measurement; start the benchmark again")
-    return Held(seconds, client.usage, tuple(debates))
+    return Measurement(seconds, client.usage, tuple(debates))
 
 
 async def by_transformers(
-    source: Source,
-    questions: Sequence[Question],
-    settings: DebateSettings,
-    lines: Sequence[str],
-) -> list[Held]:
+    source: Source, questions: Sequence[Question], settings: DebateSettings, lines: Sequence[str]
+) -> list[Measurement]:
     """Hold the debates question by question, reply by reply; once per line.
 
     Raises:
         InputError: The model's folder is not on this machine.
-        ServingError: There is no such model.
     """
     folder = (await resolve(source)).folder
     if folder is None:
@@ -222,22 +204,18 @@ async def by_transformers(
     measured = []
     for number, line in enumerate(lines, start=1):
         writer.usage = Usage()
-        by = beginning_with(line, panel(cast(Client, writer)))
+        members = beginning_with(line, panel(cast(Client, writer)))
         start = time.perf_counter()
-        debates = [await hold(each, by, settings) for each in questions]
-        measured.append(Held(time.perf_counter() - start, writer.usage, tuple(debates)))
+        debates = [await hold(each, members, settings) for each in questions]
+        measured.append(Measurement(time.perf_counter() - start, writer.usage, tuple(debates)))
         tell(number, PEER, measured[-1])
-    del writer, by
+    del writer, members
     gc.collect()  # the server is to have the memory
     return measured
 
 
 class OneByOne:
-    """What a debate asks of a `Client`, by transformers: no batch, no cache across calls.
-
-    Args:
-        folder: The model's folder; loaded in bf16.
-    """
+    """What a debate asks of a `Client`, by transformers in bf16: no batch, and no cache."""
 
     def __init__(self, folder: Path) -> None:
         import torch
@@ -249,11 +227,7 @@ class OneByOne:
         self._model = loaded.to("cuda" if torch.cuda.is_available() else "cpu").eval()
 
     async def chat(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        *,
-        affinity: str = "",
+        self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
     ) -> Completion:
         """Write a reply, greedily. Nothing is awaited, so each call ends before the next begins."""
         prompt = self._tokenizer.apply_chat_template(
@@ -278,20 +252,19 @@ class OneByOne:
         return Completion(text, len(reply) < sampling.max_tokens, read_tokens, len(reply))
 
 
-async def hold(question: Question, by: Panel, settings: DebateSettings) -> Debate:
+async def hold(question: Question, members: Panel, settings: DebateSettings) -> Debate:
     """The debate of one question."""
-    return await debate(
-        question.question, [each.document for each in question.documents], by, settings
-    )
+    documents = [each.document for each in question.documents]
+    return await debate(question.question, documents, members, settings)
 
 
-def beginning_with(line: str, by: Panel) -> Panel:
+def beginning_with(line: str, members: Panel) -> Panel:
     """The same panel with a line at the head of its prompts; all else stays as it is."""
 
     def begun(prompt: Prompt) -> Prompt:
         return Prompt(prompt.name, f"{line}\n\n{prompt.source}")
 
-    return replace(by, agent=begun(by.agent), aggregator=begun(by.aggregator))
+    return replace(members, agent=begun(members.agent), aggregator=begun(members.aggregator))
 
 
 def batch_line() -> str:
@@ -300,7 +273,7 @@ def batch_line() -> str:
     return f"Batch {secrets.randbelow(10**12):012}."
 
 
-def by_transformers_versions() -> str:
+def transformers_versions() -> str:
     """What transformers ran with."""
     import torch
 
@@ -310,28 +283,19 @@ def by_transformers_versions() -> str:
     )
 
 
-def tell(number: int, name: str, held: Held) -> None:
+def tell(number: int, name: str, held: Measurement) -> None:
     """Say what has just been measured."""
     STDERR.print(f"[dim]round {number}: {escape(name)}, {held.seconds:.1f} s[/dim]")
 
 
-def rounds_table(measured: Sequence[Mapping[str, Held]]) -> str:
+def rounds_table(measured: Sequence[Round]) -> str:
     """One row per round of measuring and arm: seconds, calls, tokens, rounds of debate."""
     heading = (
-        "round",
-        "arm",
-        "seconds",
-        "calls",
-        "saved",
-        "tokens read",
-        "of them cached",
-        "written",
-        "ms per written",
-        "rounds of a debate",
-        "agreed",
+        "round|arm|seconds|calls|saved|tokens read|of them cached|written|ms per written|"
+        "rounds of a debate|agreed"
     )
     return common.markdown(
-        heading,
+        heading.split("|"),
         [
             (
                 str(number),
@@ -352,13 +316,13 @@ def rounds_table(measured: Sequence[Mapping[str, Held]]) -> str:
     )
 
 
-def ratio_table(measured: Sequence[Mapping[str, Held]]) -> str:
+def ratio_table(measured: Sequence[Round]) -> str:
     """How many times as long as ours each other arm took, in all and per token written."""
     rows = []
     for name in (name for name in measured[0] if name != OURS):
         times = [arms[name].seconds / arms[OURS].seconds for arms in measured]
         tokens = [arms[name].per_token / arms[OURS].per_token for arms in measured]
-        shown = (*(f(times) for f in (min, median, max)), median(tokens))
+        shown = (min(times), median(times), max(times), median(tokens))
         rows.append((f"{name} / {OURS}", *(f"{each:.1f}" for each in shown)))
     return common.markdown(("time", "min", "median", "max", "per token written, median"), rows)
 

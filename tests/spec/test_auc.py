@@ -5,6 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from estimates import defined, ends
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,9 +22,7 @@ examples = st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=2, ma
 
 
 def auc(scores: Sequence[float], positive: Sequence[bool]) -> Estimate:
-    estimate = roc_auc(scores, positive)
-    assert estimate is not None
-    return estimate
+    return defined(roc_auc(scores, positive))
 
 
 def split(items: Sequence[tuple[int, bool]]) -> tuple[list[int], list[bool]]:
@@ -42,13 +41,11 @@ def test_auc_and_delongs_interval_worked_by_hand() -> None:
     # and 1.5/3 (a tie), the shares above the negatives 1/3, 2.5/3 and 3/3. Mean 6.5/9 = 13/18.
     # From 13/18 the positives differ by 5, -1, -4 eighteenths, the negatives by -7, 2, 5:
     # squares 42 and 78 of 324ths, each over 3 * 2: 120 / 1944 = 0.0617284, root 0.2484520.
-    estimate = roc_auc(SCORES, POSITIVE, confidence=0.5)
-    assert estimate is not None
+    estimate = defined(roc_auc(SCORES, POSITIVE, confidence=0.5))
     assert estimate.value == pytest.approx(13 / 18)
     assert estimate.n == 6
     half = 0.6744898 * sqrt(120 / 1944)
-    assert estimate.low == pytest.approx(13 / 18 - half)
-    assert estimate.high == pytest.approx(13 / 18 + half)
+    assert ends(estimate) == pytest.approx((13 / 18 - half, 13 / 18 + half))
     assert auc(SCORES, POSITIVE).high == 1  # cut: 0.722 + 1.96 * 0.248
 
 
@@ -57,19 +54,14 @@ def test_clusters_worked_by_hand() -> None:
     # so each sum of squares is corrected by 3/2: (42 + 78 + 2 * (-35 - 2 - 20)) * 3/2 / 324 / 9.
     names = ["a", "b", "c", "a", "b", "c"]
     estimate = roc_auc(SCORES, POSITIVE, names, confidence=0.5)
-    assert estimate is not None
     half = 0.6744898 * sqrt(6 * 1.5 / 324 / 9)
-    assert (estimate.low, estimate.high) == pytest.approx((13 / 18 - half, 13 / 18 + half))
+    assert ends(estimate) == pytest.approx((13 / 18 - half, 13 / 18 + half))
 
 
 def test_copies_in_one_cluster_make_an_interval_no_narrower() -> None:
-    estimate = roc_auc(SCORES, POSITIVE, confidence=0.5)
-    copied = roc_auc(SCORES * 4, POSITIVE * 4, list(range(6)) * 4, confidence=0.5)
-    assert estimate is not None
-    assert copied is not None
-    assert (copied.value, copied.low, copied.high) == pytest.approx(
-        (estimate.value, estimate.low, estimate.high)
-    )
+    estimate = defined(roc_auc(SCORES, POSITIVE, confidence=0.5))
+    copied = defined(roc_auc(SCORES * 4, POSITIVE * 4, list(range(6)) * 4, confidence=0.5))
+    assert (copied.value, *ends(copied)) == pytest.approx((estimate.value, *ends(estimate)))
     assert (copied.n, estimate.n) == (24, 6)
 
 
@@ -80,24 +72,18 @@ def test_one_class_alone_has_no_auc() -> None:
 
 
 @pytest.mark.parametrize(
-    ("scores", "positive", "value"),
+    ("scores", "positive", "names", "value"),
     [
-        ([0.8, 0.7, 0.2, 0.1], [True, True, False, False], 1),
-        ([0.8, 0.7, 0.2, 0.1], [False, False, True, True], 0),
-        ([0.5, 0.6, 0.4], [True, False, False], 0.5),
+        ([0.8, 0.7, 0.2, 0.1], [True, True, False, False], None, 1),  # perfect order
+        ([0.8, 0.7, 0.2, 0.1], [False, False, True, True], None, 0),  # perfect disorder
+        ([0.5, 0.6, 0.4], [True, False, False], None, 0.5),  # a single positive
+        ([0.5, 0.5, 0.6, 0.4], [True, True, False, False], "aaab", 0.5),  # all of one cluster
     ],
 )
 def test_where_the_sample_shows_no_spread_there_is_no_interval(
-    scores: list[float], positive: list[bool], value: float
+    scores: list[float], positive: list[bool], names: str | None, value: float
 ) -> None:
-    """Perfect order, perfect disorder, and a single positive."""
-    assert auc(scores, positive) == Estimate(value, None, None, len(scores))
-
-
-def test_a_class_that_is_all_of_one_cluster_has_no_interval() -> None:
-    estimate = roc_auc(SCORES, POSITIVE, ["a", "a", "a", "a", "b", "c"])
-    assert estimate is not None
-    assert (estimate.low, estimate.high) == (None, None)
+    assert roc_auc(scores, positive, names) == Estimate(value, None, None, len(scores))
 
 
 @given(st.lists(st.booleans(), min_size=2).filter(lambda labels: len(set(labels)) == 2))
@@ -143,8 +129,7 @@ def test_values_and_intervals_stay_in_range(
     names = data.draw(
         st.lists(st.integers(0, 5), min_size=len(items), max_size=len(items)), "clusters"
     )
-    estimate = roc_auc(*split(items), names)
-    assert estimate is not None
+    estimate = defined(roc_auc(*split(items), names))
     assert 0 <= estimate.value <= 1
     if estimate.low is not None and estimate.high is not None:
         assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
@@ -169,13 +154,10 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(clustered: bool) -> N
         noise = random.normal(size=(groups, size))
         scores = positive + (sqrt(0.5) * (shared + noise) if clustered else noise)
         names = np.repeat(np.arange(groups), size).tolist() if clustered else None
-        estimate = roc_auc(
-            scores.ravel().tolist(), positive.ravel().tolist(), names, confidence=0.9
+        low, high = ends(
+            roc_auc(scores.ravel().tolist(), positive.ravel().tolist(), names, confidence=0.9)
         )
-        assert estimate is not None
-        assert estimate.low is not None
-        assert estimate.high is not None
-        covered += estimate.low <= 0.760250 <= estimate.high
+        covered += low <= 0.760250 <= high
     assert 0.84 < covered / 300 < 0.95
 
 
@@ -193,8 +175,3 @@ def test_what_cannot_be_ranked_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"labels|not finite"):
         roc_auc(scores, positive, names)
-
-
-def test_a_level_that_is_none_is_refused() -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        roc_auc(SCORES, POSITIVE, confidence=95)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from estimates import defined, ends
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -9,6 +10,7 @@ from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.brier import brier
 from pipelines.metrics.confusion import confusion
 from pipelines.metrics.ece import ece, expected_calibration_error
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1, f1_by_label, macro_f1
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import reliability
@@ -84,36 +86,30 @@ def test_f1_worked_by_hand() -> None:
 def test_macro_f1_worked_by_hand() -> None:
     # support 2*3/(4+4) = 0.75, refute 2*2/(3+3) = 2/3, irrelevant 2*2/(3+3) = 2/3
     assert f1_by_label(confusion(GOLD, GIVEN, LABELS)) == pytest.approx((3 / 4, 2 / 3, 2 / 3))
-    estimate = macro_f1(GOLD, GIVEN, LABELS)
-    assert estimate is not None
+    estimate = defined(macro_f1(GOLD, GIVEN, LABELS))
     assert estimate.value == pytest.approx((3 / 4 + 2 / 3 + 2 / 3) / 3)
-    assert estimate.low is not None
-    assert estimate.high is not None
-    assert 0.2 < estimate.low < 0.6
-    assert 0.85 < estimate.high <= 1
+    low, high = ends(estimate)
+    assert 0.2 < low < 0.6
+    assert 0.85 < high <= 1
 
 
 def test_a_label_that_never_occurs_is_no_zero() -> None:
-    estimate = macro_f1(["support", "refute"], ["support", "refute"], LABELS)
-    assert estimate is not None
-    assert estimate.value == 1
+    assert defined(macro_f1(["support", "refute"], ["support", "refute"], LABELS)).value == 1
     assert f1_by_label(((1, 0, 0), (0, 1, 0), (0, 0, 0)))[2] is None
 
 
 def test_macro_f1_of_nothing_and_of_one() -> None:
     assert macro_f1([], [], LABELS) is None
-    estimate = macro_f1(["support"], ["support"], LABELS)
-    assert estimate is not None
-    assert (estimate.value, estimate.low, estimate.high) == (1, None, None)
+    assert macro_f1(["support"], ["support"], LABELS) == Estimate(1, None, None, 1)
 
 
 def test_macro_f1_interval_is_decided_by_its_seed() -> None:
-    one, same, other = (macro_f1(GOLD * 9, GIVEN * 9, LABELS, seed=seed) for seed in (1, 1, 2))
+    one, same, other = (
+        defined(macro_f1(GOLD * 9, GIVEN * 9, LABELS, seed=seed)) for seed in (1, 1, 2)
+    )
     assert one == same
-    assert other is not None
-    assert one is not None
     assert one.value == other.value
-    assert (one.low, one.high) != (other.low, other.high)
+    assert ends(one) != ends(other)
 
 
 def test_macro_f1_interval_covers_the_truth_as_often_as_it_says() -> None:
@@ -125,13 +121,9 @@ def test_macro_f1_interval_covers_the_truth_as_often_as_it_says() -> None:
     covered = 0
     for _ in range(200):
         drawn = random.choice(9, 150, p=share.ravel())
-        estimate = macro_f1(
-            (drawn // 3).tolist(), (drawn % 3).tolist(), range(3), confidence=0.9, resamples=200
-        )
-        assert estimate is not None
-        assert estimate.low is not None
-        assert estimate.high is not None
-        covered += estimate.low <= truth <= estimate.high
+        sides = ((drawn // 3).tolist(), (drawn % 3).tolist())
+        low, high = ends(macro_f1(*sides, range(3), confidence=0.9, resamples=200))
+        covered += low <= truth <= high
     assert 0.82 < covered / 200 < 0.97
 
 
@@ -140,8 +132,7 @@ def test_macro_f1_interval_covers_the_truth_as_often_as_it_says() -> None:
 def test_macro_f1_equals_sklearn_and_ignores_order(both: list[tuple[str, str]]) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
     gold, given_labels = zip(*both, strict=True)
-    estimate = macro_f1(gold, given_labels, LABELS, resamples=20)
-    assert estimate is not None
+    estimate = defined(macro_f1(gold, given_labels, LABELS, resamples=20))
     expected = sklearn.f1_score(gold, given_labels, average="macro", zero_division=0)
     assert estimate.value == pytest.approx(expected)
     assert estimate == macro_f1(gold[::-1], given_labels[::-1], LABELS, resamples=20)
@@ -181,8 +172,7 @@ def test_bins_hold_every_example_and_their_mean_confidence_lies_in_them(
     for one in bins:
         if one.confidence is not None:
             assert one.low - 1e-12 <= one.confidence <= one.high + 1e-12
-    error = expected_calibration_error(bins)
-    assert error is not None
+    error = defined(expected_calibration_error(bins))
     gap = abs(np.mean(confidences) - np.mean(correct))
     assert gap - 1e-9 <= error <= 1  # cells of a partition cannot cancel more than the whole
 
@@ -198,11 +188,8 @@ def test_honest_confidences_have_little_error_and_boasts_have_much() -> None:
     random = np.random.default_rng(5)
     stated = random.uniform(1 / 3, 1, 20_000)
     correct = random.random(20_000) < stated
-    honest = ece(stated.tolist(), correct.tolist())
-    boast = ece(np.minimum(1, stated + 0.2).tolist(), correct.tolist())
-    assert honest is not None
-    assert boast is not None
-    assert honest < 0.02
+    assert defined(ece(stated.tolist(), correct.tolist())) < 0.02
+    boast = defined(ece(np.minimum(1, stated + 0.2).tolist(), correct.tolist()))
     assert 0.12 < boast < 0.2
 
 
@@ -226,25 +213,21 @@ def test_nothing_has_no_error() -> None:
 
 def test_brier_worked_by_hand() -> None:
     # (0.7-1)^2 + 0.2^2 + 0.1^2 = 0.14;  0.5^2 + (0.3-1)^2 + 0.2^2 = 0.78;  mean 0.46
-    estimate = brier([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], [0, 1])
-    assert estimate is not None
+    estimate = defined(brier([[0.7, 0.2, 0.1], [0.5, 0.3, 0.2]], [0, 1]))
     assert estimate.value == pytest.approx(0.46)
-    assert (estimate.low, estimate.high) == (0, 2)  # two values say little: cut to the range
+    assert ends(estimate) == (0, 2)  # two values say little: cut to the range
 
 
 def test_brier_at_its_ends() -> None:
     for row, true, value in (([1, 0, 0], 0, 0), ([1, 0, 0], 1, 2), ([1 / 3] * 3, 2, 2 / 3)):
-        estimate = brier([row], [true])
-        assert estimate is not None
-        assert estimate.value == pytest.approx(value)
+        assert defined(brier([row], [true])).value == pytest.approx(value)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(0, 1)), min_size=2, max_size=30))
 def test_brier_is_twice_sklearns_for_two_labels(rows: list[tuple[float, int]]) -> None:
     sklearn = pytest.importorskip("sklearn.metrics")
     gold = [label for _, label in rows]
-    estimate = brier([[1 - p, p] for p, _ in rows], gold)
-    assert estimate is not None
+    estimate = defined(brier([[1 - p, p] for p, _ in rows], gold))
     expected = sklearn.brier_score_loss(gold, [p for p, _ in rows], labels=[0, 1], pos_label=1)
     assert estimate.value == pytest.approx(2 * expected, abs=1e-9)
 

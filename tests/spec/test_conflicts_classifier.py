@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from math import exp, isfinite, log
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from conflicts_endpoint import constant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known_labels import KnownLabels
@@ -25,16 +28,15 @@ from pipelines.conflicts.classifier import (
     shipped_classifier,
 )
 from pipelines.conflicts.features import GROUPS, LEARNT, MEANING, Features, features
-from pipelines.conflicts.prediction import decide
+from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.structure import Structure, structure
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.conflicts.training import (
-    Labelled,
+    LabelledQuery,
     cross_validation,
     fit,
     held_out_predictions,
-    majority,
     names_of,
     train,
 )
@@ -42,11 +44,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 
 TYPES = list(ConflictType)
-OUTDATED, OPINIONS, NO_CONFLICT = (
-    ConflictType.OUTDATED,
-    ConflictType.OPINIONS,
-    ConflictType.NO_CONFLICT,
-)
+NO_CONFLICT, _, OPINIONS, OUTDATED, _ = TYPES
 NAMES = names_of(["question"])
 
 
@@ -67,7 +65,7 @@ def features_of(question: str, *texts: str, dates: tuple[str, ...] = ()) -> dict
     return dict(features(query, structure_of(query)))
 
 
-def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[Labelled]:
+def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[LabelledQuery]:
     """Rows whose features lean towards their type, at random."""
     random = Random(seed)
     made = []
@@ -75,14 +73,12 @@ def rows(count: int, types: list[ConflictType], seed: int = 0) -> list[Labelled]
         of = types[number % len(types)]
         values = {name: random.gauss(0, 1) for name in MEANING}
         values[NAMES[TYPES.index(of)]] += 2
-        made.append(Labelled(f"Question {number}?", values, of))
+        made.append(LabelledQuery(f"Question {number}?", values, of))
     return made
 
 
-def matrix(made: list[Labelled]) -> Any:
-    import numpy as np
-
-    return np.array([[row.features[name] for name in NAMES] for row in made], dtype=float)
+def with_features(row: LabelledQuery, **own: float | None) -> LabelledQuery:
+    return replace(row, features={**row.features, **own})
 
 
 # Arithmetic.
@@ -124,10 +120,8 @@ def test_contributions_worked_by_hand() -> None:
 def test_contributions_add_up_to_the_logit(values: list[float], of: ConflictType) -> None:
     """What the logit without its intercept is more than that of all types on average."""
     given_ = dict(zip(TWO.features, values, strict=True))
-    x = [
-        min(max(value, -FURTHEST), FURTHEST)
-        for value in ((values[0] - 0.5) / 0.5, (values[1] - 1) / 2)
-    ]
+    standard = ((values[0] - 0.5) / 0.5, (values[1] - 1) / 2)
+    x = [min(max(value, -FURTHEST), FURTHEST) for value in standard]
     logits = {
         each: sum(weight * value for weight, value in zip(row, x, strict=True))
         for each, row in zip(TWO.types, TWO.weights, strict=True)
@@ -166,12 +160,13 @@ def test_probabilities_are_those_of_scikit_learn(
     types: list[ConflictType], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Apart from rounding: coefficients are kept with six decimals."""
+    import numpy as np
     from sklearn.linear_model import LogisticRegression
 
     monkeypatch.setattr(training, "STRENGTHS", (0.1,))
     made = rows(80, types)
     found = fit(made, NAMES)
-    values = matrix(made)
+    values = np.array([[row.features[name] for name in NAMES] for row in made], dtype=float)
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     standard = standard.clip(-FURTHEST, FURTHEST)
     model = LogisticRegression(C=0.1, max_iter=2000).fit(standard, [row.type for row in made])
@@ -183,18 +178,13 @@ def test_probabilities_are_those_of_scikit_learn(
 @pytest.mark.parametrize(
     "change",
     [
-        {"features": ("yes_no", "colour")},
-        {"means": (0.5,)},
-        {"scales": (0.5, 0.0)},
-        {"scales": (0.5, -1.0)},
-        {"weights": ((0.0, 0.0), (0.0, 0.0))},
-        {"weights": ((0.0, 0.0), (0.0, 0.0), (0.0,))},
-        {"intercepts": (0.0, 0.0)},
+        {"features": ("yes_no", "colour")}, {"means": (0.5,)}, {"means": (0.5, float("nan"))},
+        {"scales": (0.5, 0.0)}, {"scales": (0.5, -1.0)},
+        {"weights": ((0.0, 0.0), (0.0, 0.0))}, {"weights": ((0.0, 0.0), (0.0, 0.0), (0.0,))},
+        {"intercepts": (0.0, 0.0)}, {"intercepts": (0.0, 0.0, 1e308)},
         {"types": (NO_CONFLICT,), "weights": ((0.0, 0.0),), "intercepts": (0.0,)},
-        {"intercepts": (0.0, 0.0, 1e308)},
-        {"means": (0.5, float("nan"))},
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_together_is_no_classifier(change: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         Linear.model_validate(TWO.model_dump() | change)
@@ -232,49 +222,50 @@ def test_a_threshold_that_is_just_reached() -> None:
 # Which classifier judges a query.
 
 
-def constant(of: ConflictType) -> Linear:
-    other = next(each for each in TYPES if each != of)
-    return Linear(
-        features=(), means=(), scales=(), types=(of, other), weights=((), ()), intercepts=(1.0, 0.0)
-    )
-
-
+CONSTANT = {each: constant(each).whole for each in TYPES}
 FOLDED = TypeClassifier(
     trained_on={"file": "made", "queries": 2},
     tagger="known",
-    whole=constant(NO_CONFLICT),
+    whole=CONSTANT[NO_CONFLICT],
     folds=(
-        Fold(held_out=frozenset({digest_of("Is tea good?")}), linear=constant(OPINIONS)),
-        Fold(held_out=frozenset({digest_of("Who is pope?")}), linear=constant(OUTDATED)),
+        Fold(held_out=frozenset({digest_of("Is tea good?")}), linear=CONSTANT[OPINIONS]),
+        Fold(held_out=frozenset({digest_of("Who is pope?")}), linear=CONSTANT[OUTDATED]),
     ),
 )
+
+
+TEA = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."), Source(text="No.")))
+
+
+def predicted(
+    classifier: TypeClassifier,
+    asked: str = TEA.query,
+    thresholds: Mapping[ConflictType, float] | None = None,
+) -> Prediction:
+    query = TEA.model_copy(update={"query": asked})
+    return classifier.predict(query, structure_of(query), thresholds or {})
 
 
 @pytest.mark.parametrize(
     ("asked", "by"),
     [
-        ("Is tea good?", OPINIONS),
-        ("  is TEA\n good?", OPINIONS),
-        ("Who is pope?", OUTDATED),
-        ("Who is pope", OUTDATED),
-        ("Who is the pope", NO_CONFLICT),
-        ("Is coffee good?", NO_CONFLICT),
+        ("Is tea good?", OPINIONS), ("  is TEA\n good?", OPINIONS),
+        ("Who is pope?", OUTDATED), ("Who is pope", OUTDATED),
+        ("Who is the pope", NO_CONFLICT), ("Is coffee good?", NO_CONFLICT),
     ],
-)
+)  # fmt: skip
 def test_a_query_is_judged_by_the_fold_that_never_saw_it(asked: str, by: ConflictType) -> None:
-    query = Query(id="q", query=asked, sources=(Source(text="Yes."), Source(text="No.")))
-    assert FOLDED.linear_for(asked) == constant(by)
-    found = FOLDED.predict(query, structure_of(query), {})
+    assert FOLDED.linear_for(asked) == CONSTANT[by]
+    found = predicted(FOLDED, asked)
     assert found.type is by
     assert found.probabilities is not None
     assert found.probabilities[by] == pytest.approx(exp(1) / (1 + exp(1)))
-    assert seen(FOLDED, [query]) == (by is not NO_CONFLICT)
+    assert seen(FOLDED, [TEA.model_copy(update={"query": asked})]) == (by is not NO_CONFLICT)
 
 
 def test_it_abstains_below_its_threshold_and_says_why() -> None:
     whole = TypeClassifier(trained_on={}, tagger="known", whole=TWO, folds=())
-    query = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."), Source(text="No.")))
-    found = whole.predict(query, structure_of(query), {OUTDATED: 0.99, OPINIONS: 0.99})
+    found = predicted(whole, thresholds={OUTDATED: 0.99, OPINIONS: 0.99})
     assert (found.type, found.abstained, found.by) == (None, True, "nli")
     # The other types lose ln 2 / 3 by what speaks for opinions.
     assert found.explanation.startswith(
@@ -292,33 +283,28 @@ def test_a_query_is_held_out_of_one_fold() -> None:
 @pytest.mark.parametrize("texts", [["Yes."], ["Yes.", "Yes."]])
 def test_what_all_sources_say_in_the_same_words_is_no_conflict(texts: list[str]) -> None:
     sources = tuple(Source(text=text, title=str(n)) for n, text in enumerate(texts))
-    query = Query(id="q", query="Is tea good?", sources=sources)
+    query = TEA.model_copy(update={"sources": sources})
     found = FOLDED.predict(query, structure_of(query), {NO_CONFLICT: 0.99})
     assert found.type is NO_CONFLICT
     assert found.probabilities == {each: float(each is NO_CONFLICT) for each in ConflictType}
     assert found.explanation.startswith("There is one source")
 
 
-def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
-    path = tmp_path / "types.json"
-    path.write_text(FOLDED.model_dump_json(), encoding="utf-8-sig")
-    assert read(path) == FOLDED
-
-
 @pytest.mark.parametrize(("fewest", "told"), [(2, False), (3, True)])
 def test_of_fewer_sources_than_it_learned_from_it_says_so(fewest: int, told: bool) -> None:
     few = FOLDED.model_copy(update={"trained_on": {"fewest_sources": fewest}})
-    query = Query(id="q", query="Is tea good?", sources=(Source(text="Yes."), Source(text="No.")))
-    explanation = few.predict(query, structure_of(query), {}).explanation
+    explanation = predicted(few).explanation
     assert explanation.endswith("learned from 3 sources or more, so of 2 it says little.") == told
 
 
-def test_the_digest_is_of_the_content(tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_the_digest_is_of_the_content(encoding: str, tmp_path: Path) -> None:
+    """A file may begin with a byte order mark."""
     path = tmp_path / "types.json"
-    path.write_text(FOLDED.model_dump_json())
+    path.write_text(FOLDED.model_dump_json(), encoding)
     again = read(path)
     assert (again, again.digest) == (FOLDED, FOLDED.digest)
-    changed = FOLDED.model_copy(update={"whole": constant(OPINIONS)})
+    changed = FOLDED.model_copy(update={"whole": CONSTANT[OPINIONS]})
     assert changed.digest != FOLDED.digest
 
 
@@ -339,7 +325,7 @@ def test_folds_part_the_queries() -> None:
 
 def test_equal_queries_are_in_one_fold() -> None:
     made = rows(30, [OPINIONS, OUTDATED])
-    twice = [*made, *(Labelled(f" {row.query.upper()}", row.features, row.type) for row in made)]
+    twice = [*made, *(replace(row, query=f" {row.query.upper()}") for row in made)]
     folds = cross_validation(twice, NAMES, folds=3)
     assert [len(fold.held_out) for fold in folds] == [10] * 3
     assert len(held_out_predictions(twice, folds)) == 60
@@ -355,10 +341,10 @@ def test_nothing_of_a_held_out_row_leaks() -> None:
     first, *others = cross_validation(made, NAMES, folds=4)
     random = Random(1)
 
-    def changed(row: Labelled, of: ConflictType) -> Labelled:
+    def changed(row: LabelledQuery, of: ConflictType) -> LabelledQuery:
         if digest_of(row.query) not in first.held_out:
             return row
-        return Labelled(row.query, {name: random.gauss(9, 5) for name in MEANING}, of)
+        return LabelledQuery(row.query, {name: random.gauss(9, 5) for name in MEANING}, of)
 
     again, *rest = cross_validation([changed(row, row.type) for row in made], NAMES, folds=4)
     assert again == first
@@ -372,46 +358,31 @@ def test_nothing_of_a_held_out_row_leaks() -> None:
 
 def test_what_is_learnt_is_right_of_rows_that_were_held_out() -> None:
     made = rows(60, [OPINIONS, OUTDATED])
-    right = sum(
-        row.type == given_
-        for row, given_ in zip(
-            made, held_out_predictions(made, cross_validation(made, NAMES, folds=5)), strict=True
-        )
-    )
-    assert 45 < right <= 60
-    noise = [Labelled(row.query, {**row.features, **dict.fromkeys(NAMES, 0.0)}, row.type)
-             for row in made]  # fmt: skip
+    found = held_out_predictions(made, cross_validation(made, NAMES, folds=5))
+    assert 45 < sum(row.type == each for row, each in zip(made, found, strict=True)) <= 60
+    noise = [with_features(row, **dict.fromkeys(NAMES, 0.0)) for row in made]
     assert cross_validation(noise, NAMES, folds=5)[0].linear.features == ()
 
 
 def test_a_whole_classifier_is_trained_on_all() -> None:
     made = rows(40, TYPES)
-    found = train(
-        made,
-        {"file": "made"},
-        "tagger",
-        cross_validation(made, names_of(["question"]), folds=4),
-        groups=["question"],
-    )
+    folds = cross_validation(made, NAMES, folds=4)
+    found = train(made, {"file": "made"}, "tagger", folds, groups=["question"])
     assert found.whole == fit(made, NAMES)
-    assert list(found.folds) == cross_validation(made, NAMES, folds=4)
+    assert list(found.folds) == folds
     assert (found.trained_on, found.tagger) == ({"file": "made"}, "tagger")
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e6])
 def test_features_that_never_vary_are_left_out(value: float) -> None:
     """The mean of equal numbers may differ from them by a rounding error, which is no variation."""
-    made = [
-        Labelled(row.query, {**row.features, "length": value}, row.type) for row in rows(37, TYPES)
-    ]
+    made = [with_features(row, length=value) for row in rows(37, TYPES)]
     assert set(fit(made, NAMES).features) == set(NAMES) - {"length"}
 
 
 def test_without_any_that_varies_types_have_their_shares() -> None:
-    made = [
-        Labelled(str(number), dict.fromkeys(MEANING, 0.1), OPINIONS if number < 6 else OUTDATED)
-        for number in range(8)
-    ]
+    types = [OPINIONS] * 6 + [OUTDATED] * 2
+    made = [LabelledQuery(str(n), dict.fromkeys(MEANING, 0.1), of) for n, of in enumerate(types)]
     shares = fit(made, NAMES).probabilities(dict.fromkeys(MEANING, 7.0))
     assert (shares[OPINIONS], shares[OUTDATED]) == pytest.approx((3 / 4, 1 / 4), abs=1e-6)
 
@@ -419,25 +390,14 @@ def test_without_any_that_varies_types_have_their_shares() -> None:
 def test_unknown_features_are_means() -> None:
     """A column with gaps is as if they had its mean; one of gaps alone tells nothing."""
     made = rows(40, [OPINIONS, OUTDATED])
-    gaps = [
-        Labelled(
-            row.query,
-            {**row.features, "time": None, "length": None if n % 3 == 0 else float(n % 2)},
-            row.type,
-        )
-        for n, row in enumerate(made)
-    ]
-    known = [row.features["length"] for row in gaps if row.features["length"] is not None]
-    mean = sum(value for value in known if value is not None) / len(known)
+    lengths = [None if n % 3 == 0 else float(n % 2) for n in range(40)]
+    known = [each for each in lengths if each is not None]
+    mean = sum(known) / len(known)
+    gaps = [with_features(row, time=None, length=n) for row, n in zip(made, lengths, strict=True)]
     filled = [
-        Labelled(
-            row.query,
-            {**row.features, "time": 5.0,
-             "length": mean if row.features["length"] is None else row.features["length"]},
-            row.type,
-        )
-        for row in gaps
-    ]  # fmt: skip
+        with_features(row, time=5.0, length=mean if n is None else n)
+        for row, n in zip(made, lengths, strict=True)
+    ]
     assert "time" not in fit(gaps, NAMES).features
     assert fit(gaps, NAMES) == fit(filled, NAMES)
 
@@ -447,7 +407,7 @@ def test_few_rows_are_enough(counts: tuple[int, int]) -> None:
     """So few that there is no inner fold to choose the penalty by."""
     types = [OPINIONS] * counts[0] + [OUTDATED] * counts[1]
     made = [
-        Labelled(str(n), dict.fromkeys(MEANING, 0.0) | {"length": float(n)}, of)
+        LabelledQuery(str(n), dict.fromkeys(MEANING, 0.0) | {"length": float(n)}, of)
         for n, of in enumerate(types)
     ]
     found = fit(made, NAMES)
@@ -461,9 +421,8 @@ def test_one_type_is_nothing_to_tell_apart() -> None:
 
 
 def test_the_commonest_type() -> None:
-    made = rows(5, [OUTDATED, OPINIONS])
-    assert majority(made) is OUTDATED
-    assert majority(made[:4]) is OPINIONS, "of equal ones the first of the taxonomy"
+    assert commonest([OUTDATED, OPINIONS, OUTDATED]) is OUTDATED
+    assert commonest([OUTDATED, OPINIONS]) is OPINIONS, "of equal ones the first of the taxonomy"
 
 
 # Features.
@@ -526,12 +485,9 @@ def test_letter_case_and_question_mark_are_not_learnt_from(question: str) -> Non
 
 
 def test_a_month_is_no_word_of_doubt() -> None:
+    asked, other = "When was the bridge opened?", "It was opened in 1932."
     may, june = (
-        features_of(
-            "When was the bridge opened?",
-            f"The bridge was opened in {month} 1936.",
-            "It was opened in 1932.",
-        )
+        features_of(asked, f"The bridge was opened in {month} 1936.", other)
         for month in ("May", "June")
     )
     assert may == june
@@ -593,11 +549,9 @@ def test_the_same_sources_twice_change_nothing_learnt_but_agreement() -> None:
     dates = ("2014-05-06", "2020-01-01", "2021-01-01")
     once = learnt(features_of(QUESTIONS[0], *texts, dates=dates))
     twice = learnt(features_of(QUESTIONS[0], *texts, *texts, dates=(*dates, *dates)))
-    agreement = {"agreeing", "contradicting"}
-    assert {name: value for name, value in twice.items() if name not in agreement} == pytest.approx(
-        {name: value for name, value in once.items() if name not in agreement}, abs=1e-6
-    )
     assert (twice["agreeing"] or 0) > (once["agreeing"] or 0)
+    same = {name: twice[name] for name in ("agreeing", "contradicting")}
+    assert twice == pytest.approx(once | same, abs=1e-6)
 
 
 def test_one_source_twice_weighs_twice() -> None:

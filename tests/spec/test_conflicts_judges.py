@@ -8,8 +8,9 @@ from debates import asking
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflicts.judges.behaviour import VARIABLES, behaviour, behaviour_judge
+from pipelines.conflicts.judges.behaviour import behaviour
 from pipelines.conflicts.judges.grounding import decided
+from pipelines.conflicts.judges.model import BEHAVIOUR, VARIABLES, model_judge
 from pipelines.conflicts.judges.recall import named
 from pipelines.conflicts.judges.remarks import REMARK_CHARACTERS, states_a_fact
 from pipelines.conflicts.judges.validation import SAMPLES, read
@@ -83,31 +84,18 @@ def test_the_share_of_an_answer_worked_by_hand() -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        "",
-        "...",
-        "What is known about the dam?",
-        "**Arguments for uniforms:**",
-        "## Summary",
-        "The sources disagree.",
-        "In summary, the sources disagree on this.",
-        "The search results give different answers.",
-        "Most of the sources do not agree.",
-        "None of the sources answers the question.",
-        "The documents do not say.",
-        "Here is a summary.",
-        "Here is a brief overview of the sources:",
+        "", "...", "What is known about the dam?", "**Arguments for uniforms:**", "## Summary",
+        "The sources disagree.", "In summary, the sources disagree on this.",
+        "The search results give different answers.", "Most of the sources do not agree.",
+        "None of the sources answers the question.", "The documents do not say.",
+        "Here is a summary.", "Here is a brief overview of the sources:",
         "I could not find an answer.",
         "Unfortunately, I couldn't find an answer to your question in the sources.",
-        "There is no single answer to this question.",
-        "It depends.",
-        "There is no answer.",
-        "The answer is unclear.",
-        "Search results vary widely.",
-        "I cannot answer.",
+        "There is no single answer to this question.", "It depends.", "There is no answer.",
+        "The answer is unclear.", "Search results vary widely.", "I cannot answer.",
         "I do not know when the bridge was opened.",
         # What the prompt asks for where the results do not answer, in its words and in others.
-        "The results do not answer the query.",
-        "The search results don’t answer the query.",
+        "The results do not answer the query.", "The search results don’t answer the query.",
         "None of the results answers the query.",
         "Unfortunately, the provided results do not directly answer your question.",
         "I'm sorry, but the results do not provide enough information to answer the query.",
@@ -116,15 +104,14 @@ def test_the_share_of_an_answer_worked_by_hand() -> None:
         "The results contain no information about the opening of the bridge.",
         "The results do not mention the architect of the bridge.",
         "The available sources do not give a date for the opening.",
-        "The sources say nothing about it.",
-        "No sources mention this.",
+        "The sources say nothing about it.", "No sources mention this.",
         "No result says who built the bridge.",
         "Based on the provided results, the query cannot be answered.",
         "There is no information about the bridge in the search results.",
         "The answer to the query is not given in the results.",
         "It is not clear from the results when the bridge was opened.",
     ],
-)
+)  # fmt: skip
 def test_remarks_state_no_fact(sentence: str) -> None:
     assert not states_a_fact(sentence)
 
@@ -134,31 +121,24 @@ def test_remarks_state_no_fact(sentence: str) -> None:
     [
         "The dam was built in 1902.",
         "The sources disagree whether the dam, built in 1902, is safe.",
-        "The sources agree that the dam is safe.",
-        "Sources of the Nile are in Rwanda.",
+        "The sources agree that the dam is safe.", "Sources of the Nile are in Rwanda.",
         "Here is where the river ends.",
         "I could not find an answer, but the dam was built in 1902.",
-        "There is no scientific consensus on the question.",
-        "Opinions differ on the dam.",
+        "There is no scientific consensus on the question.", "Opinions differ on the dam.",
         "According to the sources, the dam was built in 1902.",
-        "It depends on the height above the sea.",
-        "The documents are kept in Vienna.",
+        "It depends on the height above the sea.", "The documents are kept in Vienna.",
         "No country mentions its king in the anthem.",
         "The results of the 2019 election varied widely by region.",
-        "The results do not give the party a majority.",
-        "The documents do not mention slavery.",
-        "The documents contain the signatures of 56 men.",
-        "No sources of energy are free of cost.",
+        "The results do not give the party a majority.", "The documents do not mention slavery.",
+        "The documents contain the signatures of 56 men.", "No sources of energy are free of cost.",
         "There is no information on the gravestone.",
         "The sources do not say when the dam was built, but it has three towers.",
         "The results do not say when it opened but give 1936 as the year of its closing.",
         "The sources do not say that the dam is safe.",
-        "Based on the sources, the dam was built in 1902.",
-        "The sources mention the mayor.",
-        "The answer is 42.",
-        "It is unclear when the bridge was opened.",
+        "Based on the sources, the dam was built in 1902.", "The sources mention the mayor.",
+        "The answer is 42.", "It is unclear when the bridge was opened.",
     ],
-)
+)  # fmt: skip
 def test_everything_else_does(sentence: str) -> None:
     assert states_a_fact(sentence)
 
@@ -189,7 +169,7 @@ def test_what_is_named_word_for_word(gold: str, answer: str, there: bool) -> Non
 
 
 def template(of: ConflictType) -> str:
-    return load(f"conflicts/behaviour_{of.replace('-', '_')}", VARIABLES).source
+    return load(f"conflicts/{BEHAVIOUR[of]}", VARIABLES[BEHAVIOUR[of]]).source
 
 
 @pytest.mark.parametrize("of", ConflictType)
@@ -245,7 +225,7 @@ async def test_what_the_judge_of_behaviour_is_told(of: ConflictType, tmp_path: P
     """Type, expected behaviour, examples, query and answer; two queries share all but these two."""
     reply = '{"reason": "So it does.", "adheres": true}'
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = behaviour_judge(client)
+        by = model_judge(client)
         found = await behaviour("Who built it?", of, "Ann Li built it [1].", by)
         await behaviour("When was that?", of, "In 1902 [2].", by)
     assert (found.adheres, found.type, found.reason) == (True, of, "So it does.")

@@ -1,37 +1,36 @@
 """The tables of CONFLICTS' evaluation from results worked out by hand (sections 4 and 5)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conflicts import paper
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.judges.verdicts import (
     Adherence,
     Grounding,
     Grounds,
     Inclusion,
-    Judged,
     SentenceGrounding,
+    Verdicts,
 )
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.statistics import Statistic
 from pipelines.conflicts.tables.answers import answers, behaviour, by_told, by_type
-from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.every import all_tables, failures
 from pipelines.conflicts.tables.scores import (
     MERGED,
-    Results,
+    Part,
     Slice,
     adherence,
     answer_recall,
     grounding,
-    merged,
-    parts,
+    part_of,
 )
 from pipelines.conflicts.tables.sentences import grounds
 from pipelines.conflicts.tables.type_scores import (
@@ -46,12 +45,7 @@ from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Cell, Table
 
-NO_CONFLICT = ConflictType.NO_CONFLICT
-COMPLEMENTARY = ConflictType.COMPLEMENTARY
-OPINIONS = ConflictType.OPINIONS
-OUTDATED = ConflictType.OUTDATED
-MISINFORMATION = ConflictType.MISINFORMATION
-
+NO_CONFLICT, COMPLEMENTARY, OPINIONS, OUTDATED, MISINFORMATION = ConflictType
 S, U, C, N = Grounds
 NLI, EXPLAINED, CHOICE = "NLI, question and evidence", "LLM, explained", "LLM, by choice"
 
@@ -86,7 +80,7 @@ def says(
             prediction=prediction,
             finished=finished,
         ),
-        judged=Judged(
+        judged=Verdicts(
             adherence=Adherence(adheres=adheres, type=OUTDATED, problem="no JSON"),
             inclusion=Inclusion(included=included, gold="1889"),
             grounding=Grounding(sentences=tuple(SentenceGrounding(grounds=g) for g in grounds)),
@@ -110,19 +104,16 @@ def gives(
     )
 
 
-def shares(*values: float) -> dict[ConflictType, float]:
-    return dict(zip(ConflictType, values, strict=True))
+def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
+    """Named by the trained classifier, and by choice with these probabilities."""
+    probabilities = dict(zip(ConflictType, shares, strict=True))
+    return [gives(type_), gives(type_, "choice", probabilities=probabilities)]
 
 
 def result(
     asked: Query, predictions: Sequence[Prediction] = (), **outcomes: Outcome
 ) -> QueryResult:
-    named: dict[str, Strategy] = {
-        "vanilla": "vanilla",
-        "pipeline": "pipeline",
-        "aware": "taxonomy-aware",
-        "oracle": "oracle",
-    }
+    named: dict[str, Strategy] = {"aware": "taxonomy-aware", **{each: each for each in STRATEGIES}}
     return QueryResult(
         id=asked.id,
         asked=asked,
@@ -135,20 +126,14 @@ def result(
 OWN = [
     result(
         query("o1", OUTDATED, "1889"),
-        [
-            gives(OUTDATED),
-            gives(OUTDATED, "choice", probabilities=shares(0.02, 0.02, 0.02, 0.9, 0.04)),
-        ],
+        gives_twice(OUTDATED, 0.02, 0.02, 0.02, 0.9, 0.04),
         vanilla=says(S, S, U, N, adheres=True, included=True),
         pipeline=says(S, adheres=True, included=True, told=OUTDATED),
         aware=says(S, adheres=False, included=True, prediction=gives(OPINIONS, "json")),
     ),
     result(
         query("o2", OUTDATED, "1889"),
-        [
-            gives(NO_CONFLICT),
-            gives(NO_CONFLICT, "choice", probabilities=shares(0.5, 0.1, 0.05, 0.3, 0.05)),
-        ],
+        gives_twice(NO_CONFLICT, 0.5, 0.1, 0.05, 0.3, 0.05),
         vanilla=says(S, adheres=True, included=False),
         pipeline=says(S, U, adheres=False, included=True, told=OUTDATED),
         aware=unread(),
@@ -173,23 +158,18 @@ OWN = [
     ),
     result(
         query("n1", NO_CONFLICT, "1889"),
-        [
-            gives(NO_CONFLICT),
-            gives(NO_CONFLICT, "choice", probabilities=shares(0.34, 0.2, 0.2, 0.16, 0.1)),
-        ],
+        gives_twice(NO_CONFLICT, 0.34, 0.2, 0.2, 0.16, 0.1),
         vanilla=unread(),
     ),
     result(query("p1", OPINIONS, "yes"), [gives(OPINIONS)], vanilla=says(S, U, finished=False)),
     result(query("u1"), [gives(OUTDATED)], vanilla=says(S)),
     QueryResult(id="f1", asked=query("f1", NO_CONFLICT), status="failed", error="too\nlong"),
 ]
-RESULTS = {"conflicts": OWN}
-BY = {"conflicts": {"writer": "small", "judge": "big", "types": "nli"}}
+RUN = Part("conflicts", OWN, writer="small", judge="big", types=NLI)
 
 
-def tables(results: Results | None = None) -> dict[str, Table]:
-    made = all_tables(RESULTS if results is None else results, BY)
-    return {table.name: table for table in made}
+def tables(run: Part = RUN) -> dict[str, Table]:
+    return {table.name: table for table in all_tables([run])}
 
 
 def records(table: Table, **where: Cell) -> list[dict[str, Cell]]:
@@ -213,7 +193,7 @@ def test_every_table_is_there() -> None:
     names = "statistics types confusion type_differences coverage answers behaviour by_type"
     names += " differences told grounding citations failures"
     assert set(tables()) == {f"conflicts_{name}" for name in names.split()}
-    assert all(table.rows == () for table in all_tables({}, {}))
+    assert all(table.rows == () for table in all_tables([]))
 
 
 def test_accuracy_of_answered_and_of_all() -> None:
@@ -241,19 +221,14 @@ def test_the_most_frequent_type() -> None:
 
 
 def test_the_most_frequent_type_of_each_kind_of_question() -> None:
+    types = {
+        **{"Is tea healthy?": OPINIONS, "Is coffee healthy?": OPINIONS, "Is it old?": NO_CONFLICT},
+        **{"How old is it?": OUTDATED, "When was it built?": NO_CONFLICT},
+        **{"Who built it?": NO_CONFLICT, "Is it tall?": None},
+    }
     own = [
-        result(Query(id=str(n), query=asked, sources=(Source(text="A."),), conflict_type=type_))
-        for n, (asked, type_) in enumerate(
-            [
-                ("Is tea healthy?", OPINIONS),
-                ("Is coffee healthy?", OPINIONS),
-                ("Is it old?", NO_CONFLICT),
-                ("How old is it?", OUTDATED),
-                ("When was it built?", NO_CONFLICT),
-                ("Who built it?", NO_CONFLICT),
-                ("Is it tall?", None),
-            ]
-        )
+        result(query(asked, type_).model_copy(update={"query": asked}))
+        for asked, type_ in types.items()
     ]
     # Over all, three of each of two types, of which no conflict is the first: 3 of 6. Of yes or no
     # it is opinions, 2 of 3; of the others no conflict, 2 of 3.
@@ -271,17 +246,13 @@ def test_the_taxonomy_aware_strategy_is_a_classifier() -> None:
 
 
 def test_the_paper_stands_beside() -> None:
-    made = tables()
-    places = {row[1]: row[10] for row in made["conflicts_types"].quoted}
-    assert made["conflicts_types"].columns[10].key == "accuracy_of_all"
-    assert places["Gemini 2.5 Flash"] == 0.653
-    keys = [column.key for column in made["conflicts_answers"].columns]
-    rows = [dict(zip(keys, row, strict=True)) for row in made["conflicts_answers"].quoted]
-    assert len(rows) == 24
-    (found,) = (each for each in rows if (each["writer"], each["strategy"]) == ("GPT-4o", "Oracle"))
+    made = {name: replace(each, rows=each.quoted) for name, each in tables().items()}
+    best = record(made["conflicts_types"], writer="Gemini 2.5 Flash")
+    assert best["accuracy_of_all"] == 0.653
+    assert len(made["conflicts_answers"].rows) == 24
+    found = record(made["conflicts_answers"], writer="GPT-4o", strategy="Oracle")
     assert only(found, "behaviour_of_all", "recall", "grounding") == [0.886, 0.873, 0.914]
-    keys = [column.key for column in made["conflicts_behaviour"].columns]
-    opinions = dict(zip(keys, made["conflicts_behaviour"].quoted[3], strict=True))
+    opinions = record(made["conflicts_behaviour"], category="Conflicting opinions")
     assert only(opinions, "category", "vanilla", "pipeline", "taxonomy-aware", "oracle") == [
         "Conflicting opinions", 0.362, 0.733, 0.698, 0.879,
     ]  # fmt: skip
@@ -321,15 +292,11 @@ def test_differences_between_classifiers() -> None:
 
 
 def test_what_abstention_would_bring() -> None:
-    found = {
-        str(each["threshold"]): (each["kept"], each["accuracy"])
-        for each in records(tables()["conflicts_coverage"])
-    }
     # Most probable: o1 0.9 and right, o2 0.5 and wrong, n1 0.34 and right.
     worth = {
-        at: (kept, right.value)
-        for at, (kept, right) in found.items()
-        if isinstance(right, Estimate)
+        each["threshold"]: (each["kept"], each["accuracy"].value)
+        for each in records(tables()["conflicts_coverage"])
+        if isinstance(each["accuracy"], Estimate)
     }
     assert worth == {
         "0.3": (3, pytest.approx(2 / 3)),
@@ -365,7 +332,6 @@ def test_categories_are_merged() -> None:
     assert only(found, "oracle", "oracle_judged") == [None, None]
     found = record(made, category="No conflict")  # n1 unreadable, f1 failed
     assert only(found, "queries", "vanilla", "vanilla_judged") == [2, None, 0]
-    assert merged(OUTDATED) == merged(MISINFORMATION) == "Freshness and misinformation"
 
 
 def test_answers_by_type() -> None:
@@ -423,7 +389,7 @@ def test_the_data_in_numbers() -> None:
         Statistic("type", "Misinformation", 2, 8, 5, 458),
         Statistic("all", "search results per query", 7.5, None, 9.2, None),
     ]
-    made = all_tables({}, {}, {"a.jsonl": statistics, "b.jsonl": statistics[:1]})[0]
+    made = all_tables([], {"a.jsonl": statistics, "b.jsonl": statistics[:1]})[0]
     assert made.rows == (
         ("a.jsonl", "type (Table 2)", "Misinformation", 2, 1 / 4, 5, 5 / 458),
         ("a.jsonl", "all queries", "search results per query", 7.5, None, 9.2, None),
@@ -439,28 +405,34 @@ def test_failures_say_why() -> None:
     assert (*at, "p1", "answered", "behaviour, Vanilla", "no JSON", None) in made.rows
     assert (*at, "f1", "failed", "query", "too long", None) in made.rows
     assert (*at, "m1", "answered", "grounding of sentence 1, Vanilla", "", None) in made.rows
-    cut = all_tables(RESULTS, BY, failed_shown=2)[-1]
+    cut = failures([RUN], 2)
     assert len(cut.rows) == 2
     assert cut.notes == (f"{len(made.rows) - 2} more stand in the results.",)
 
 
 def test_the_order_of_queries_does_not_matter() -> None:
-    turned = tables({"conflicts": OWN[::-1]})
+    turned = tables(replace(RUN, results=OWN[::-1]))
     for name, table in tables().items():
         if name != "conflicts_failures":
             assert turned[name] == table
 
 
 def test_what_cannot_be_read_is_not_averaged_in() -> None:
-    less = tables({"conflicts": [each for each in OWN if each.id not in {"n1", "o4"}]})
+    less = tables(replace(RUN, results=[each for each in OWN if each.id not in {"n1", "o4"}]))
     only_read = record(less["conflicts_types"], classifier=NLI)
     assert only_read["accuracy"] == pytest.approx(2 / 4)  # n1 was right, o4 unreadable
     assert record(less["conflicts_answers"], strategy="Vanilla")["behaviour"] == 3 / 4
 
 
-def test_runs_without_names() -> None:
-    (part,) = parts({"my.own": OWN}, {})
-    assert (part.run, part.writer, part.judge, part.types) == ("my.own", None, None, None)
+def test_a_run_is_named_by_its_configuration() -> None:
+    settings = {"types": "nli", "judge": "nli"}
+    tagger = {"name": "tagger", "digest": "d"}
+    config = {"settings": settings, "model": tagger, "tagger": tagger}
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, types=NLI)
+    config |= {"model": {"name": "small"}, "judge": {"name": "big"}}
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big, tagger", NLI)
+    config |= {"settings": settings | {"judge": "llm"}}
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big", NLI)
 
 
 kinds = st.sampled_from([*ConflictType, None])
@@ -500,7 +472,7 @@ def number(cell: Cell) -> int:
 
 @given(results())
 def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
-    made = parts({"own": own}, {})
+    made = [Part("own", own)]
     vanilla = Slice(made[0], "vanilla", own)
     for each in map(vanilla.scores, (adherence, answer_recall, grounding)):
         assert each.queries == len(own)
@@ -525,7 +497,7 @@ def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult
     def successes(found: Cell) -> float:
         return found.value * found.n if isinstance(found, Estimate) else 0.0
 
-    made = parts({"own": own}, {})
+    made = [Part("own", own)]
     merged_ones = sum(successes(each["vanilla"]) for each in records(behaviour(made)))
     rows = records(by_type(made), strategy="Vanilla")
     assert merged_ones == pytest.approx(sum(successes(each["behaviour"]) for each in rows))
@@ -535,11 +507,10 @@ def test_merged_and_unmerged_types_have_the_same_successes(own: list[QueryResult
 
 @given(results())
 def test_sentences_are_counted_once(own: list[QueryResult]) -> None:
-    for each in records(grounds(parts({"own": own}, {}))):
+    for each in records(grounds([Part("own", own)])):
         keys = ("supported", "unsupported", "contradictory", "no_fact", "unreadable")
         assert sum(number(each[key]) for key in keys) == each["sentences"]
 
 
-@given(st.sampled_from(list(ConflictType)))
-def test_every_type_has_one_category(type_: ConflictType) -> None:
-    assert [name for name, types in MERGED.items() if type_ in types] == [merged(type_)]
+def test_every_type_has_one_category() -> None:
+    assert sorted(each for types in MERGED.values() for each in types) == sorted(ConflictType)

@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conrag.clusters import Cluster, clusters, communities, dominant_tag
-from pipelines.conrag.conflict import cluster_conflict_score, conflict_score
+from pipelines.conrag.clusters import (
+    Cluster,
+    cluster_conflict_score,
+    clusters,
+    communities,
+    dominant_tag,
+)
 from pipelines.conrag.graph import (
     EdgeWeights,
     edge_weight,
@@ -20,8 +25,8 @@ from pipelines.conrag.graph import (
     word_cosine,
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
-from pipelines.conrag.stance import Stance, adjudicate, delta_rule
-from pipelines.conrag.tagged import TaggedPassage, evidence_mass
+from pipelines.conrag.stance import DELTA, Stance, adjudicate, delta_rule
+from pipelines.conrag.tagged import TaggedPassage, conflict_score, evidence_mass
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.kappa import kappa
@@ -61,10 +66,15 @@ TAGGED = st.lists(
 )
 
 
+def grouped(tagged: Sequence[TaggedPassage]) -> list[Cluster]:
+    """Clusters as ConRAG makes them."""
+    return clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+
+
 def packet_of(
     tagged: Sequence[TaggedPassage], settings: PacketSettings
 ) -> tuple[Packet, list[Cluster]]:
-    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    found = grouped(tagged)
     return select(tagged, found, conflict_score(tagged), settings), found
 
 
@@ -158,8 +168,8 @@ def test_an_edge_by_hand() -> None:
 def test_sure_passages_of_opposite_sides_are_not_joined() -> None:
     text = "The dam at Aldham was built in {}."
     two = [
-        passage("a", S, 0.95, text=text.format(1902)),
-        passage("b", R, 0.95, text=text.format(1911)),
+        passage(name, side, 0.95, text=text.format(year))
+        for name, side, year in (("a", S, 1902), ("b", R, 1911))
     ]
     assert similarity_graph(two, EdgeWeights()).number_of_edges() == 0
     joined = similarity_graph(two, EdgeWeights(agreement=0))
@@ -190,8 +200,7 @@ def test_names_of_passages_decide_nothing() -> None:
     def sizes(prefix: str) -> list[int]:
         tagged = [passage(f"{prefix}{n}", S, 0.9, text=f"Aldham word{n}") for n in range(4)]
         tagged += [passage(f"m{n}", R, 0.9, text=f"Aldham other{n}") for n in range(4)]
-        found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
-        return sorted(len(each.members) for each in found)
+        return sorted(len(each.members) for each in grouped(tagged))
 
     assert sizes("a") == sizes("z")
 
@@ -221,7 +230,7 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
         *(passage(f"r{n}", R, 0.9, text=built.format("1911")) for n in range(3)),
         passage("i", I, 0.9, text="Cheese is made of milk."),
     ]
-    found = clusters(tagged, communities(similarity_graph(tagged, EdgeWeights())))
+    found = grouped(tagged)
     assert [(each.name, set(each.members)) for each in found] == [
         ("S1", {"s0", "s1", "s2"}),
         ("R1", {"r0", "r1", "r2"}),
@@ -234,12 +243,9 @@ def test_two_sides_of_one_topic_become_two_clusters() -> None:
 def test_clusters_are_a_partition_whatever_the_order(
     tagged: list[TaggedPassage], seed: int
 ) -> None:
-    def found(passages: Sequence[TaggedPassage]) -> list[Cluster]:
-        return clusters(passages, communities(similarity_graph(passages, EdgeWeights())))
-
-    own = found(tagged)
+    own = grouped(tagged)
     assert sorted(name for each in own for name in each.members) == [each.id for each in tagged]
-    assert found(Random(seed).sample(tagged, len(tagged))) == own
+    assert grouped(Random(seed).sample(tagged, len(tagged))) == own
 
 
 # Packet
@@ -267,24 +273,16 @@ def test_with_conflict_both_sides_get_their_budget() -> None:
 
 
 def test_near_duplicates_of_one_side_are_one_and_of_both_sides_a_conflict() -> None:
-    text = "The dam at Aldham was built by the river board with red bricks in {}."
+    text = "The dam at Aldham was built by the river board with red bricks in 1902."
     tagged = [
-        passage("a", S, 0.9, 0.9, text=text.format(1902)),
-        passage("b", S, 0.9, 0.8, text=text.format(1902)),
-        passage("c", R, 0.9, 0.7, text=text.format(1902)),
+        passage(name, side, 0.9, relevance, text=text)
+        for name, side, relevance in (("a", S, 0.9), ("b", S, 0.8), ("c", R, 0.7))
     ]
     packet = select(tagged, apart(tagged), 0.7, PacketSettings())
     assert [each.id for each in packet.passages] == ["a", "c"]
 
 
-@given(
-    TAGGED,
-    st.integers(2, 10),
-    st.integers(2, 4),
-    st.integers(0, 3),
-    st.floats(0, 1),
-    st.integers(0, 3),
-)
+@given(TAGGED, st.integers(2, 10), st.integers(2, 4), st.integers(0, 3), SHARES, st.integers(0, 3))
 def test_what_holds_of_every_packet(
     tagged: list[TaggedPassage], size: int, most: int, irrelevant: int, tau: float, seed: int
 ) -> None:
@@ -323,32 +321,26 @@ def test_passages_of_one_side_on_different_facts_fill_a_packet() -> None:
 
 
 @pytest.mark.parametrize(
-    ("support", "refute", "stance"),
+    ("support", "refute", "delta", "stance"),
     [
-        (0.9, 0.7, Stance.SUPPORT),
-        (0.7, 0.9, Stance.REFUTE),
-        (0.8, 0.75, Stance.NOT_ENOUGH_INFO),
-        (0.5, 0.25, Stance.SUPPORT),
-        (0.5, 0.5, Stance.NOT_ENOUGH_INFO),
-        (0.0, 0.0, Stance.NOT_ENOUGH_INFO),
+        (0.9, 0.7, DELTA, Stance.SUPPORT),
+        (0.7, 0.9, DELTA, Stance.REFUTE),
+        (0.8, 0.75, DELTA, Stance.NOT_ENOUGH_INFO),
+        (0.5, 0.25, DELTA, Stance.SUPPORT),
+        (0.5, 0.5, DELTA, Stance.NOT_ENOUGH_INFO),
+        (0.0, 0.0, DELTA, Stance.NOT_ENOUGH_INFO),
+        (0.75, 0.5, 0.25, Stance.NOT_ENOUGH_INFO),  # exactly delta
+        (0.75, 0.5, 0.24, Stance.SUPPORT),
     ],
 )
-def test_the_delta_rule(support: float, refute: float, stance: Stance) -> None:
-    assert delta_rule(support, refute) is stance
-
-
-def test_a_margin_of_exactly_delta_is_none() -> None:
-    assert delta_rule(0.75, 0.5, delta=0.25) is Stance.NOT_ENOUGH_INFO
-    assert delta_rule(0.75, 0.5, delta=0.24) is Stance.SUPPORT
+def test_the_delta_rule(support: float, refute: float, delta: float, stance: Stance) -> None:
+    assert delta_rule(support, refute, delta=delta) is stance
 
 
 @given(MASSES, MASSES, SHARES)
 def test_the_rule_treats_both_sides_alike(one: float, other: float, delta: float) -> None:
-    opposite = {
-        Stance.SUPPORT: Stance.REFUTE,
-        Stance.REFUTE: Stance.SUPPORT,
-        Stance.NOT_ENOUGH_INFO: Stance.NOT_ENOUGH_INFO,
-    }
+    support, refute, neither = Stance
+    opposite = {support: refute, refute: support, neither: neither}
     assert delta_rule(other, one, delta=delta) is opposite[delta_rule(one, other, delta=delta)]
 
 
@@ -357,9 +349,8 @@ def test_a_dispute_of_many_passages_by_sum_and_by_share() -> None:
     tagged += [passage(f"r{n}", R, 0.9) for n in range(5)]
     score = conflict_score(tagged)
     by_sum = adjudicate(tagged, score)
-    assert (by_sum.stance, by_sum.disputed, by_sum.status) == (
-        Stance.SUPPORT, True, "supported by evidence",
-    )  # fmt: skip
+    assert (by_sum.stance, by_sum.status) == (Stance.SUPPORT, "supported by evidence")
+    assert by_sum.disputed
     by_share = adjudicate(tagged, score, margin="share")  # 6/11 - 5/11 is below 0.10
     assert (by_share.stance, by_share.status) == (Stance.NOT_ENOUGH_INFO, "disputed")
     assert adjudicate([], 0).status == "insufficient evidence"

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from pipelines.conrag.answer import About
-from pipelines.conrag.answer_worth import AnswerWorth, RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
+from pipelines.conrag.result import AnswerWorth
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
@@ -38,9 +39,8 @@ class Facts:
                     relation = Relation.SUPPORTS
                 elif any(f"not-{fact}" in said for fact in wanted):
                     relation = Relation.CONTRADICTS
-                judged.append(
-                    Judgement(claim=claim, document=document.id, relation=relation, source="facts")
-                )
+                one = Judgement(claim=claim, document=document.id, relation=relation, source="f")
+                judged.append(one)
         return Labelled(tuple(judged), ())
 
 
@@ -67,21 +67,15 @@ CASES = {
     "no answer": ([], (0, 0, 0, 0), (0, 0)),
     "contradicted": ([says("a", "p")], (1, 1, 1, 1), (1, 1)),
     "contradicted, and the other version given": (
-        [says("a", "p"), says("not-a", "n")],
-        (2, 2, 2, 2),
-        (0, 1),
+        [says("a", "p"), says("not-a", "n")], (2, 2, 2, 2), (0, 1),
     ),
     "the other version given, without its passage": (
-        [says("a", "p"), says("not-a", "q")],
-        (2, 1, 2, 1),
-        (1, 1),
+        [says("a", "p"), says("not-a", "q")], (2, 1, 2, 1), (1, 1),
     ),
     "contradicted, and the conflict spoken of": (
-        [says("a", "p"), says("They differ.", "p", "n", about="conflict")],
-        (2, 1, 3, 1),
-        (0, 1),
+        [says("a", "p"), says("They differ.", "p", "n", about="conflict")], (2, 1, 3, 1), (0, 1),
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -144,9 +138,7 @@ async def test_passages_that_support_one_of_the_gold_claims() -> None:
 
 
 def test_gold_answers_in_statements() -> None:
-    found = [
-        Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0),
-    ]
+    found = [Retrieved(Document(id="d", text="Built in 1911, or was it 1954?"), 1.0, 1.0)]
     gold = GoldAnswer(answers=(("1911", "in 1911"), ("1888",), ("1954",)))
     assert gold.statements("When was the dam built?", found) == (
         "The dam was built in 1911.",

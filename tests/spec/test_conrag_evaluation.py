@@ -1,26 +1,26 @@
 """What ConRAG's evaluation counts, by hand and as properties."""
 
+from dataclasses import astuple
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.stance import Stance
-from pipelines.conrag.tables.measures import (
-    citation_leakage,
-    citation_worth,
-    contradictions,
-)
+from pipelines.conrag.tables.measures import citation_leakage, citation_worth, contradictions
 from pipelines.evidence.judgement import Relation
 
 S, C, I, _ = Relation  # noqa: E741
 TRUTH = {"s1": S, "s2": S, "c1": C, "i1": I}
+PACKET = tuple(TRUTH)
 
 
 def says(about: str, *cites: str) -> Statement:
     return Statement.model_validate({"text": "It says so.", "about": about, "cites": cites})
 
 
-def outcome(*statements: Statement, packet: tuple[str, ...] = ("s1", "s2", "c1", "i1")) -> Outcome:
+def outcome(*statements: Statement, packet: tuple[str, ...] = PACKET) -> Outcome:
     return Outcome(stance=Stance.SUPPORT, packet=packet, statements=statements)
 
 
@@ -29,47 +29,38 @@ def counted(found: Outcome, *, disclosure: bool = True) -> tuple[int, int]:
     return counts.statements, counts.contradicting
 
 
-def test_a_side_against_which_the_packet_has_nothing_contradicts_nothing() -> None:
-    assert counted(outcome(says("support", "s1"), packet=("s1", "i1"))) == (1, 0)
+BOTH = [says("support", "s1", "s2"), says("refute", "c1")]
+
+# statements, packet -> statements on a side, those of them that contradict the packet
+CONTRADICTING = {
+    "the packet has nothing against it": ([says("support", "s1")], ("s1", "i1"), (1, 0)),
+    "it hides the other side": ([says("support", "s1"), says("support", "s2")], PACKET, (2, 2)),
+    "the refuting one hides s2": ([says("support", "s1"), says("refute", "c1")], PACKET, (2, 1)),
+    "the other is shown beside it": (BOTH, PACKET, (2, 0)),
+    "as is the conflict": ([says("support", "s1"), says("conflict", "s1", "c1")], PACKET, (1, 0)),
+    "shown on the wrong side": ([says("support", "s1", "c1")], PACKET, (1, 1)),
+    "nothing is known of the packet": ([says("support", "u1")], ("u1", "u2"), (1, 0)),
+    "no side is taken": ([says("none"), says("conflict", "c1")], PACKET, (0, 0)),
+}
 
 
-def test_a_side_that_hides_the_other_contradicts_the_packet() -> None:
-    assert counted(outcome(says("support", "s1"), says("support", "s2"))) == (2, 2)
-
-
-def test_a_side_beside_which_the_other_is_shown_does_not() -> None:
-    assert counted(outcome(says("support", "s1"), says("refute", "c1"))) == (2, 1)
-    # ... the refuting statement hides s2, which no statement shows
-    assert counted(outcome(says("support", "s1", "s2"), says("refute", "c1"))) == (2, 0)
-    assert counted(outcome(says("support", "s1"), says("conflict", "s1", "c1"))) == (1, 0)
+@pytest.mark.parametrize("name", CONTRADICTING)
+def test_what_contradicts_the_packet(name: str) -> None:
+    statements, packet, counts = CONTRADICTING[name]
+    assert counted(outcome(*statements, packet=packet)) == counts
 
 
 def test_whatever_is_shown_counts_where_disclosure_does_not() -> None:
-    both = outcome(says("support", "s1", "s2"), says("refute", "c1"), says("conflict", "s1", "c1"))
-    assert counted(both, disclosure=False) == (2, 2)
+    assert counted(outcome(*BOTH, says("conflict", "s1", "c1")), disclosure=False) == (2, 2)
 
 
-def test_a_passage_shown_on_the_wrong_side_is_not_disclosed() -> None:
-    assert counted(outcome(says("support", "s1", "c1"))) == (1, 1)
-
-
-def test_passages_of_which_nothing_is_known_contradict_nothing() -> None:
-    assert counted(outcome(says("support", "u1"), packet=("u1", "u2"))) == (1, 0)
-
-
-def test_statements_about_nothing_and_about_the_conflict_take_no_side() -> None:
-    assert counted(outcome(says("none"), says("conflict", "c1"))) == (0, 0)
+def test_where_no_side_is_taken_the_share_is_zero() -> None:
     assert contradictions(outcome(says("none")), TRUTH).share == 0
 
 
 NAMES = st.sampled_from(sorted(TRUTH))
 STATEMENTS = st.lists(
-    st.builds(
-        says,
-        st.sampled_from(["support", "refute", "conflict", "none"]),
-        NAMES,
-        NAMES,
-    ),
+    st.builds(says, st.sampled_from(["support", "refute", "conflict", "none"]), NAMES, NAMES),
     max_size=5,
 )
 
@@ -92,33 +83,24 @@ def test_an_answer_that_shows_both_sides_whole_contradicts_nothing(
     assert counted(outcome(*statements, everything))[1] == 0
 
 
-def worth(*statements: Statement) -> tuple[int, int, int, int]:
-    counts = citation_worth(outcome(*statements), TRUTH)
-    return counts.sentences, counts.supported, counts.citations, counts.needed
+# statements -> sentences, supported, citations, precise
+CITED = {
+    "a side by its own": ([says("support", "s1")], (1, 1, 1, 1)),
+    "the other side by its own": ([says("refute", "c1")], (1, 1, 1, 1)),
+    "a side by the other": ([says("support", "c1")], (1, 0, 1, 0)),
+    "a side by what takes none": ([says("support", "i1")], (1, 0, 1, 0)),
+    "a side by nothing": ([says("support")], (1, 0, 0, 0)),
+    "what bears nothing out is superfluous": ([says("support", "s1", "i1")], (1, 1, 2, 1)),
+    "a conflict needs both sides and citations": ([says("conflict", "s1", "c1")], (1, 1, 2, 2)),
+    "a conflict by one side": ([says("conflict", "s1", "s2")], (1, 0, 2, 0)),
+    "nothing said needs none": ([says("none"), says("support", "s1")], (1, 1, 1, 1)),
+}
 
 
-def test_citations_on_the_statements_side_bear_it_out() -> None:
-    assert worth(says("support", "s1")) == (1, 1, 1, 1)
-    assert worth(says("refute", "c1")) == (1, 1, 1, 1)
-
-
-def test_citations_of_the_other_side_of_none_and_of_nothing_do_not() -> None:
-    assert worth(says("support", "c1")) == (1, 0, 1, 0)
-    assert worth(says("support", "i1")) == (1, 0, 1, 0)
-    assert worth(says("support")) == (1, 0, 0, 0)
-
-
-def test_what_does_not_bear_it_out_beside_what_does_is_superfluous() -> None:
-    assert worth(says("support", "s1", "i1")) == (1, 1, 2, 1)
-
-
-def test_a_conflict_needs_both_sides_and_then_both_citations() -> None:
-    assert worth(says("conflict", "s1", "c1")) == (1, 1, 2, 2)
-    assert worth(says("conflict", "s1", "s2")) == (1, 0, 2, 0)
-
-
-def test_a_statement_about_nothing_needs_no_citation() -> None:
-    assert worth(says("none"), says("support", "s1")) == (1, 1, 1, 1)
+@pytest.mark.parametrize("name", CITED)
+def test_what_bears_statements_out(name: str) -> None:
+    statements, counts = CITED[name]
+    assert astuple(citation_worth(outcome(*statements), TRUTH)) == counts
 
 
 def test_leakage_counts_citations_of_what_the_tagger_calls_irrelevant() -> None:

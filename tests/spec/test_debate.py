@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round
 from pipelines.metrics.strict_match import strict_match
 
 QUESTION = "When was the mill built?"
+SECTION_4 = DebateSettings()
 NORTH, SOUTH, NOISE = (
     "The mill in the north was built in 1856.",
     "The mill in the south, people say, was built in 1902.",
@@ -96,19 +98,12 @@ def test_agents_are_told_what_the_aggregator_made_of_it() -> None:
     )
 
 
-def test_where_the_aggregator_could_not_be_read_agents_hear_each_other() -> None:
+def test_or_what_the_others_said_also_where_the_aggregator_could_not_be_read() -> None:
     unreadable = FIRST.model_copy(update={"aggregate": Conclusion(problem="cut", raw="{")})
-    by_agents = DebateSettings(history="agents")
-    for number in range(3):
-        assert heard(unreadable, number, DebateSettings()) == heard(FIRST, number, by_agents)
-
-
-def test_or_what_the_others_said() -> None:
-    by_agents = DebateSettings(history="agents")
     one, three = Statement("AGENT 1", "1856", "North."), Statement("AGENT 3", "unknown", "Flour.")
-    assert heard(FIRST, 0, by_agents) == (three,)  # agent 2 could not be read
-    assert heard(FIRST, 1, by_agents) == (one, three)
-    assert heard(FIRST, 2, by_agents) == (one,)
+    for before, how in ((FIRST, DebateSettings(history="agents")), (unreadable, SECTION_4)):
+        told = [heard(before, number, how) for number in range(3)]
+        assert told == [(three,), (one, three), (one,)]  # agent 2 could not be read
 
 
 def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:
@@ -118,6 +113,17 @@ def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:
 
 
 # A whole debate of three rounds.
+
+
+async def hold(
+    folder: Path,
+    *texts: str,
+    settings: DebateSettings = SECTION_4,
+    reply: Callable[[dict[str, Any]], str] = readers,
+) -> tuple[Debate, list[dict[str, Any]]]:
+    """The debate of documents at the scripted endpoint, and the requests that it took."""
+    async with asking(folder, reply) as (client, requests):
+        return await debate(QUESTION, documents(*texts), panel(client), settings), requests
 
 
 def three_rounds(request: dict[str, Any]) -> str:
@@ -140,8 +146,7 @@ def three_rounds(request: dict[str, Any]) -> str:
 
 
 async def test_three_rounds_by_hand(tmp_path: Path) -> None:
-    async with asking(tmp_path, three_rounds) as (client, requests):
-        held = await debate(QUESTION, documents(NORTH, SOUTH, NOISE), panel(client))
+    held, requests = await hold(tmp_path, NORTH, SOUTH, NOISE, reply=three_rounds)
     told = [
         (
             [reply.answer for reply in each.agents],
@@ -183,8 +188,7 @@ async def test_three_rounds_by_hand(tmp_path: Path) -> None:
 
 
 async def test_it_ends_when_nobody_changes(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (client, requests):
-        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client))
+    held, requests = await hold(tmp_path, NORTH, SOUTH)
     assert held.agreed
     assert len(held.rounds) == 2
     assert held.concluded.answers == ("1856", "1902")
@@ -194,10 +198,7 @@ async def test_it_ends_when_nobody_changes(tmp_path: Path) -> None:
 
 
 async def test_it_can_close_with_the_round_before(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (client, _):
-        held = await debate(
-            QUESTION, documents(NORTH, SOUTH), panel(client), DebateSettings(closing="previous")
-        )
+    held, _ = await hold(tmp_path, NORTH, SOUTH, settings=DebateSettings(closing="previous"))
     assert [each.aggregate is None for each in held.rounds] == [False, True]
     assert held.concluded.answers == ("1856", "1902")
     assert held.calls == 5
@@ -205,10 +206,7 @@ async def test_it_can_close_with_the_round_before(tmp_path: Path) -> None:
 
 async def test_without_an_aggregator_all_answers_are_joined(tmp_path: Path) -> None:
     settings = DebateSettings().without_aggregator()
-    async with asking(tmp_path) as (client, requests):
-        held = await debate(
-            QUESTION, documents(SOUTH, NORTH, NOISE, NORTH), panel(client), settings
-        )
+    held, requests = await hold(tmp_path, SOUTH, NORTH, NOISE, NORTH, settings=settings)
     assert held.concluded.answers == ("1902", "1856")
     assert {schema_of(request) for request in requests} == {"AgentJson"}
     second = next(
@@ -221,10 +219,7 @@ async def test_without_an_aggregator_all_answers_are_joined(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("rounds", [1, 2, 3])
 async def test_one_document_and_one_round_are_legal(tmp_path: Path, rounds: int) -> None:
-    async with asking(tmp_path) as (client, _):
-        held = await debate(
-            QUESTION, documents(NORTH), panel(client), DebateSettings(rounds=rounds)
-        )
+    held, _ = await hold(tmp_path, NORTH, settings=DebateSettings(rounds=rounds))
     assert len(held.rounds) == min(rounds, 2)
     assert held.concluded.answers == ("1856",)
     assert held.agreed is (rounds > 1)
@@ -239,8 +234,7 @@ async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
             return "Answer: in 1856. Explanation: Again."
         return "Answer: 1856. Explanation: It says so."
 
-    async with asking(tmp_path, said) as (client, requests):
-        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client), RELEASED)
+    held, requests = await hold(tmp_path, NORTH, SOUTH, settings=RELEASED, reply=said)
     assert held.agreed  # "1856" stands in "in 1856"
     assert [reply.answer for reply in held.rounds[1].agents] == ["in 1856", "in 1856"]
     assert held.rounds[1].aggregate is None
@@ -250,11 +244,9 @@ async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
 
 
 async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: "{") as (client, _):
-        held = await debate(QUESTION, documents(NORTH, SOUTH), panel(client))
-        alone = await debate(
-            QUESTION, documents(NORTH), panel(client), DebateSettings().without_aggregator()
-        )
+    held, _ = await hold(tmp_path, NORTH, SOUTH, reply=lambda _: "{")
+    joint = DebateSettings().without_aggregator()
+    alone, _ = await hold(tmp_path, NORTH, settings=joint, reply=lambda _: "{")
     assert not held.agreed
     assert len(held.rounds) == 3
     assert held.concluded.problem is not None
@@ -272,12 +264,8 @@ TEXTS = st.lists(
 
 
 def concluded(texts: list[str], settings: DebateSettings) -> Debate:
-    async def held() -> Debate:
-        with tempfile.TemporaryDirectory() as folder:
-            async with asking(Path(folder), readers) as (client, _):
-                return await debate(QUESTION, documents(*texts), panel(client), settings)
-
-    return asyncio.run(held())
+    with tempfile.TemporaryDirectory() as folder:
+        return asyncio.run(hold(Path(folder), *texts, settings=settings))[0]
 
 
 VARIANTS = st.sampled_from([DebateSettings(), DebateSettings().without_aggregator()])

@@ -1,6 +1,7 @@
 """Evidence F1 by hand, and what always holds."""
 
 import pytest
+from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,8 +37,7 @@ def test_fevers_scorer_by_hand() -> None:
 def test_f1_lies_in_zero_and_one_and_is_one_for_a_gold_set_alone(
     predicted: set[int], gold: list[set[int]]
 ) -> None:
-    value = evidence_f1(predicted, gold)
-    assert value is not None
+    value = defined(evidence_f1(predicted, gold))
     assert 0 <= value <= 1
     assert (value == 1) == (predicted in gold)
     assert evidence_f1(gold[0], gold) == 1

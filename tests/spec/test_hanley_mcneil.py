@@ -4,27 +4,21 @@ import random
 from math import sqrt
 
 import pytest
+from estimates import defined, ends
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.metrics.auc import roc_auc
-from pipelines.metrics.hanley_mcneil import (
-    area_difference,
-    area_error,
-    bonferroni,
-    hanley_mcneil,
-)
+from pipelines.metrics.hanley_mcneil import area_difference, area_error, bonferroni, hanley_mcneil
 
 
 def test_worked_by_hand() -> None:
     # A = 3/4, m = 2, n = 2: Q1 = 0.6, Q2 = 9/14.
     expected = sqrt((0.1875 + (0.6 - 0.5625) + (9 / 14 - 0.5625)) / 4)
     assert area_error(0.75, 2, 2) == pytest.approx(expected)
-    found = hanley_mcneil([1, 3, 2, 4], [False, False, True, True])
-    assert found is not None
+    found = defined(hanley_mcneil([1, 3, 2, 4], [False, False, True, True]))
     assert found.value == 0.75
-    assert found.low == pytest.approx(max(0, 0.75 - 1.959964 * expected), abs=1e-6)
-    assert found.high == 1
+    assert ends(found) == pytest.approx((max(0, 0.75 - 1.959964 * expected), 1), abs=1e-6)
 
 
 def test_the_example_of_hanley_and_mcneil() -> None:
@@ -33,8 +27,7 @@ def test_the_example_of_hanley_and_mcneil() -> None:
 
 
 def test_the_ends_have_no_interval_and_one_kind_no_area() -> None:
-    perfect = hanley_mcneil([0, 1], [False, True])
-    assert perfect is not None
+    perfect = defined(hanley_mcneil([0, 1], [False, True]))
     assert (perfect.value, perfect.low) == (1, None)
     assert hanley_mcneil([0, 1], [True, True]) is None
     assert area_difference([0, 1], [0, 1], [False, False]) is None
@@ -57,17 +50,14 @@ def test_differences(rows: list[tuple[bool, int, int]]) -> None:
     if one is None or other is None:
         assert found is turned is None
         return
-    assert found is not None
-    assert turned is not None
+    found, turned = defined(found), defined(turned)
     assert found.value == pytest.approx(one.value - other.value)
     if {one.value, other.value} & {0, 1} and one.value != other.value:
         assert found.p is turned.p is None
     else:
-        assert found.p is not None
-        assert 0 <= found.p <= 1
+        assert 0 <= defined(found.p) <= 1
         assert found.p == pytest.approx(turned.p)
-    same = area_difference(first, [2 * score + 1 for score in first], labels)
-    assert same is not None
+    same = defined(area_difference(first, [2 * score + 1 for score in first], labels))
     assert (same.value, same.p) == (0, 1)
 
 
@@ -78,10 +68,7 @@ def test_scores_that_tell_nothing_differ_as_often_as_p_says() -> None:
     for _ in range(400):
         first = [draw.gauss(0, 1) for _ in labels]
         second = [one + draw.gauss(0, 1) for one in first]
-        found = area_difference(first, second, labels)
-        assert found is not None
-        assert found.p is not None
-        runs.append(found.p)
+        runs.append(defined(defined(area_difference(first, second, labels)).p))
     assert 0.02 <= sum(p < 0.05 for p in runs) / len(runs) <= 0.09
     assert bonferroni(0.01, 8) == pytest.approx(0.08)
     assert bonferroni(0.4, 8) == 1

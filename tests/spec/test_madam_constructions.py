@@ -1,7 +1,6 @@
 """Questions with a chosen number of documents for one answer (MADAM-RAG, sections 6.2 and 6.3)."""
 
 from collections import Counter
-from importlib.resources import files
 from itertools import groupby, pairwise
 from pathlib import Path
 from random import Random
@@ -13,17 +12,10 @@ from hypothesis import strategies as st
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.ramdocs import read as read_released
 from pipelines.madam_rag import datasets
-from pipelines.madam_rag.constructions import (
-    COPY,
-    misinformation,
-    says,
-    support_imbalance,
-)
-from pipelines.madam_rag.datasets import from_ramdocs
+from pipelines.madam_rag.constructions import COPY, misinformation, says, support_imbalance
+from pipelines.madam_rag.datasets import SAMPLES, from_ramdocs
 from pipelines.madam_rag.question import Question
 from pipelines.text.substitution import has_words
-
-SAMPLE = Path(str(files("pipelines.data") / "samples" / "ramdocs.jsonl"))
 
 GOLD = ("Amber", "Birch", "Cedar")
 WRONG = ("Wexford", "Yarrow")
@@ -189,21 +181,25 @@ def test_misinformation_worked_by_hand() -> None:
         assert question.wrong == ("Wexford",)
 
 
-def test_too_few_documents_can_promote_the_wrong_answer() -> None:
-    # Two copies of the shown ones and nothing else: two, and three are needed.
-    bare = supporting("Amber", 1) + supporting("Birch", 2)
-    assert misinformation([asked(bare, wrong=("Wexford",))]) == []
-    # The third does not have its answer word for word, so nothing is exchanged in it.
-    silent = [*bare, ("correct", "Amber", "An amberish man built it.")]
-    assert misinformation([asked(silent, wrong=("Wexford",))]) == []
-    # The third has the wrong answer already.
-    both = [*bare, ("correct", "Amber", "Amber built it, people of Wexford say.")]
-    assert misinformation([asked(both, wrong=("Wexford",))]) == []
-    assert misinformation([asked(bare + supporting("Amber", 3), wrong=("Wexford",))]) != []
+BARE = supporting("Amber", 1) + supporting("Birch", 2)
 
 
-def test_two_right_answers_need_a_document_each() -> None:
-    assert misinformation([asked(supporting("Amber", 1, 2, 3, 4), wrong=("Wexford",))]) == []
+@pytest.mark.parametrize(
+    ("documents", "eligible"),
+    [
+        # Two copies of the shown ones and nothing else: two, and three are needed.
+        (BARE, False),
+        # The third does not have its answer word for word, so nothing is exchanged in it.
+        ([*BARE, ("correct", "Amber", "An amberish man built it.")], False),
+        # The third has the wrong answer already.
+        ([*BARE, ("correct", "Amber", "Amber built it, people of Wexford say.")], False),
+        (BARE + supporting("Amber", 3), True),
+        # The other right answer has no document.
+        (supporting("Amber", 1, 2, 3, 4), False),
+    ],
+)
+def test_eligible_for_misinformation(documents: list[tuple[str, str, str]], eligible: bool) -> None:
+    assert (misinformation([asked(documents, wrong=("Wexford",))]) != []) is eligible
 
 
 def test_a_wrong_answer_is_borrowed_from_a_question_of_the_same_form() -> None:
@@ -224,19 +220,21 @@ def test_an_answer_that_may_be_right_is_not_borrowed(lent: str) -> None:
     assert misinformation([mill, lender(lent, 2)]) == []
 
 
-def test_what_a_shown_document_says_is_not_borrowed() -> None:
-    # The three documents of Birch would make three copies, but that of Amber names Linden, too.
-    amber = ("correct", "Amber", "Amber built it, not Linden.")
-    mill = asked([amber, *supporting("Birch", 1, 2, 3)])
-    assert misinformation([mill, lender("Linden", 2)]) == []
-    assert misinformation([mill, lender("Maple", 2)]) != []
-
-
-def test_a_part_of_a_right_answer_is_not_borrowed() -> None:
-    # No document has "Amber Hill" word for word, so none has "Hill"; still it is a part of it.
-    amber = ("correct", "Amber Hill", "A man of that name built it.")
-    mill = asked([amber, *supporting("Birch", 1, 2, 3)], gold=("Amber Hill", "Birch"))
-    assert misinformation([mill, lender("Hill", 2)]) == []
+@pytest.mark.parametrize(
+    ("answer", "text", "lent"),
+    [
+        # The three documents of Birch would make three copies, but this one names Linden, too.
+        ("Amber", "Amber built it, not Linden.", "Linden"),
+        # No document has "Amber Hill" word for word, so none has "Hill"; still it is a part of it.
+        ("Amber Hill", "A man of that name built it.", "Hill"),
+    ],
+)
+def test_what_is_said_or_part_of_a_right_answer_is_not_borrowed(
+    answer: str, text: str, lent: str
+) -> None:
+    documents = [("correct", answer, text), *supporting("Birch", 1, 2, 3)]
+    mill = asked(documents, gold=(answer, "Birch"))
+    assert misinformation([mill, lender(lent, 2)]) == []
     assert misinformation([mill, lender("Maple", 2)]) != []
 
 
@@ -284,10 +282,7 @@ def test_properties_of_misinformation(given_: list[Question], seed: int) -> None
             false = [each for each in question.documents if each.kind == "misinfo"]
             assert len(right) + len(false) == len(question.documents)
             assert len(false) == question.level
-            assert [(each.answer,) for each in right] in [
-                list(question.gold),
-                list(question.gold[::-1]),
-            ]
+            assert sorted((each.answer,) for each in right) == sorted(question.gold)
             assert set(question.gold) <= set(whole.gold)
             assert {each.answer for each in false} <= {wrong}
             assert len(set(texts(question))) == len(question.documents)
@@ -309,9 +304,8 @@ def test_the_order_of_questions_changes_nothing(
     moved = rng.sample(given_, len(given_))
     for build in (support_imbalance, misinformation):
         here, there = (build(each, seed=seed, most=most) for each in (given_, moved))
-        assert sorted(q.model_dump_json() for q in here) == sorted(
-            q.model_dump_json() for q in there
-        )
+        one, other = (sorted(q.model_dump_json() for q in each) for each in (here, there))
+        assert one == other
         order = [question.id for question in given_]
         places = [order.index(question.id.split("/")[0]) for question in here]
         assert places == sorted(places)
@@ -349,14 +343,13 @@ def test_the_seed_draws_questions_and_order() -> None:
 def test_no_answer_always_comes_first() -> None:
     for made in (support_imbalance(many()), misinformation(many())):
         first = Counter(question.documents[0].answer for question in made)
-        assert len(first) >= 2
         assert max(first.values()) < len(made)
 
 
 def test_the_bundled_sample_has_questions_for_both() -> None:
-    sample = datasets.read("ramdocs", SAMPLE).questions
-    assert len(by_question(support_imbalance(sample))) >= 2
-    assert len(by_question(misinformation(sample))) >= 2
+    sample = datasets.read("ramdocs", SAMPLES).questions
+    for build in (support_imbalance, misinformation):
+        assert len(by_question(build(sample))) >= 2
 
 
 def test_on_the_release(released_data: Path) -> None:

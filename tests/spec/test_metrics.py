@@ -1,14 +1,19 @@
 """The statistics of the tables: hand-worked examples, properties, and other people's code."""
 
+from functools import partial
 from math import sqrt
 
 import numpy as np
 import pytest
+from estimates import defined, ends
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.cohen_kappa import cohen_kappa
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.proportion import proportion
@@ -18,13 +23,6 @@ levels = st.floats(0.5, 0.999)
 scores = st.floats(0, 1, allow_subnormal=False)
 
 
-def ends(estimate: Estimate | None) -> tuple[float, float]:
-    assert estimate is not None
-    assert estimate.low is not None
-    assert estimate.high is not None
-    return estimate.low, estimate.high
-
-
 # Proportion
 
 
@@ -32,9 +30,9 @@ def test_wilson_worked_by_hand() -> None:
     # 8 of 10, z = 1.959964: z^2 = 3.841459, n + z^2 = 13.841459.
     # centre = (8 + 1.920729) / 13.841459 = 0.716740
     # half = 1.959964 * sqrt(8 * 2 / 10 + 0.960365) / 13.841459 = 0.226577
-    low, high = ends(proportion(8, 10))
-    assert low == pytest.approx(0.716740 - 0.226577, abs=2e-6)
-    assert high == pytest.approx(0.716740 + 0.226577, abs=2e-6)
+    assert ends(proportion(8, 10)) == pytest.approx(
+        (0.716740 - 0.226577, 0.716740 + 0.226577), abs=2e-6
+    )
 
 
 def test_wilson_at_the_ends_is_no_point() -> None:
@@ -58,36 +56,29 @@ def test_impossible_counts_are_refused(successes: int, total: int) -> None:
 
 @pytest.mark.parametrize("confidence", [0.0, 1.0, 95.0, float("nan")])
 def test_a_level_that_is_none_is_refused(confidence: float) -> None:
-    with pytest.raises(ValueError, match="confidence"):
-        proportion(1, 2, confidence=confidence)
-    with pytest.raises(ValueError, match="confidence"):
-        mean([0.1, 0.2], confidence=confidence)
+    for metric in (
+        partial(proportion, 1, 2),
+        partial(mean, [0.1, 0.2]),
+        partial(roc_auc, [0.1, 0.2], [True, False]),
+        partial(cohen_kappa, "ab", "ab"),
+        partial(macro_f1, "ab", "ab", "ab"),
+    ):
+        with pytest.raises(ValueError, match="confidence"):
+            metric(confidence=confidence)
 
 
 @given(counts, levels)
-def test_wilson_equals_scipy(count: tuple[int, int], confidence: float) -> None:
-    expected = stats.binomtest(*count).proportion_ci(confidence, method="wilson")
-    assert ends(proportion(*count, confidence=confidence)) == pytest.approx(
-        (expected.low, expected.high), abs=1e-9
-    )
-
-
-def test_wilson_equals_statsmodels() -> None:
-    confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
-    for successes, total in [(0, 7), (1, 7), (3, 12), (250, 1000), (7, 7)]:
-        expected = confint(successes, total, alpha=0.1, method="wilson")
-        assert ends(proportion(successes, total, confidence=0.9)) == pytest.approx(
-            expected, abs=1e-9
-        )
-
-
-@given(counts, levels)
-def test_wilson_stays_in_range_and_holds_the_share(
+def test_wilson_equals_scipy_and_statsmodels_and_holds_the_share(
     count: tuple[int, int], confidence: float
 ) -> None:
+    confint = pytest.importorskip("statsmodels.stats.proportion").proportion_confint
     low, high = ends(proportion(*count, confidence=confidence))
     assert 0 <= low <= count[0] / count[1] <= high <= 1
     assert low < high
+    expected = stats.binomtest(*count).proportion_ci(confidence, method="wilson")
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    theirs = confint(*count, alpha=1 - confidence, method="wilson")
+    assert (low, high) == pytest.approx(theirs, abs=1e-9)
 
 
 @given(counts, levels, levels)
@@ -111,8 +102,7 @@ def test_wilson_of_failures_is_its_mirror(count: tuple[int, int]) -> None:
 def test_clustered_mean_worked_by_hand() -> None:
     # Mean 0.5; residual sums per cluster: a: 0.5 + 0.3 = 0.8, b: -0.5 - 0.3 = -0.8.
     # CR0 = (0.64 + 0.64) / 16 = 0.08; CR1 = 0.08 * 2 / 1 = 0.16, root 0.4; t(1) at 0.75 is 1.
-    estimate = mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5)
-    assert estimate is not None
+    estimate = defined(mean([1.0, 0.8, 0.0, 0.2], ["a", "a", "b", "b"], confidence=0.5))
     assert estimate.value == pytest.approx(0.5)
     assert ends(estimate) == pytest.approx((0.1, 0.9))
     assert estimate.n == 4
@@ -121,8 +111,7 @@ def test_clustered_mean_worked_by_hand() -> None:
 def test_what_nothing_and_one_cluster_give() -> None:
     assert mean([]) is None
     assert mean([], []) is None
-    for estimate in (mean([0.3]), mean([0.2, 0.4], ["a", "a"])):
-        assert estimate is not None
+    for estimate in map(defined, (mean([0.3]), mean([0.2, 0.4], ["a", "a"]))):
         assert estimate.value == pytest.approx(0.3)
         assert (estimate.low, estimate.high) == (None, None)
 
@@ -160,10 +149,10 @@ def test_order_and_cluster_names_do_not_matter(
 ) -> None:
     shuffled = list(pairs)
     random.shuffle(shuffled)
-    one = mean([value for value, _ in pairs], [cluster for _, cluster in pairs])
-    other = mean([value for value, _ in shuffled], [f"q{cluster}" for _, cluster in shuffled])
-    assert one is not None
-    assert other is not None
+    one, other = (
+        defined(mean([value for value, _ in items], [f"{name}{each}" for _, each in items]))
+        for name, items in (("", pairs), ("q", shuffled))
+    )
     assert one.value == pytest.approx(other.value)
     if one.low is None:
         assert other.low is None
@@ -197,10 +186,11 @@ def test_clustered_mean_equals_statsmodels() -> None:
 
 def test_paired_difference_worked_by_hand() -> None:
     # Differences 0.2, 0.4, 0.6: mean 0.4, s = 0.2, s / sqrt(3) = 0.115470, t(2) = 4.302653.
-    estimate = paired_difference(
-        {"a": 0.5, "b": 0.6, "c": 0.9, "only here": 1.0}, {"c": 0.3, "b": 0.2, "a": 0.3}
+    estimate = defined(
+        paired_difference(
+            {"a": 0.5, "b": 0.6, "c": 0.9, "only here": 1.0}, {"c": 0.3, "b": 0.2, "a": 0.3}
+        )
     )
-    assert estimate is not None
     assert estimate.n == 3
     assert estimate.value == pytest.approx(0.4)
     assert ends(estimate) == pytest.approx((0.4 - 0.496828, 0.4 + 0.496828), abs=1e-6)

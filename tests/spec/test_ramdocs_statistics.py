@@ -3,13 +3,10 @@
 from pathlib import Path
 
 import pytest
+from estimates import defined, ends
 
 from pipelines.data.ramdocs import RamDocument, RamQuestion, read
-from pipelines.madam_rag.statistics import (
-    AVERAGES,
-    Statistic,
-    statistics,
-)
+from pipelines.madam_rag.statistics import AVERAGES, Statistic, statistics
 
 
 def question(supporting: int, misinfo: int, noise: int, gold: int, wrong: list[str]) -> RamQuestion:
@@ -54,9 +51,8 @@ def by_name(found: tuple[Statistic, ...]) -> dict[str, Statistic]:
 )
 def test_worked_by_hand(name: str, value: float, n: int, one: float, two: float) -> None:
     found = by_name(statistics(THREE))[name]
-    assert found.estimate is not None
-    assert found.estimate.value == pytest.approx(value)
-    assert found.estimate.n == n
+    estimate = defined(found.estimate)
+    assert (estimate.value, estimate.n) == pytest.approx((value, n))
     assert {count: each.value for count, each in found.by_answers.items()} == {1: one, 2: two}
 
 
@@ -65,12 +61,9 @@ def test_the_interval_worked_by_hand() -> None:
     # is 5 -+ 2.484137, and 5.53 lies within. Gold answers 1, 2, 2: mean 5/3, standard deviation
     # sqrt(1/3), so 5/3 -+ t(2) / 3 is 5/3 -+ 1.434218, and 2.20 lies within.
     found = by_name(statistics(THREE))
-    documents = found["documents"].estimate
-    assert documents is not None
-    assert (documents.low, documents.high) == pytest.approx((2.515863, 7.484137), abs=1e-5)
-    gold = found["gold answers"].estimate
-    assert gold is not None
-    assert (gold.low, gold.high) == pytest.approx((0.232449, 3.100884), abs=1e-5)
+    documents, gold = (ends(found[name].estimate) for name in ("documents", "gold answers"))
+    assert documents == pytest.approx((2.515863, 7.484137), abs=1e-5)
+    assert gold == pytest.approx((0.232449, 3.100884), abs=1e-5)
     assert found["documents"].agrees is True
     assert found["gold answers"].agrees is True
 
@@ -97,14 +90,10 @@ def test_no_question_has_no_averages() -> None:
 def test_the_papers_figures_are_those_of_its_totals() -> None:
     # The release: 500 questions; 1,918 supporting, 307 misinformation and 541 noise documents.
     paper = {name: figure for name, figure, _ in AVERAGES}
-    totals = {
-        "documents": 1918 + 307 + 541,
-        "supporting documents": 1918,
-        "misinformation documents": 307,
-        "noise documents": 541,
-    }
-    for name, total in totals.items():
-        assert round(total / 500, 2) == paper[name]
+    totals = {"supporting": 1918, "misinformation": 307, "noise": 541}
+    assert round(sum(totals.values()) / 500, 2) == paper["documents"]
+    for kind, total in totals.items():
+        assert round(total / 500, 2) == paper[f"{kind} documents"]
     # No numbers of answers that round to the printed ones give the printed documents per answer,
     # were they pooled over answers.
     gold = [n for n in range(2000) if round(n / 500, 2) == paper["gold answers"]]
@@ -141,21 +130,18 @@ def test_the_mix_of_questions_explains_what_does_not_agree(released: dict[str, S
     assert set(gold.by_answers) == {1, 2}
     per_answer = released["documents per gold answer"]
     for stratum in per_answer.by_answers.values():
-        assert stratum.low is not None
-        assert stratum.high is not None
-        assert stratum.low <= per_answer.paper <= stratum.high
+        low, high = ends(stratum)
+        assert low <= per_answer.paper <= high
     for name in ("documents", "supporting documents"):
         each = released[name]
         one, two = each.by_answers[1], each.by_answers[2]
-        assert one.high is not None
-        assert two.low is not None
-        assert two.high is not None
-        assert one.high < two.low < two.high < each.paper
+        (_, one_high), (two_low, two_high) = ends(one), ends(two)
+        assert one_high < two_low < two_high < each.paper
         # The line through both, at 2.20 answers: one + 1.2 (two - one) = 1.2 two - 0.2 one. Its
         # interval, from those of the two, holds the paper's figure.
         at = gold.paper - 1
         value = at * two.value + (1 - at) * one.value
         half = (
-            (at * (two.high - two.value)) ** 2 + ((1 - at) * (one.high - one.value)) ** 2
+            (at * (two_high - two.value)) ** 2 + ((1 - at) * (one_high - one.value)) ** 2
         ) ** 0.5
         assert abs(each.paper - value) <= half

@@ -1,10 +1,10 @@
 """What the reliability signal is worth, worked by hand."""
 
 import pytest
+from debates import question
 
-from pipelines.data.records import Document
-from pipelines.madam_rag.debate_tables import net_support, reliability
-from pipelines.madam_rag.question import GivenDocument, Kind, Question
+from pipelines.madam_rag.debate_tables import reliability
+from pipelines.madam_rag.question import Kind
 from pipelines.madam_rag.result import QuestionResult
 from pipelines.madam_rag.scores import parts
 from pipelines.madam_rag.transcript import Reliability
@@ -17,26 +17,13 @@ def told(support: int, refute: int, others: int = 2) -> Reliability:
 
 
 def result(name: str, *documents: tuple[Kind, Reliability | None]) -> QuestionResult:
-    given = tuple(
-        GivenDocument(document=Document(id=f"d{n}", text="text"), kind=kind)
-        for n, (kind, _) in enumerate(documents)
-    )
-    return QuestionResult(
-        id=name,
-        asked=Question(id=name, question="Q?", documents=given),
-        status="answered",
-        borne_out=tuple(each for _, each in documents),
-    )
+    asked = question(name, [kind for kind, _ in documents])
+    told = tuple(each for _, each in documents)
+    return QuestionResult(id=name, asked=asked, status="answered", borne_out=told)
 
 
 def made(*results: QuestionResult) -> Table:
     return reliability(parts({"ramdocs": results}, {}))
-
-
-def test_net_support() -> None:
-    assert net_support(told(2, 0)) == 1
-    assert net_support(told(0, 1)) == -0.5
-    assert net_support(told(1, 1)) == 0
 
 
 def test_by_hand() -> None:

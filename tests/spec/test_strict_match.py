@@ -1,14 +1,14 @@
 """Strict exact match with precision, recall and F1, worked out by hand and on RAMDocs."""
 
-import json
 from pathlib import Path
 from random import Random
-from typing import NamedTuple
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from pipelines.data.ramdocs import RamQuestion, read
 from pipelines.metrics.short_answers import canonical, is_unknown
 from pipelines.metrics.strict_match import answer_f1, found, precision, recall, strict_match
 
@@ -141,12 +141,10 @@ def test_all_gold_answers_and_no_wrong_one(
     answers: list[str], match: bool, match_as_the_one: bool
 ) -> None:
     gold = [["Lyon", "Lyons"], ["Paris"]]
-    assert strict_match(answers, gold, ["Rome"]) is match
-    assert strict_match(answers, gold, ["Rome"], one_answer=True) is match_as_the_one
-    # These names have no numbers and lie in no other: the naive rule says the same.
-    assert strict_match(answers, gold, ["Rome"], substrings=True) is match
-    both = strict_match(answers, gold, ["Rome"], one_answer=True, substrings=True)
-    assert both is match_as_the_one
+    for naive in (False, True):  # these names have no numbers and lie in no other
+        assert strict_match(answers, gold, ["Rome"], substrings=naive) is match
+        only = strict_match(answers, gold, ["Rome"], one_answer=True, substrings=naive)
+        assert only is match_as_the_one
 
 
 def test_without_gold_only_no_answer_is_right() -> None:
@@ -213,26 +211,15 @@ def test_one_answer_of_two_entities_counts_once() -> None:
     assert recall([], []) == 1
 
 
-class Scores(NamedTuple):
+def scores(answers: list[str], gold: list[list[str]], wrong: list[str]) -> SimpleNamespace:
     """Everything that is measured of one question."""
-
-    match: bool
-    only: bool
-    naive: bool
-    precision: float | None
-    recall: float
-    f1: float
-
-
-def scores(answers: list[str], gold: list[list[str]], wrong: list[str]) -> Scores:
-    """Everything that is measured of one question."""
-    return Scores(
-        strict_match(answers, gold, wrong),
-        strict_match(answers, gold, wrong, one_answer=True),
-        strict_match(answers, gold, wrong, substrings=True),
-        precision(answers, gold, wrong),
-        recall(answers, gold, wrong),
-        answer_f1(answers, gold, wrong),
+    return SimpleNamespace(
+        match=strict_match(answers, gold, wrong),
+        only=strict_match(answers, gold, wrong, one_answer=True),
+        naive=strict_match(answers, gold, wrong, substrings=True),
+        precision=precision(answers, gold, wrong),
+        recall=recall(answers, gold, wrong),
+        f1=answer_f1(answers, gold, wrong),
     )
 
 
@@ -246,7 +233,8 @@ def test_order_is_nothing(
         random.shuffle(shuffled)  # type: ignore[arg-type]
     after = scores(answers, mixed, wrong)
     # The naive rule puts the answers together: "a", "b" name "a b", and "b", "a" do not.
-    assert after._replace(naive=before.naive) == before
+    after.naive = before.naive
+    assert after == before
 
 
 @given(several, golds, several, names, st.integers(min_value=0, max_value=2))
@@ -298,34 +286,21 @@ def test_no_answer_counts_for_nothing(
     assert scores([nothing, *answers], gold, wrong) == scores(answers, gold, wrong)
 
 
-class Row(NamedTuple):
-    """A question of RAMDocs."""
-
-    gold: list[list[str]]
-    wrong: list[str]
-    answers: list[tuple[str, str]]
-
-
 @pytest.fixture(scope="module")
-def ramdocs(released_data: Path) -> list[Row]:
-    """The questions of RAMDocs, with the answer and the kind of each document."""
-    lines = (released_data / "ramdocs" / "RAMDocs_250.jsonl").read_text("utf-8").splitlines()
-    return [
-        Row(
-            [[answer] for answer in row["gold_answers"]],
-            row["wrong_answers"],
-            [(document["answer"], document["type"]) for document in row["documents"]],
-        )
-        for row in map(json.loads, lines)
-    ]
+def ramdocs(released_data: Path) -> list[RamQuestion]:
+    return read(released_data / "ramdocs" / "RAMDocs_250.jsonl")
+
+
+def gold_of(question: RamQuestion) -> list[list[str]]:
+    return [[answer] for answer in question.gold_answers]
 
 
 def test_gold_answers_of_ramdocs_are_right_and_with_a_wrong_one_they_are_not(
-    ramdocs: list[Row],
+    ramdocs: list[RamQuestion],
 ) -> None:
     both = 0
-    for gold, wrong, _ in ramdocs:
-        answers = [names[0] for names in gold]
+    for question in ramdocs:
+        answers, gold, wrong = question.gold_answers, gold_of(question), question.wrong_answers
         assert strict_match(answers, gold, wrong, one_answer=True), gold
         assert answer_f1(answers, gold, wrong) == 1
         for each in wrong:
@@ -337,23 +312,25 @@ def test_gold_answers_of_ramdocs_are_right_and_with_a_wrong_one_they_are_not(
     assert 0 < both < len(ramdocs) / 10
 
 
-def test_the_answers_of_the_documents_of_ramdocs(ramdocs: list[Row]) -> None:
-    for gold, wrong, answers in ramdocs:
-        forms = {canonical(names[0]) for names in gold}
-        for answer, kind in answers:
-            (right,), (false,) = (names := found([answer], gold, wrong)).gold, names.wrong
-            assert bool(right) == (kind == "correct" or canonical(answer) in forms), (answer, gold)
-            assert bool(false) == (kind == "misinfo" and canonical(answer) not in forms), answer
+def test_the_answers_of_the_documents_of_ramdocs(ramdocs: list[RamQuestion]) -> None:
+    for question in ramdocs:
+        forms = set(map(canonical, question.gold_answers))
+        for answer, kind in ((each.answer, each.type) for each in question.documents):
+            names = found([answer], gold_of(question), question.wrong_answers)
+            right, is_gold = any(names.gold), canonical(answer) in forms
+            assert right == (kind == "correct" or is_gold), (answer, question.gold_answers)
+            assert any(names.wrong) == (kind == "misinfo" and not is_gold), answer
 
 
 def test_the_naive_rule_fails_gold_answers_of_ramdocs_with_a_wrong_one_within(
-    ramdocs: list[Row],
+    ramdocs: list[RamQuestion],
 ) -> None:
+    every = [(each.gold_answers, gold_of(each), each.wrong_answers) for each in ramdocs]
     failed = [
-        (gold, wrong)
-        for gold, wrong, _ in ramdocs
-        if not strict_match([names[0] for names in gold], gold, wrong, substrings=True)
+        (answers, wrong)
+        for answers, gold, wrong in every
+        if not strict_match(answers, gold, wrong, substrings=True)
     ]
-    assert ([["Baseball"], ["American football"]], ["Basketball", "Football"]) in failed
-    for gold, wrong in failed:
-        assert any(each.lower() in names[0].lower() for each in wrong for names in gold)
+    assert (("Baseball", "American football"), ("Basketball", "Football")) in failed
+    for answers, wrong in failed:
+        assert any(each.lower() in answer.lower() for each in wrong for answer in answers)

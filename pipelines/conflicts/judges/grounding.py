@@ -2,28 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
 
-from pipelines import prompts
-from pipelines.conflicts.answer import Sentence
+from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.remarks import states_a_fact
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
 from pipelines.conflicts.question import Source
+from pipelines.conflicts.result import Sentence
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.llm import contains
-from pipelines.prompts import Prompt
-from serving.calls import Sampling
-from serving.client import Client
 
 Against = Literal["cited", "all"]
 """Which sources a sentence is judged by: those that it cites, or all of the query's."""
-
-REPLY_TOKENS: Final = 320
 
 NOTHING_CITED: Final = "cites no source"
 NO_FACT: Final = "states no fact"
@@ -46,34 +39,10 @@ class UncitedJson(BaseModel):
     verdict: Literal[Grounds.UNSUPPORTED, Grounds.NO_FACT]
 
 
-@dataclass(frozen=True)
-class GroundingModel:
-    """A language model as the judge, as in the paper.
-
-    Attributes:
-        client: The model.
-        prompt: How it is asked.
-    """
-
-    client: Client
-    prompt: Prompt
-
-
-def grounding_model(client: Client, overrides: Path | None = None) -> GroundingModel:
-    """A judge of factual grounding with its prompt.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
-    return GroundingModel(
-        client, prompts.load("conflicts/grounding", {"evidence", "sentence"}, overrides)
-    )
-
-
 async def grounding(
     sentences: Sequence[Sentence],
     sources: Sequence[Source],
-    by: GroundingModel | Labeller,
+    judge: ModelJudge | Labeller,
     against: Against = "cited",
 ) -> Grounding:
     """Judge every sentence of an answer, each by itself.
@@ -82,49 +51,40 @@ async def grounding(
     quality. One that cites none has nothing that could support it: it is unsupported if it states a
     fact, and else has no factual information.
 
-    Args:
-        sentences: The answer's, in order.
-        sources: The query's.
-        by: A language model, or a labeller.
-        against: Which sources count.
-
     Raises:
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
     """
 
-    async def judge(sentence: Sentence) -> SentenceGrounding:
+    async def verdict(sentence: Sentence) -> SentenceGrounding:
         numbers = sentence.cites if against == "cited" else tuple(range(1, len(sources) + 1))
-        if isinstance(by, GroundingModel):
-            return await _by_model(sentence.text, numbers, sources, by)
-        return await _by_labeller(sentence.text, numbers, sources, by)
+        if isinstance(judge, ModelJudge):
+            return await _by_model(sentence.text, numbers, sources, judge)
+        return await _by_labeller(sentence.text, numbers, sources, judge)
 
-    return Grounding(sentences=tuple(await asyncio.gather(*map(judge, sentences))))
+    return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, sentences))))
 
 
 async def _by_model(
-    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], by: GroundingModel
+    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], judge: ModelJudge
 ) -> SentenceGrounding:
     evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
-    messages = by.prompt.messages(evidence=evidence, sentence=sentence)
-    sampling = Sampling(REPLY_TOKENS)
-    if not evidence:
-        bare = await by.client.structured(messages, UncitedJson, sampling, affinity="uncited")
-        if bare.value is None:
-            return SentenceGrounding(grounds=None, problem=bare.problem, raw=bare.raw)
-        return SentenceGrounding(grounds=bare.value.verdict, reason=bare.value.reason.strip())
+    texts = [str(each["text"]) for each in evidence]
+    schema: type[GroundingJson | UncitedJson] = GroundingJson if evidence else UncitedJson
+    told = {"evidence": evidence, "sentence": sentence}
     # Sentences that cite the same sources share the prompt up to the sentence.
-    affinity = "\n".join(str(each["text"]) for each in evidence)
-    reply = await by.client.structured(messages, GroundingJson, sampling, affinity=affinity)
-    if reply.value is None:
+    affinity = "\n".join(texts) or "uncited"
+    reply = await judge.reply("grounding", schema, told, affinity=affinity, tokens=320)
+    value = reply.value
+    if value is None:
         return SentenceGrounding(
             grounds=None, sources=numbers, problem=reply.problem, raw=reply.raw
         )
     return SentenceGrounding(
-        grounds=reply.value.verdict,
+        grounds=value.verdict,
         sources=numbers,
-        reason=reply.value.reason.strip(),
-        quote=_passage(reply.value.quote, [str(each["text"]) for each in evidence]),
+        reason=value.reason.strip(),
+        quote=_passage(value.quote, texts) if isinstance(value, GroundingJson) else None,
     )
 
 
@@ -154,18 +114,13 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
     """The verdict that the judgements of several sources make.
 
     One source that supports the sentence is enough; without, one that contradicts it is. Where
-    neither is there and a source could not be judged, nothing decides.
-
-    Args:
-        judgements: One per source, at least one.
-        numbers: Of the sources.
+    neither is there and a source could not be judged, nothing decides. There is at least one.
     """
     for relation, grounds in (
         (Relation.SUPPORTS, Grounds.SUPPORTED),
         (Relation.CONTRADICTS, Grounds.CONTRADICTORY),
     ):
-        deciding = [each for each in judgements if each.relation is relation]
-        if deciding:
+        if deciding := [each for each in judgements if each.relation is relation]:
             return SentenceGrounding(
                 grounds=grounds,
                 sources=numbers,
@@ -173,14 +128,11 @@ def decided(judgements: Sequence[Judgement], numbers: tuple[int, ...]) -> Senten
                 judgements=tuple(judgements),
             )
     invalid = [each for each in judgements if each.relation is Relation.INVALID]
-    if invalid:
-        return SentenceGrounding(
-            grounds=None,
-            sources=numbers,
-            judgements=tuple(judgements),
-            problem=f"{len(invalid)} of {len(judgements)} sources could not be judged",
-            raw=invalid[0].raw,
-        )
+    problem = f"{len(invalid)} of {len(judgements)} sources could not be judged"
     return SentenceGrounding(
-        grounds=Grounds.UNSUPPORTED, sources=numbers, judgements=tuple(judgements)
+        grounds=None if invalid else Grounds.UNSUPPORTED,
+        sources=numbers,
+        judgements=tuple(judgements),
+        problem=problem if invalid else None,
+        raw=invalid[0].raw if invalid else None,
     )

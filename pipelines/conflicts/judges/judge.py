@@ -4,17 +4,13 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipelines.conflicts.answer import Answer
-from pipelines.conflicts.judges.behaviour import BehaviourJudge, behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import (
-    Against,
-    GroundingModel,
-    grounding,
-    grounding_model,
-)
-from pipelines.conflicts.judges.recall import RecallModel, inclusion, recall_model
-from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Judged
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.grounding import Against, grounding
+from pipelines.conflicts.judges.model import BEHAVIOUR, ModelJudge, model_judge
+from pipelines.conflicts.judges.recall import inclusion
+from pipelines.conflicts.judges.verdicts import Adherence, Inclusion, Verdicts
 from pipelines.conflicts.question import Query
+from pipelines.conflicts.result import Answer
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
 from pipelines.errors import InputError
@@ -25,29 +21,22 @@ from serving.client import Client
 
 @dataclass(frozen=True)
 class Judge:
-    """Who judges.
+    """Who judges: expected behaviour, of which a language model alone can tell, and facts.
 
-    Attributes:
-        behaviour: Of the expected behaviour; None without a language model, which alone can tell.
-        recall: Of the gold answer.
-        grounding: Of the sentences.
-        against: Which sources a sentence is judged by.
+    The facts are the gold answer, and the sentences by the sources that `against` names.
     """
 
-    behaviour: BehaviourJudge | None
-    recall: RecallModel | Labeller
-    grounding: GroundingModel | Labeller
+    behaviour: ModelJudge | None
+    facts: ModelJudge | Labeller
     against: Against = "cited"
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
         """All that may be asked."""
-        templates = self.behaviour.templates.values() if self.behaviour else ()
-        asked = (self.recall, self.grounding)
-        return (
-            *templates,
-            *(by.prompt for by in asked if isinstance(by, RecallModel | GroundingModel)),
-        )
+        if isinstance(self.facts, ModelJudge):
+            return tuple(self.facts.templates.values())
+        model = self.behaviour
+        return tuple(model.templates[name] for name in BEHAVIOUR.values()) if model else ()
 
 
 def judge(
@@ -56,69 +45,59 @@ def judge(
     overrides: Path | None = None,
     labeller: Labeller | None = None,
 ) -> Judge:
-    """The judges with their prompts.
+    """The judges with their prompts; `overrides` is a folder with prompts of the user's own.
 
-    Args:
-        client: The judging model; without one, behaviour is not judged.
-        settings: `judge`, `behaviour` and `against` say how.
-        overrides: Folder with prompts of the user's own.
-        labeller: Judges recall and grounding where the settings name the NLI judge.
+    Without a client, behaviour is not judged. The labeller judges recall and grounding where the
+    settings name the judge "nli".
 
     Raises:
         InputError: The user's own prompt cannot be used, or who should judge is not there.
     """
-    told = behaviour_judge(client, settings.behaviour, overrides) if client is not None else None
+    model = None if client is None else model_judge(client, settings.behaviour, overrides)
     if settings.judge == "nli":
         if labeller is None:
             raise InputError("the judge 'nli' needs a tagger; name one, or let a model judge")
-        return Judge(told, labeller, labeller, settings.against)
-    if client is None:
+        return Judge(model, labeller, settings.against)
+    if model is None:
         raise InputError("the judge 'llm' needs a model; name one, or let the tagger judge")
-    return Judge(
-        told, recall_model(client, overrides), grounding_model(client, overrides), settings.against
-    )
+    return Judge(model, model, settings.against)
 
 
 async def judged(
     query: Query,
     answer: Answer,
-    by: Judge,
+    judge: Judge,
     *,
     type: ConflictType | None = None,  # noqa: A002  (the paper's t)
-) -> Judged:
+) -> Verdicts:
     """Judge an answer in every way that its query allows, all at the same time.
 
     Behaviour where a type is known; answer recall where questions of that type have one right
     answer and the data give it; the grounding of all sentences. An answer that could not be read,
-    or is empty, is judged in no way.
-
-    Args:
-        query: With its sources and what the data say of them.
-        answer: To it.
-        by: Who judges.
-        type: The type whose behaviour is expected; by default that of the data.
+    or is empty, is judged in no way. The type whose behaviour is expected is by default that of the
+    data.
 
     Raises:
         RequestError: The answer or its sources do not fit the judging model's context.
         ServingError: No server can be had.
     """
     if answer.problem is not None or not answer.text.strip():
-        return Judged()
+        return Verdicts()
     expected = query.conflict_type if type is None else type
 
     async def adherence() -> Adherence | None:
-        if expected is None or by.behaviour is None:
+        if expected is None or judge.behaviour is None:
             return None
-        return await behaviour(query.query, expected, answer.text, by.behaviour)
+        return await behaviour(query.query, expected, answer.text, judge.behaviour)
 
     async def included() -> Inclusion | None:
         if expected not in ANSWERABLE or query.gold_answer is None:
             return None
-        return await inclusion(query.query, query.gold_answer, answer.text, by.recall)
+        return await inclusion(query.query, query.gold_answer, answer.text, judge.facts)
 
     behaves, includes, grounds = await asyncio.gather(
         adherence(),
         included(),
-        grounding(answer.sentences, query.sources, by.grounding, by.against),
+        grounding(answer.sentences, query.sources, judge.facts, judge.against),
     )
-    return Judged(adherence=behaves, inclusion=includes, grounding=grounds)
+    return Verdicts(adherence=behaves, inclusion=includes, grounding=grounds)

@@ -1,25 +1,18 @@
 """Whether an answer includes the gold answer in meaning (CONFLICTS, section 4, answer recall)."""
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, Field, StrictBool
 
-from pipelines import prompts
 from pipelines.conflicts.citations import cited_sentences
+from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.verdicts import Inclusion
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.metrics.answer_recall import named_answers, normalised
-from pipelines.prompts import Prompt
 from pipelines.text.as_claim import as_claim
 from pipelines.text.declarative import NO, YES
-from serving.calls import Sampling
-from serving.client import Client
-
-REPLY_TOKENS: Final = 200
 
 WORD_FOR_WORD: Final = "named word for word"
 """The reason that the NLI judge gives where it need not ask."""
@@ -32,54 +25,17 @@ class InclusionJson(BaseModel):
     included: StrictBool
 
 
-@dataclass(frozen=True)
-class RecallModel:
-    """A language model as the judge, as in the paper.
-
-    Attributes:
-        client: The model.
-        prompt: How it is asked.
-    """
-
-    client: Client
-    prompt: Prompt
-
-
-def recall_model(client: Client, overrides: Path | None = None) -> RecallModel:
-    """A judge of answer recall with its prompt.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
-    prompt = prompts.load("conflicts/recall", {"query", "gold", "answer"}, overrides)
-    return RecallModel(client, prompt)
-
-
-async def inclusion(query: str, gold: str, answer: str, by: RecallModel | Labeller) -> Inclusion:
-    """Judge whether an answer includes the gold answer, in whatever words.
-
-    Args:
-        query: What was asked.
-        gold: The right answer, not empty.
-        answer: With its citations.
-        by: A language model, or a labeller.
+async def inclusion(query: str, gold: str, answer: str, judge: ModelJudge | Labeller) -> Inclusion:
+    """Judge whether an answer, with its citations, includes the gold answer, in whatever words.
 
     Raises:
         RequestError: The answer does not fit the model's context.
         ServingError: No server can be had.
     """
-    if isinstance(by, RecallModel):
-        return await _by_model(query, gold, answer, by)
-    return await _by_labeller(query, gold, answer, by)
-
-
-async def _by_model(query: str, gold: str, answer: str, by: RecallModel) -> Inclusion:
-    reply = await by.client.structured(
-        by.prompt.messages(query=query, gold=gold, answer=answer),
-        InclusionJson,
-        Sampling(REPLY_TOKENS),
-        affinity="recall",
-    )
+    if not isinstance(judge, ModelJudge):
+        return await _by_labeller(query, gold, answer, judge)
+    told = {"query": query, "gold": gold, "answer": answer}
+    reply = await judge.reply("recall", InclusionJson, told, affinity="recall")
     if reply.value is None:
         return Inclusion(included=None, gold=gold, problem=reply.problem, raw=reply.raw)
     return Inclusion(included=reply.value.included, gold=gold, reason=reply.value.reason.strip())
@@ -99,20 +55,15 @@ async def _by_labeller(query: str, gold: str, answer: str, labeller: Labeller) -
     except PairError as error:
         return Inclusion(included=None, gold=gold, reason=claim, problem=str(error))
     (judgement,) = labelled.judgements
-    if judgement.relation is Relation.INVALID:
-        return Inclusion(
-            included=None,
-            gold=gold,
-            reason=claim,
-            judgement=judgement,
-            problem=judgement.reasoning or "the labeller's reply could not be read",
-            raw=judgement.raw,
-        )
+    unread = judgement.relation is Relation.INVALID
+    problem = judgement.reasoning or "the labeller's reply could not be read"
     return Inclusion(
-        included=judgement.relation is Relation.SUPPORTS,
+        included=None if unread else judgement.relation is Relation.SUPPORTS,
         gold=gold,
         reason=claim,
         judgement=judgement,
+        problem=problem if unread else None,
+        raw=judgement.raw if unread else None,
     )
 
 
@@ -123,10 +74,6 @@ def named(gold: str, answer: str) -> bool:
     misses paraphrases. What it finds is there all the same, so the NLI judge need not ask, and a
     tagger that is unsure of names does not overrule the plain text. As theirs, it takes an answer
     for named that the text denies or calls older. "Yes" and "no" are too common as words to name
-    anything, so they are always asked.
-
-    Args:
-        gold: The right answer.
-        answer: Without citations: "[2]" must not name the answer "2".
+    anything, so they are always asked. The answer has no citations, for "[2]" does not name "2".
     """
     return normalised(gold) not in YES | NO and named_answers([[gold]], answer)[0]

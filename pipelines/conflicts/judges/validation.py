@@ -6,13 +6,14 @@ uses another one can measure it, on answers of their own or on ours.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, StrictBool
+from pydantic import BaseModel, BeforeValidator, StrictBool
 
-from pipelines.conflicts.judges.behaviour import BehaviourJudge, behaviour
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.verdicts import Adherence
 from pipelines.conflicts.taxonomy import ConflictType, of_label
 from pipelines.data import released
@@ -35,51 +36,31 @@ PAPER_ANSWERS: Final = 100
 """CONFLICTS, section 4: answers that this was measured on."""
 
 
-def _type(value: object) -> object:
-    return of_label(value) if isinstance(value, str) else value
+_OrLabel = BeforeValidator(lambda value: of_label(value) if isinstance(value, str) else value)
 
 
-class LabelledAnswer(BaseModel):
-    """An answer that somebody judged.
+class LabelledAnswer(BaseModel, frozen=True, extra="forbid"):
+    """An answer, with its citations, that somebody judged; the id is unique within its file.
 
     Attributes:
-        id: Its name, unique within its file.
-        query: What was asked.
         conflict_type: Of the search results: our name or that of the released data.
-        answer: With its citations.
         adherent: Whether it behaves as the type wants, as that person says.
         note: Why.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     id: Identifier
     query: Text
-    conflict_type: Annotated[ConflictType, BeforeValidator(_type)]
+    conflict_type: Annotated[ConflictType, _OrLabel]
     answer: Text
     adherent: StrictBool
     note: str = ""
 
 
-class Rated(BaseModel):
-    """A labelled answer with the judge's verdict.
-
-    Attributes:
-        labelled: The answer and its label.
-        adherence: What the judge says.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Rating(BaseModel, frozen=True):
+    """A labelled answer with the judge's verdict."""
 
     labelled: LabelledAnswer
     adherence: Adherence
-
-    @property
-    def agrees(self) -> bool | None:
-        """Whether the judge says what the person said; None where it could not be read."""
-        if self.adherence.adheres is None:
-            return None
-        return self.adherence.adheres == self.labelled.adherent
 
 
 @dataclass(frozen=True)
@@ -90,12 +71,9 @@ class Agreement:
         accuracy: Share of verdicts that are the person's, with the Wilson interval; None without
             any verdict. Unreadable replies have no part in it and are counted beside it.
         kappa: The same beyond chance; see `cohen_kappa`.
-        true_positives: Adherent to both.
-        false_positives: Adherent to the judge alone.
-        false_negatives: Adherent to the person alone.
-        true_negatives: Adherent to neither.
+        true_positives, false_positives, false_negatives, true_negatives: Adherent to both, to the
+            judge alone, to the person alone, to neither.
         unreadable: Answers that the judge gave no readable verdict of.
-        of_type: The same of the answers of each type that occurs; empty there.
     """
 
     accuracy: Estimate | None
@@ -105,7 +83,6 @@ class Agreement:
     false_negatives: int
     true_negatives: int
     unreadable: int
-    of_type: dict[ConflictType, "Agreement"] = field(default_factory=dict)
 
 
 def read(path: Path) -> list[LabelledAnswer]:
@@ -128,60 +105,42 @@ def read(path: Path) -> list[LabelledAnswer]:
 
 async def validate(
     labelled: Sequence[LabelledAnswer],
-    by: BehaviourJudge,
-    on_result: Callable[[Rated], None] = lambda _: None,
+    judge: ModelJudge,
+    on_result: Callable[[Rating], None] = lambda _: None,
     *,
     in_flight: int = 32,
-) -> list[Rated]:
-    """Let the judge of behaviour judge answers that people have judged.
+) -> list[Rating]:
+    """Let the judge of behaviour judge answers that people have judged, which have distinct ids.
 
     Args:
-        labelled: The answers, with distinct ids.
-        by: Who judges.
-        on_result: Told of each verdict as it comes.
+        labelled: The answers.
+        judge: The language model.
+        on_result: Told of each verdict as it comes; those returned are in the answers' order.
         in_flight: At most so many at a time, at least 1.
-
-    Returns:
-        One per answer, in their order.
 
     Raises:
         RequestError: An answer does not fit the model's context.
         ServingError: No server can be had.
     """
-    rated: dict[str, Rated] = {}
+    ratings: dict[str, Rating] = {}
 
-    async def rate(each: LabelledAnswer) -> Rated:
+    async def rate(each: LabelledAnswer) -> Rating:
         try:
-            verdict = await behaviour(each.query, each.conflict_type, each.answer, by)
+            verdict = await behaviour(each.query, each.conflict_type, each.answer, judge)
         except RequestError as error:
             raise RequestError(f"'{each.id}': {error}") from error
-        return Rated(labelled=each, adherence=verdict)
+        ratings[each.id] = Rating(labelled=each, adherence=verdict)
+        return ratings[each.id]
 
-    def keep(result: Rated) -> None:
-        rated[result.labelled.id] = result
-        on_result(result)
-
-    await run_examples(labelled, rate, in_flight=in_flight, on_result=keep)
-    return [rated[each.id] for each in labelled]
+    await run_examples(labelled, rate, in_flight=in_flight, on_result=on_result)
+    return [ratings[each.id] for each in labelled]
 
 
-def agreement(rated: Sequence[Rated]) -> Agreement:
-    """How far the judge agrees with people, over all answers and over those of each type."""
-    types = [
-        (each, [one for one in rated if one.labelled.conflict_type is each])
-        for each in ConflictType
-    ]
-    return _agreement(rated, {each: _agreement(of_it, {}) for each, of_it in types if of_it})
-
-
-def _agreement(rated: Sequence[Rated], of_type: dict[ConflictType, Agreement]) -> Agreement:
-    read_ = [
-        (each.labelled.adherent, each.adherence.adheres)
-        for each in rated
-        if each.adherence.adheres is not None
-    ]
-    people = [one for one, _ in read_]
-    judge = [other for _, other in read_]
+def agreement(ratings: Sequence[Rating]) -> Agreement:
+    """How far the judge agrees with people."""
+    readable = [each for each in ratings if each.adherence.adheres is not None]
+    people = [each.labelled.adherent for each in readable]
+    judge = [bool(each.adherence.adheres) for each in readable]
     (tp, fn), (fp, tn) = confusion(people, judge, [True, False])
     return Agreement(
         accuracy=accuracy(people, judge),
@@ -190,6 +149,5 @@ def _agreement(rated: Sequence[Rated], of_type: dict[ConflictType, Agreement]) -
         false_positives=fp,
         false_negatives=fn,
         true_negatives=tn,
-        unreadable=len(rated) - len(read_),
-        of_type=of_type,
+        unreadable=len(ratings) - len(readable),
     )

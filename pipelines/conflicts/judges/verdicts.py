@@ -1,15 +1,14 @@
 """What judges say of an answer, each with its evidence."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.evidence.judgement import Judgement
 
 
-class Adherence(BaseModel):
+class Adherence(BaseModel, frozen=True):
     """Whether an answer behaves as its conflict type wants (CONFLICTS, section 4).
 
     Attributes:
@@ -21,8 +20,6 @@ class Adherence(BaseModel):
         raw: The reply as it came, where it could not be read.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     adheres: bool | None
     type: ConflictType
     probability: float | None = None
@@ -31,18 +28,15 @@ class Adherence(BaseModel):
     raw: str | None = None
 
 
-class Inclusion(BaseModel):
+class Inclusion(BaseModel, frozen=True):
     """Whether an answer includes the gold answer in meaning (section 4, answer recall).
 
     Attributes:
-        included: The verdict; None where the reply could not be read.
         gold: What was looked for.
-        reason: Why, in the judge's words; of the NLI judge, the statement that it looked for.
+        reason: Of the NLI judge, the statement that it looked for.
         judgement: Of the NLI judge, how the answer relates to that statement.
-        problem, raw: As in `Adherence`.
+        included, problem, raw: As in `Adherence`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     included: bool | None
     gold: str
@@ -61,19 +55,15 @@ class Grounds(StrEnum):
     NO_FACT = "no factual information"
 
 
-class SentenceGrounding(BaseModel):
-    """One sentence.
+class SentenceGrounding(BaseModel, frozen=True):
+    """The verdict on one sentence; None where the reply could not be read.
 
     Attributes:
-        grounds: The verdict; None where the reply could not be read.
         sources: Numbers of the sources that it was judged by.
-        reason: Why: the judge's words.
         quote: Passage of a source that decided; None without one.
         judgements: Of the NLI judge, how each source relates to the sentence.
-        problem, raw: As in `Adherence`.
+        reason, problem, raw: As in `Adherence`.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     grounds: Grounds | None
     sources: tuple[int, ...] = ()
@@ -84,37 +74,23 @@ class SentenceGrounding(BaseModel):
     raw: str | None = None
 
 
-class Grounding(BaseModel):
-    """The sentences of an answer, in order.
-
-    Attributes:
-        sentences: One per sentence of the answer.
-    """
-
-    model_config = ConfigDict(frozen=True)
+class Grounding(BaseModel, frozen=True):
+    """The sentences of an answer, in order."""
 
     sentences: tuple[SentenceGrounding, ...]
 
     @property
     def share(self) -> float | None:
-        """See `factual_grounding`."""
-        return factual_grounding([each.grounds for each in self.sentences])
+        """Share of supported sentences among those with factual information (section 4).
+
+        It is in [0, 1]; None where no sentence has any. What could not be judged counts nowhere.
+        """
+        verdicts = [each.grounds for each in self.sentences]
+        factual = [each for each in verdicts if each not in {None, Grounds.NO_FACT}]
+        return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
 
 
-def factual_grounding(grounds: Sequence[Grounds | None]) -> float | None:
-    """Share of supported sentences among those with factual information (CONFLICTS, section 4).
-
-    Args:
-        grounds: One per sentence of an answer; those that could not be judged count nowhere.
-
-    Returns:
-        A value in [0, 1]; None where no sentence has factual information.
-    """
-    factual = [each for each in grounds if each not in {None, Grounds.NO_FACT}]
-    return factual.count(Grounds.SUPPORTED) / len(factual) if factual else None
-
-
-class Judged(BaseModel):
+class Verdicts(BaseModel, frozen=True):
     """What all judges say of one answer.
 
     Attributes:
@@ -122,8 +98,6 @@ class Judged(BaseModel):
         inclusion: Of the gold answer; None where the question has no single right one.
         grounding: Of its sentences; None where nobody was asked.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     adherence: Adherence | None = None
     inclusion: Inclusion | None = None

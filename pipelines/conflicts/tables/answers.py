@@ -21,16 +21,13 @@ from pipelines.conflicts.tables.scores import (
     answer_recall,
     grounding,
     of_types,
-    scored,
-    shown_strategies,
     slices,
-    told,
 )
 from pipelines.conflicts.taxonomy import TAXONOMY
 from pipelines.report.compare import Pair, columns, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
-Told = Literal["right", "wrong", "nothing"]
+Rightness = Literal["right", "wrong", "nothing"]
 
 SELF_TOLD: Final[tuple[Strategy, ...]] = ("pipeline", "taxonomy-aware")
 """Strategies whose answers are written under a type that may be wrong."""
@@ -143,17 +140,16 @@ def behaviour(made: Sequence[Part]) -> Table:
     categories = [
         Category(part, name, of_types(part.results, types))
         for part in made
-        if shown_strategies(part.results)
+        if part.strategies
         for name, types in MERGED.items()
     ]
 
     def of(strategy: Strategy) -> tuple[Column[Category], Column[Category]]:
         def scores(own: Category) -> Scores:
-            return scored(own.results, strategy, adherence)
+            return Slice(own.part, strategy, own.results).scores(adherence)
 
         def judged(own: Category) -> int | None:
-            shown = strategy in shown_strategies(own.part.results)
-            return len(scores(own).values) if shown else None
+            return len(scores(own).values) if strategy in own.part.strategies else None
 
         return (
             Measure(strategy, STRATEGIES[strategy], lambda own: scores(own).share),
@@ -210,7 +206,7 @@ def differences(made: Sequence[Part]) -> Table:
         Pair(
             own,
             *(STRATEGIES[own.strategy], STRATEGIES[base.strategy]),
-            by={
+            measures={
                 "behaviour": own.less(base, adherence, "McNemar"),
                 "recall": own.less(base, answer_recall, "McNemar"),
                 "grounding": own.less(base, grounding, "sign flips"),
@@ -249,7 +245,7 @@ def by_told(made: Sequence[Part]) -> Table:
             Slice(own.part, own.strategy, results, kind)
             for own in slices(made)
             if own.strategy in SELF_TOLD
-            for kind, results in told_parts(own).items()
+            for kind, results in _by_rightness(own).items()
         ),
         name="conflicts_told",
         title="Under a right and under a wrong type",
@@ -272,12 +268,17 @@ def by_told(made: Sequence[Part]) -> Table:
     )
 
 
-def told_parts(own: Slice) -> dict[Told, list[QueryResult]]:
-    """Results with a gold type, by whether the answer was written under it."""
-    found: dict[Told, list[QueryResult]] = {"right": [], "wrong": [], "nothing": []}
+def _by_rightness(own: Slice) -> dict[Rightness, list[QueryResult]]:
+    """Results with a gold type, by whether it is the type that the answer was written under.
+
+    That is the type that the model was told, or named itself.
+    """
+    found: dict[Rightness, list[QueryResult]] = {"right": [], "wrong": [], "nothing": []}
     for each in own.results:
         if each.asked.conflict_type is not None and each.id in own.outcomes:
-            given = told(own.strategy, own.outcomes[each.id])
-            right: Told = "right" if given == each.asked.conflict_type else "wrong"
+            answer = own.outcomes[each.id].answer
+            named = answer.prediction.type if answer.prediction else None
+            given = named if own.strategy == "taxonomy-aware" else answer.told
+            right: Rightness = "right" if given == each.asked.conflict_type else "wrong"
             found["nothing" if given is None else right].append(each)
     return found

@@ -5,25 +5,9 @@ from typing import Final, NamedTuple
 
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.statistics import Statistic
-from pipelines.conflicts.tables.answers import (
-    JUDGE,
-    RUN,
-    WRITER,
-    answers,
-    behaviour,
-    by_told,
-    by_type,
-    differences,
-)
+from pipelines.conflicts.tables import answers, sentences, types
 from pipelines.conflicts.tables.failures import lost
-from pipelines.conflicts.tables.scores import Part, Results, parts
-from pipelines.conflicts.tables.sentences import citations, grounds
-from pipelines.conflicts.tables.types import (
-    confusion,
-    coverage,
-    type_differences,
-    types,
-)
+from pipelines.conflicts.tables.scores import Part
 from pipelines.report.failures import REASON, REPLY, WHAT, failed
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Table
@@ -32,35 +16,28 @@ _GROUPS: Final = {"type": "type (Table 2)", "origin": "origin (Table 7)", "all":
 
 
 def all_tables(
-    results: Results,
-    model_of: Mapping[str, Mapping[str, str]],
-    statistics: Mapping[str, Sequence[Statistic]] | None = None,
-    failed_shown: int = 1_000,
+    made: Sequence[Part], statistics: Mapping[str, Sequence[Statistic]] | None = None
 ) -> list[Table]:
     """Every table of a run folder, those without rows as well.
 
     Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> names of its "writer" and its "judge", and the classifier that
-            its "types" are from.
+        made: Its runs.
         statistics: Name of each data file -> its counts of Tables 2 and 7.
-        failed_shown: Most failures that are listed.
     """
-    made = parts(results, model_of)
     return [
         counts(statistics or {}),
-        types(made),
-        confusion(made),
-        type_differences(made),
-        coverage(made),
-        answers(made),
-        behaviour(made),
-        by_type(made),
-        differences(made),
-        by_told(made),
-        grounds(made),
-        citations(made),
-        failures(made, failed_shown),
+        types.types(made),
+        types.confusion(made),
+        types.type_differences(made),
+        types.coverage(made),
+        answers.answers(made),
+        answers.behaviour(made),
+        answers.by_type(made),
+        answers.differences(made),
+        answers.by_told(made),
+        sentences.grounds(made),
+        sentences.citations(made),
+        failures(made),
     ]
 
 
@@ -94,7 +71,7 @@ class Place(NamedTuple):
     result: QueryResult
 
 
-def failures(made: Sequence[Part], shown: int) -> Table:
+def failures(made: Sequence[Part], most: int = 1_000) -> Table:
     """Queries that failed, and replies that could not be read; at most so many rows."""
     return failure_table(
         (
@@ -108,12 +85,12 @@ def failures(made: Sequence[Part], shown: int) -> Table:
         caption="Nothing that is listed here has a value; failed and incomplete queries are tried "
         "again when the run is resumed.",
         places=[
-            *(RUN, WRITER, JUDGE),
+            *(answers.RUN, answers.WRITER, answers.JUDGE),
             Column("query", "Query", lambda at: at.result.id),
             Column("status", "Status", lambda at: at.result.status),
         ],
         said=(WHAT, REASON, REPLY),
-        most=shown,
+        most=most,
     )
 
 

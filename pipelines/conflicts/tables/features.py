@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.conflicts.classifier import Fold
-from pipelines.conflicts.features import GROUPS, LEARNT, MEANING, Group
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.features import GROUPS, MEANING, Group
+from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.conflicts.training import (
-    Labelled,
+    LabelledQuery,
     cross_validation,
     held_out_predictions,
-    majority,
     names_of,
 )
 from pipelines.metrics.accuracy import accuracy
@@ -26,13 +25,10 @@ BY_FORM = "none: the commonest of yes/no questions, and of others"
 
 @dataclass(frozen=True)
 class Validation:
-    """Predictions for every query by classifiers that never saw it.
+    """A type for every query, by classifiers that never saw it.
 
-    Attributes:
-        name: What they were made from.
-        groups: The groups of features; none for the commonest type.
-        predicted: One per query.
-        folds: The classifiers; none for the commonest type.
+    It is named after what they were made from; the commonest type has no groups and no classifiers
+    (`folds`).
     """
 
     name: str
@@ -41,7 +37,7 @@ class Validation:
     folds: tuple[Fold, ...] = ()
 
 
-def ablations(groups: Sequence[Group] = LEARNT) -> dict[str, tuple[Group, ...]]:
+def ablations(groups: Sequence[Group]) -> dict[str, tuple[Group, ...]]:
     """Name -> groups: all of them, each alone, all but each."""
     every = tuple(groups)
     if len(every) == 1:
@@ -54,7 +50,7 @@ def ablations(groups: Sequence[Group] = LEARNT) -> dict[str, tuple[Group, ...]]:
 
 
 def validate(
-    rows: Sequence[Labelled],
+    rows: Sequence[LabelledQuery],
     wanted: Mapping[str, Sequence[Group]],
     *,
     folds: int,
@@ -63,19 +59,15 @@ def validate(
 ) -> list[Validation]:
     """Cross-validate with each set of groups, after the commonest type of all queries and of kinds.
 
-    Args:
-        rows: Labelled queries.
-        wanted: Name -> groups; see `ablations`.
-        folds: Of the cross-validation; all sets have the same.
-        seed: Decides them.
-        on_result: Told after each set.
+    `wanted` is from `ablations`. All sets have the same folds, which the seed decides. `on_result`
+    is told after each set.
     """
     kinds = {
-        yes_no: majority([row for row in rows if row.features["yes_no"] == yes_no])
+        yes_no: commonest(row.type for row in rows if row.features["yes_no"] == yes_no)
         for yes_no in (0, 1)
     }
     found = [
-        Validation(MAJORITY, (), (majority(rows),) * len(rows)),
+        Validation(MAJORITY, (), (commonest(row.type for row in rows),) * len(rows)),
         Validation(BY_FORM, (), tuple(kinds[row.features["yes_no"] == 1] for row in rows)),
     ]
     for name, groups in wanted.items():
@@ -86,7 +78,9 @@ def validate(
     return found
 
 
-def feature_table(rows: Sequence[Labelled], validated: Sequence[Validation], folds: int) -> Table:
+def feature_table(
+    rows: Sequence[LabelledQuery], validated: Sequence[Validation], folds: int
+) -> Table:
     """Accuracy and macro-F1 of each set of groups, beside all of them; see `validate`."""
     gold = [row.type for row in rows]
     yes_no = [bool(row.features["yes_no"]) for row in rows]
@@ -94,17 +88,17 @@ def feature_table(rows: Sequence[Labelled], validated: Sequence[Validation], fol
         each.name: [one == other for one, other in zip(gold, each.predicted, strict=True)]
         for each in validated
     }
-    whole = right.get(ALL)
+    whole = right[ALL]
 
     def right_on(each: Validation, kind: bool) -> int:
         own = zip(right[each.name], yes_no, strict=True)
         return sum(holds for holds, asks in own if asks == kind)
 
     def more(each: Validation) -> int | None:
-        return None if whole is None or each.name == ALL else sum(right[each.name]) - sum(whole)
+        return None if each.name == ALL else sum(right[each.name]) - sum(whole)
 
     def p(each: Validation) -> float | None:
-        if whole is None or each.name == ALL:
+        if each.name == ALL:
             return None
         return mcnemar(dict(enumerate(right[each.name])), dict(enumerate(whole)))
 

@@ -2,42 +2,42 @@
 
 from collections.abc import Sequence
 
-from pipelines.conflicts.judges.validation import (
-    PAPER_ACCURACY,
-    PAPER_ANSWERS,
-    Agreement,
-    Rated,
-)
+from pipelines.conflicts.judges.validation import PAPER_ACCURACY, PAPER_ANSWERS, Rating, agreement
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.report.failures import REPLY_SHOWN
 from pipelines.report.table import Column, Measure, Table, quote
 from pipelines.report.text import one_line
 
 
-def agreement_table(found: Agreement, judge: str, counted: str) -> Table:
-    """Accuracy and kappa over all answers and of each type, beside the paper's.
+def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Table:
+    """Accuracy and kappa over all answers and those of each type, beside the paper's.
 
     Args:
-        found: From `validation.agreement`.
+        ratings: From `validation.validate`.
         judge: Name of the judging model.
         counted: Name of the file with labels.
     """
+    groups = {"all": ratings} | {
+        category.label: own
+        for type_, category in CATEGORY.items()
+        if (own := [each for each in ratings if each.labelled.conflict_type is type_])
+    }
     return Table.of(
-        [("all", found), *((CATEGORY[type_].label, own) for type_, own in found.of_type.items())],
+        [(name, len(own), agreement(own)) for name, own in groups.items()],
         name="conflicts_judge",
         title="The judge against people",
         caption=f"Verdicts on expected behaviour beside the labels of {counted}.",
         columns=[
             Column("type", "Type", lambda row: row[0]),
             Column("judge", "Judge", lambda _: judge),
-            Column("answers", "Answers", lambda row: _read(row[1]) + row[1].unreadable),
-            Column("unreadable", "Unreadable", lambda row: row[1].unreadable),
-            Measure("accuracy", "Accuracy", lambda row: row[1].accuracy),
-            Measure("kappa", "Cohen's kappa", lambda row: row[1].kappa),
-            Column("both_adherent", "Adherent to both", lambda row: row[1].true_positives),
-            Column("judge_alone", "To the judge alone", lambda row: row[1].false_positives),
-            Column("people_alone", "To people alone", lambda row: row[1].false_negatives),
-            Column("neither", "To neither", lambda row: row[1].true_negatives),
+            Column("answers", "Answers", lambda row: row[1]),
+            Column("unreadable", "Unreadable", lambda row: row[2].unreadable),
+            Measure("accuracy", "Accuracy", lambda row: row[2].accuracy),
+            Measure("kappa", "Cohen's kappa", lambda row: row[2].kappa),
+            Column("both_adherent", "Adherent to both", lambda row: row[2].true_positives),
+            Column("judge_alone", "To the judge alone", lambda row: row[2].false_positives),
+            Column("people_alone", "To people alone", lambda row: row[2].false_negatives),
+            Column("neither", "To neither", lambda row: row[2].true_negatives),
         ],
         quoted=quote(
             "type judge answers accuracy",
@@ -52,16 +52,16 @@ def agreement_table(found: Agreement, judge: str, counted: str) -> Table:
     )
 
 
-def verdict_table(rated: Sequence[Rated]) -> Table:
+def verdict_table(ratings: Sequence[Rating]) -> Table:
     """Every labelled answer with its label and its verdict, and why."""
     verdicts = {True: "adheres", False: "does not", None: "unreadable"}
 
-    def reason(each: Rated) -> str:
-        by = each.adherence
-        return one_line(by.reason or by.problem or by.raw or "", REPLY_SHOWN)
+    def reason(each: Rating) -> str:
+        said = each.adherence
+        return one_line(said.reason or said.problem or said.raw or "", REPLY_SHOWN)
 
     return Table.of(
-        rated,
+        ratings,
         name="conflicts_verdicts",
         title="Answers and verdicts",
         caption="Expected behaviour by people and by the judge.",
@@ -74,8 +74,3 @@ def verdict_table(rated: Sequence[Rated]) -> Table:
             Column("reason", "Why, by the judge", reason),
         ],
     )
-
-
-def _read(found: Agreement) -> int:
-    right = found.true_positives + found.true_negatives
-    return right + found.false_positives + found.false_negatives

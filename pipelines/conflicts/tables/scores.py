@@ -6,9 +6,8 @@ What cannot be read has no score: it is counted, and never taken for what is wro
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
-from pipelines.conflicts.judges.verdicts import Grounds, SentenceGrounding
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
@@ -40,21 +39,22 @@ Rule = Callable[[Query, Outcome], float | Missing]
 
 @dataclass(frozen=True)
 class Part:
-    """The results of a run.
+    """The results of a run, in its order, and the names of who answered and judged, if any.
 
-    Attributes:
-        run: What the run is called.
-        writer: The model that answered; None where nobody gave it.
-        judge: The model that judged, likewise.
-        types: The classifier whose type the Pipeline was told, as tables call it, likewise.
-        results: In the order of the run.
+    `types` is the classifier whose type the Pipeline was told, as tables call it.
     """
 
     run: str
-    writer: str | None
-    judge: str | None
-    types: str | None
-    results: tuple[QueryResult, ...]
+    results: Sequence[QueryResult]
+    writer: str | None = None
+    judge: str | None = None
+    types: str | None = None
+
+    @property
+    def strategies(self) -> list[Strategy]:
+        """Those that answered any query, in the order of section 5.1."""
+        used = {strategy for each in self.results for strategy in each.outcomes}
+        return [each for each in STRATEGIES if each in used]
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,29 @@ class Slice(NamedTuple):
     results: Sequence[QueryResult]
     name: str = ""
 
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Query -> what the strategy made of it, where it was asked; unreadable ones as well."""
+        return {
+            each.id: each.outcomes[self.strategy]
+            for each in self.results
+            if each.status != "failed" and self.strategy in each.outcomes
+        }
+
+    @property
+    def unreadable(self) -> int:
+        """Answers that could not be read."""
+        return sum(each.answer.problem is not None for each in self.outcomes.values())
+
     def scores(self, measure: Rule) -> Scores:
         """A measure over the answers; a query that another strategy alone answered is left out."""
-        return scored(self.results, self.strategy, measure)
+        asked = {each.id: each.asked for each in self.results}
+        found = {name: measure(asked[name], each) for name, each in self.outcomes.items()}
+        return Scores(
+            {name: value for name, value in found.items() if not isinstance(value, str)},
+            Counter(why for why in found.values() if isinstance(why, str)),
+            failed=sum(each.status == "failed" for each in self.results),
+        )
 
     def less(self, other: "Slice", measure: Rule, test: Test) -> Comparison:
         """Compare with another strategy, query by query."""
@@ -111,54 +131,24 @@ class Slice(NamedTuple):
         own = sorted(self.scores(measure).values.items())
         return compare(dict(own), other.scores(measure).values, test)
 
-    @property
-    def outcomes(self) -> dict[str, Outcome]:
-        """Query -> what the strategy made of it, where it was asked; unreadable ones as well."""
-        return answered(self.results, self.strategy)
-
-    @property
-    def unreadable(self) -> int:
-        """Answers that could not be read."""
-        return sum(each.answer.problem is not None for each in self.outcomes.values())
-
 
 def slices(made: Sequence[Part]) -> list[Slice]:
     """All results of each run under each of its strategies."""
-    return [
-        Slice(part, strategy, part.results)
-        for part in made
-        for strategy in shown_strategies(part.results)
-    ]
+    return [Slice(part, strategy, part.results) for part in made for strategy in part.strategies]
 
 
-def parts(results: Results, model_of: Mapping[str, Mapping[str, str]]) -> list[Part]:
-    """The runs in order.
-
-    Args:
-        results: Name of a run -> its results.
-        model_of: Name of a run -> names of its "writer" and its "judge", and the classifier that
-            its "types" are from. A name that is empty or left out was not given.
-    """
-    titles = {str(by): title for by, title in CLASSIFIERS.items()}
-    made = []
-    for name, own in results.items():
-        by = model_of.get(name, {})
-        types = by.get("types") or None
-        made.append(
-            Part(
-                run=name,
-                writer=by.get("writer") or None,
-                judge=by.get("judge") or None,
-                types=types and titles.get(types, types),
-                results=tuple(own),
-            )
-        )
-    return made
-
-
-def merged(conflict_type: ConflictType) -> str:
-    """The category of Table 6 that a type belongs to."""
-    return next(name for name, types in MERGED.items() if conflict_type in types)
+def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any]) -> Part:
+    """The results of a run, and who its configuration in `run.json` says made them."""
+    judge = config["judge"]["name"] if "judge" in config else None
+    if judge and config["settings"]["judge"] == "nli":
+        judge = f"{judge}, {config['tagger']['name']}"
+    return Part(
+        run,
+        results,
+        writer=None if config["model"] == config.get("tagger") else config["model"]["name"],
+        judge=judge,
+        types=CLASSIFIERS[config["settings"]["types"]],
+    )
 
 
 def of_types(own: Sequence[QueryResult], types: Set[ConflictType]) -> list[QueryResult]:
@@ -166,30 +156,26 @@ def of_types(own: Sequence[QueryResult], types: Set[ConflictType]) -> list[Query
     return [each for each in own if each.asked.conflict_type in types]
 
 
-def shown_strategies(own: Sequence[QueryResult]) -> list[Strategy]:
-    """The strategies that answered any query, in the order of section 5.1."""
-    used = {strategy for each in own for strategy in each.outcomes}
-    return [each for each in STRATEGIES if each in used]
-
-
 def adherence(asked: Query, outcome: Outcome) -> float | Missing:
     """1 where an answer behaves as its conflict type wants, else 0 (section 4)."""
     if asked.conflict_type is None:
         return "without"
-    if outcome.answer.problem is not None:
-        return "unreadable"
     verdict = outcome.judged.adherence
-    return "unjudged" if verdict is None or verdict.adheres is None else float(verdict.adheres)
+    return _verdict(outcome, verdict.adheres if verdict else None)
 
 
 def answer_recall(asked: Query, outcome: Outcome) -> float | Missing:
     """1 where an answer includes the gold answer, else 0, of questions with one (section 4)."""
     if asked.gold_answer is None or asked.conflict_type not in ANSWERABLE:
         return "without"
+    verdict = outcome.judged.inclusion
+    return _verdict(outcome, verdict.included if verdict else None)
+
+
+def _verdict(outcome: Outcome, holds: bool | None) -> float | Missing:
     if outcome.answer.problem is not None:
         return "unreadable"
-    verdict = outcome.judged.inclusion
-    return "unjudged" if verdict is None or verdict.included is None else float(verdict.included)
+    return "unjudged" if holds is None else float(holds)
 
 
 def grounding(asked: Query, outcome: Outcome) -> float | Missing:
@@ -203,60 +189,3 @@ def grounding(asked: Query, outcome: Outcome) -> float | Missing:
         return verdict.share
     unread = any(each.grounds is None for each in verdict.sentences)
     return "unjudged" if unread else "without"
-
-
-def scored(own: Sequence[QueryResult], strategy: Strategy, measure: Rule) -> Scores:
-    """A measure over the answers of a strategy.
-
-    A query that was answered, but not by this strategy, does not count.
-    """
-    values: dict[str, float] = {}
-    missing: Counter[Missing] = Counter()
-    failed = 0
-    for each in own:
-        if each.status == "failed":
-            failed += 1
-        elif strategy in each.outcomes:
-            found = measure(each.asked, each.outcomes[strategy])
-            if isinstance(found, str):
-                missing[found] += 1
-            else:
-                values[each.id] = found
-    return Scores(values, missing, failed)
-
-
-def answered(own: Sequence[QueryResult], strategy: Strategy) -> dict[str, Outcome]:
-    """Query -> what a strategy made of it, where it was asked; unreadable answers as well."""
-    return {
-        each.id: each.outcomes[strategy]
-        for each in own
-        if each.status != "failed" and strategy in each.outcomes
-    }
-
-
-def judged_sentences(
-    outcomes: Mapping[str, Outcome],
-) -> dict[str, tuple[SentenceGrounding, ...]]:
-    """Query -> its answer's sentences as judged, where a judge was asked."""
-    return {
-        name: outcome.judged.grounding.sentences
-        for name, outcome in outcomes.items()
-        if outcome.judged.grounding is not None
-    }
-
-
-def factual(sentences: Mapping[str, Sequence[SentenceGrounding]]) -> list[tuple[str, bool]]:
-    """The sentences with factual information, each as its query and whether it is supported."""
-    return [
-        (name, each.grounds is Grounds.SUPPORTED)
-        for name, own in sentences.items()
-        for each in own
-        if each.grounds is not None and each.grounds is not Grounds.NO_FACT
-    ]
-
-
-def told(strategy: Strategy, outcome: Outcome) -> ConflictType | None:
-    """The type that an answer was written under: what the model was told, or gave itself."""
-    if strategy == "taxonomy-aware":
-        return outcome.answer.prediction.type if outcome.answer.prediction else None
-    return outcome.answer.told

@@ -1,13 +1,13 @@
 """The tables of sentences: how they stand to their sources, and what they cite."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf
 from typing import Final
 
-from pipelines.conflicts.answer import Sentence
 from pipelines.conflicts.judges.verdicts import Grounds
+from pipelines.conflicts.result import Sentence
 from pipelines.conflicts.tables.answers import JUDGE, RUN, STRATEGY, WRITER
-from pipelines.conflicts.tables.scores import Part, Slice, factual, judged_sentences, slices
+from pipelines.conflicts.tables.scores import Part, Slice, slices
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.report.table import Column, Measure, Table
@@ -24,7 +24,7 @@ def grounds(made: Sequence[Part]) -> Table:
     """Sentences by the judge's verdict."""
 
     def count(key: str, title: str, verdict: Grounds | None) -> Column[Slice]:
-        return Column(key, title, lambda own: _verdicts(own).count(verdict))
+        return Column(key, title, lambda own: [each for _, each in _verdicts(own)].count(verdict))
 
     return Table.of(
         slices(made),
@@ -53,6 +53,18 @@ def grounds(made: Sequence[Part]) -> Table:
 
 def citations(made: Sequence[Part]) -> Table:
     """What sentences cite."""
+
+    def total(key: str, title: str, count: Callable[[Sentence], int]) -> Column[Slice]:
+        return Column(key, title, lambda own: sum(count(each) for _, each in _sentences(own)))
+
+    def average(
+        key: str, title: str, value: Callable[[Sentence], float], most: float = 1
+    ) -> Column[Slice]:
+        def cell(own: Slice) -> Estimate | None:
+            return _clustered([(name, value(each)) for name, each in _sentences(own)], most)
+
+        return Measure(key, title, cell)
+
     return Table.of(
         slices(made),
         name="conflicts_citations",
@@ -62,10 +74,10 @@ def citations(made: Sequence[Part]) -> Table:
             *(RUN, WRITER, STRATEGY),
             *ANSWERS,
             Column("sentences", "Sentences", lambda own: len(_sentences(own))),
-            Measure("cited", "Share that cite a source", _citing),
-            Column("citations", "Citations", lambda own: sum(_cites(own))),
-            Column("unknown", "Of no source", _unknown),
-            Measure("per_sentence", "Citations per sentence", _per_sentence),
+            average("cited", "Share that cite a source", lambda each: bool(each.cites)),
+            total("citations", "Citations", lambda each: len(each.cites)),
+            total("unknown", "Of no source", lambda each: len(each.unknown)),
+            average("per_sentence", "Citations per sentence", lambda each: len(each.cites), inf),
         ],
         notes=(
             "Numbers that are no source's are counted apart, and are no citations elsewhere in "
@@ -75,45 +87,42 @@ def citations(made: Sequence[Part]) -> Table:
     )
 
 
-def _verdicts(own: Slice) -> list[Grounds | None]:
-    """Of every sentence that a judge was asked about."""
-    judged = judged_sentences(own.outcomes).values()
-    return [each.grounds for sentences in judged for each in sentences]
+def _verdicts(own: Slice) -> list[tuple[str, Grounds | None]]:
+    """Of every sentence that a judge was asked about, with its query."""
+    return [
+        (name, each.grounds)
+        for name, outcome in own.outcomes.items()
+        if outcome.judged.grounding is not None
+        for each in outcome.judged.grounding.sentences
+    ]
 
 
 def _unjudged(own: Slice) -> int:
-    return len(own.outcomes) - own.unreadable - len(judged_sentences(own.outcomes))
+    judged = sum(each.judged.grounding is not None for each in own.outcomes.values())
+    return len(own.outcomes) - own.unreadable - judged
 
 
 def _supported(own: Slice) -> Estimate | None:
-    facts = factual(judged_sentences(own.outcomes))
-    return mean([float(holds) for _, holds in facts], [name for name, _ in facts], bounds=(0, 1))
+    return _clustered(
+        [
+            (name, verdict is Grounds.SUPPORTED)
+            for name, verdict in _verdicts(own)
+            if verdict not in {None, Grounds.NO_FACT}
+        ]
+    )
 
 
 def _sentences(own: Slice) -> list[tuple[str, Sentence]]:
     """The sentences of answers that could be read, each with its query."""
-    answers = {name: each.answer for name, each in own.outcomes.items()}
     return [
         (name, sentence)
-        for name, answer in answers.items()
-        if answer.problem is None
-        for sentence in answer.sentences
+        for name, outcome in own.outcomes.items()
+        if outcome.answer.problem is None
+        for sentence in outcome.answer.sentences
     ]
 
 
-def _cites(own: Slice) -> list[int]:
-    """Citations of every sentence."""
-    return [len(sentence.cites) for _, sentence in _sentences(own)]
-
-
-def _citing(own: Slice) -> Estimate | None:
-    names = [name for name, _ in _sentences(own)]
-    return mean([float(cites > 0) for cites in _cites(own)], names, bounds=(0, 1))
-
-
-def _unknown(own: Slice) -> int:
-    return sum(len(sentence.unknown) for _, sentence in _sentences(own))
-
-
-def _per_sentence(own: Slice) -> Estimate | None:
-    return mean([float(n) for n in _cites(own)], [n for n, _ in _sentences(own)], bounds=(0, inf))
+def _clustered(values: Sequence[tuple[str, float]], most: float = 1) -> Estimate | None:
+    """The mean over sentences, each with its query as the cluster."""
+    names, own = [name for name, _ in values], [float(value) for _, value in values]
+    return mean(own, names, bounds=(0, most))

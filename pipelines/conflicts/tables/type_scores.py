@@ -3,15 +3,14 @@
 What cannot be read, or has no type, is counted, and never taken for what is wrong.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pipelines.conflicts.pipeline import CLASSIFIERS
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.result import QueryResult
-from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
+from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.proportion import proportion, share
@@ -28,6 +27,9 @@ BY_FORM: Final = "Most frequent type, yes/no or not"
 most others have. In CONFLICTS the questions of yes or no are those of one collection
 (ConflictingQA), and types go with collections."""
 
+Silence = Literal["abstained", "unreadable"]
+"""No type reached its threshold, or the reply could not be read."""
+
 BASELINES: Final = (MAJORITY, BY_FORM)
 """Classifiers that read no source."""
 
@@ -37,28 +39,32 @@ class Classification:
     """What a classifier says of queries that have a gold type; the rest is counted.
 
     Attributes:
-        pairs: Query -> gold type and the type that it gave.
-        abstained: Query -> gold type, where no type reached its threshold.
-        unreadable: Query -> gold type, where its reply could not be read.
+        said: Query -> gold type, and the type that it gave or why it gave none.
         untyped: Queries without a gold type.
         failed: Queries that failed as a whole.
     """
 
-    pairs: Mapping[str, tuple[ConflictType, ConflictType]]
-    abstained: Mapping[str, ConflictType]
-    unreadable: Mapping[str, ConflictType]
+    said: Mapping[str, tuple[ConflictType, ConflictType | Silence]]
     untyped: int
     failed: int
 
     @property
     def queries(self) -> int:
         """All that were asked."""
-        return self.typed + self.untyped + self.failed
+        return len(self.said) + self.untyped + self.failed
 
     @property
-    def typed(self) -> int:
-        """Queries that it may be right on: what "of all" counts."""
-        return len(self.pairs) + len(self.abstained) + len(self.unreadable)
+    def pairs(self) -> dict[str, tuple[ConflictType, ConflictType]]:
+        """Query -> gold type and the type that it gave."""
+        return {
+            name: (gold, given)
+            for name, (gold, given) in self.said.items()
+            if isinstance(given, ConflictType)
+        }
+
+    def silent(self, why: Silence) -> int:
+        """Queries of a gold type that it gave none, for that reason."""
+        return sum(given == why for _, given in self.said.values())
 
     def right(self) -> dict[str, bool]:
         """Query -> whether the type that it gave is the gold type."""
@@ -72,7 +78,7 @@ class Classification:
     @property
     def accuracy_of_all(self) -> Estimate | None:
         """The same among all queries with a gold type."""
-        return proportion(sum(self.right().values()), self.typed)
+        return proportion(sum(self.right().values()), len(self.said))
 
     @property
     def macro_f1(self) -> Estimate | None:
@@ -104,15 +110,8 @@ def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
 
 
 def classification(own: Sequence[QueryResult], classifier: str) -> Classification:
-    """What a classifier says of the queries of a run.
-
-    Args:
-        own: The results.
-        classifier: Its name in tables.
-    """
-    pairs: dict[str, tuple[ConflictType, ConflictType]] = {}
-    abstained: dict[str, ConflictType] = {}
-    unreadable: dict[str, ConflictType] = {}
+    """What a classifier, by its name in tables, says of the queries of a run."""
+    said: dict[str, tuple[ConflictType, ConflictType | Silence]] = {}
     untyped = failed = 0
     for each in own:
         if each.status == "failed":
@@ -124,12 +123,10 @@ def classification(own: Sequence[QueryResult], classifier: str) -> Classificatio
         if gold is None:
             untyped += 1
         elif made.problem is not None:
-            unreadable[each.id] = gold
-        elif made.type is None:
-            abstained[each.id] = gold
+            said[each.id] = gold, "unreadable"
         else:
-            pairs[each.id] = gold, made.type
-    return Classification(pairs, abstained, unreadable, untyped, failed)
+            said[each.id] = gold, made.type or "abstained"
+    return Classification(said, untyped, failed)
 
 
 def baseline(own: Sequence[QueryResult], name: str) -> Classification:
@@ -142,13 +139,8 @@ def baseline(own: Sequence[QueryResult], name: str) -> Classification:
         each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
     }
     most = {
-        kind: _most_frequent(known[id_] for id_ in known if kinds[id_] == kind)
+        kind: commonest(known[id_] for id_ in known if kinds[id_] == kind)
         for kind in {*kinds.values()}
     }
-    pairs = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}
-    return Classification(pairs, {}, {}, untyped=len(own) - len(known), failed=0)
-
-
-def _most_frequent(types: Iterable[ConflictType]) -> ConflictType:
-    counts = Counter(types)
-    return max((each.type for each in TAXONOMY), key=lambda each: counts[each])
+    said = {id_: (gold, most[kinds[id_]]) for id_, gold in known.items()}
+    return Classification(said, untyped=len(own) - len(known), failed=0)

@@ -20,15 +20,13 @@ from pipelines.conflicts.tables.type_scores import (
     predictions,
     shown_classifiers,
 )
-from pipelines.conflicts.taxonomy import TAXONOMY, Category, ConflictType
+from pipelines.conflicts.taxonomy import TAXONOMY, Category
 from pipelines.metrics.proportion import proportion, share
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
 THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Least probabilities of the most probable type; with five types it is never below 0.2."""
-
-Probabilities = Mapping[ConflictType, float]
 
 WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["nli"]})
 """Classifiers that ask no language model."""
@@ -72,8 +70,8 @@ def types(made: Sequence[Part]) -> Table:
             Column("queries", "Queries", lambda own: own.said.queries),
             Column("failed", "Failed", lambda own: own.said.failed),
             Column("untyped", "No gold type", lambda own: own.said.untyped),
-            Column("abstained", "Abstained", lambda own: len(own.said.abstained)),
-            Column("unreadable", "Unreadable", lambda own: len(own.said.unreadable)),
+            Column("abstained", "Abstained", lambda own: own.said.silent("abstained")),
+            Column("unreadable", "Unreadable", lambda own: own.said.silent("unreadable")),
             Measure("accuracy", "Accuracy", lambda own: own.said.accuracy),
             Measure(
                 "accuracy_of_all",
@@ -117,11 +115,12 @@ def confusion(made: Sequence[Part]) -> Table:
 
     return Table.of(
         [
-            Confusion(part, classifier, gold, _counts(own, gold.type))
+            Confusion(part, classifier, gold, counts)
             for part in made
             for classifier in shown_classifiers(part.results)
-            for own in [classification(part.results, classifier)]
+            for said in [classification(part.results, classifier).said.values()]
             for gold in TAXONOMY
+            for counts in [Counter[str](given for truth, given in said if truth == gold.type)]
         ],
         name="conflicts_confusion",
         title="What was taken for what",
@@ -135,13 +134,6 @@ def confusion(made: Sequence[Part]) -> Table:
         ],
         notes=("Failed queries and those without a gold type are left out.",),
     )
-
-
-def _counts(own: Classification, gold: ConflictType) -> Counter[str]:
-    counts = Counter[str](given for truth, given in own.pairs.values() if truth == gold)
-    counts["abstained"] = list(own.abstained.values()).count(gold)
-    counts["unreadable"] = list(own.unreadable.values()).count(gold)
-    return counts
 
 
 def type_differences(made: Sequence[Part]) -> Table:
@@ -173,14 +165,10 @@ def type_differences(made: Sequence[Part]) -> Table:
 
 
 class Cut(NamedTuple):
-    """A classifier that abstains where no type is probable enough.
+    """A classifier that abstains where no type has the least probability.
 
-    Attributes:
-        part: The run.
-        classifier: Its name.
-        least: The least probability.
-        queries: Those that it gave probabilities for.
-        kept: Whether its type is right, of those with one that is probable enough.
+    `queries` are those that it gave probabilities for; `kept` says of those with a type that is
+    probable enough whether it is right.
     """
 
     part: Part
@@ -194,10 +182,10 @@ def coverage(made: Sequence[Part]) -> Table:
     """What abstention would bring: accuracy where the most probable type is probable enough."""
     return Table.of(
         [
-            Cut(part, classifier, least, len(probable), _kept(probable, least))
+            Cut(part, classifier, least, len(likely), [right for p, right in likely if p >= least])
             for part in made
             for classifier in shown_classifiers(part.results)
-            if (probable := _probable(part, classifier))
+            if (likely := _likely(part, classifier))
             for least in THRESHOLDS
         ],
         name="conflicts_coverage",
@@ -221,16 +209,11 @@ def coverage(made: Sequence[Part]) -> Table:
     )
 
 
-def _probable(part: Part, classifier: str) -> list[tuple[ConflictType, Probabilities]]:
+def _likely(part: Part, classifier: str) -> list[tuple[float, bool]]:
+    """Probability of the most probable type, and whether it is right, where it gave any."""
     return [
-        (each.asked.conflict_type, found.probabilities)
+        (max(found.probabilities.values()), decide(found.probabilities, {}) == gold)
         for each in part.results
-        if each.status != "failed" and each.asked.conflict_type is not None
+        if each.status != "failed" and (gold := each.asked.conflict_type) is not None
         if (found := predictions(each).get(classifier)) and found.probabilities
     ]
-
-
-def _kept(probable: Sequence[tuple[ConflictType, Probabilities]], least: float) -> list[bool]:
-    thresholds = dict.fromkeys(ConflictType, least)
-    decided = [(gold, decide(probabilities, thresholds)) for gold, probabilities in probable]
-    return [gold == given for gold, given in decided if given is not None]

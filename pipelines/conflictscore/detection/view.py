@@ -1,5 +1,6 @@
 """What Conflict Detection puts on the page: figures, confidences, every claim with its labels."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -12,36 +13,28 @@ from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.tables import OVERALL, right_of, shared
 from pipelines.conflictscore.matrix import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.metrics.estimate import Estimate
-from pipelines.report.blocks import Block, Cell, Fact, Facts, Matrix, Row, Sources
-from pipelines.report.curves import reliability_diagram
-from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address, in_turn
-from pipelines.report.glance import (
-    Finding,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    judge_models,
-    judges,
-    with_figures,
-)
-from pipelines.report.plots import dots
-from pipelines.report.table import MISSING, Table, estimate_of, grouped, own_rows, two_places
+from pipelines.report import glance
+from pipelines.report.blocks import Cell, Facts, Matrix, Row, Sources, fact
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part, address
+from pipelines.report.plots import reliability_diagram
+from pipelines.report.table import MISSING, Table, estimate_of, own_rows, two_places
 from pipelines.report.table import Cell as TableCell
-from pipelines.report.texts import Chip, Heading, Tone, Trouble
+from pipelines.report.texts import Block, Chip, Heading, Trouble
+from pipelines.report.views import Mark, dot_plots, failures_part, listed
 
 NAME = "conflict-detection"
 TITLE = "Conflict Detection"
 
-_OUTCOMES: Final[Mapping[str, tuple[Tone, str]]] = {
-    "conflict found": ("support", "✓"),
-    "conflict missed": ("contradict", "✗"),
-    "conflict invented": ("contradict", "✗"),
-    "no conflict found": ("support", "✓"),
-    "undetermined": ("invalid", "?"),
-    "failed": ("invalid", "!"),
+_OUTCOMES: Final[Mapping[str, Mark]] = {
+    mark.words: mark
+    for mark in (
+        Mark("support", "✓", "conflict found"),
+        Mark("contradict", "✗", "conflict missed"),
+        Mark("contradict", "✗", "conflict invented"),
+        Mark("support", "✓", "no conflict found"),
+        Mark("invalid", "?", "undetermined"),
+        Mark("invalid", "!", "failed"),
+    )
 }
 
 Judged = Mapping[str, DetectionResult]
@@ -56,17 +49,13 @@ def view(
 ) -> ExperimentView:
     """Table 2 of this run, F1 by source, labels and confidences, failures, and every claim.
 
-    Args:
-        results: Labeller -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        data: Name of the data.
-        configs: The labellers' configurations, from `run.json`.
+    Results are by labeller, whose configurations are those of `run.json`; `made` is of
+    `tables.all_tables`.
     """
     judged: dict[str, dict[str, DetectionResult]] = {}
     for name, own in results.items():
         for result in own:
             judged.setdefault(result.id, {})[name] = result
-    listed = in_turn({data: [*judged.values()]})
     surest: dict[str, float] = {}
     for each in mistakes(results):  # the surest first
         if each.confidence is not None:
@@ -76,21 +65,20 @@ def view(
         name=NAME,
         title=TITLE,
         finding=finding(results, made, data, configs),
-        parts=_parts(results, made, {each.id: address(NAME, data, each.id) for each in every}),
-        examples=tuple(_example(run, each, surest) for run, each in listed),
+        parts=_parts(results, made, {each.id: address(NAME, "", each.id) for each in every}),
         facets=(
             Facet("Source", tuple(dict.fromkeys(each.source for each in every))),
             Facet("Documents disagree", ("yes", "no")),
             Facet("Outcome", tuple(_OUTCOMES), tuple(results)),
         ),
-        runs={data: data},
+        runs={"": data},
         noun=("claim", "claims"),
-        models=tuple(dict.fromkeys(each for config in configs for each in judge_models(config))),
+        models=glance.judge_models(*configs),
         facts=(
-            ("data", f"{data} ({count(len(every), 'example')})"),
+            ("data", f"{data} ({glance.count(len(every), 'example')})"),
             ("labellers", "; ".join(results)),
         ),
-        left_out=len(judged) - len(listed),
+        **listed({"": [*judged.values()]}, partial(_example, surest)),
     )
 
 
@@ -99,14 +87,10 @@ def finding(
     made: Sequence[Table],
     data: str,
     configs: Sequence[Mapping[str, Any]],
-) -> Finding:
+) -> glance.Finding:
     """What the page's first screen says: F1 of every labeller beside finding a conflict everywhere.
 
-    Args:
-        results: Labeller -> its results.
-        made: The tables of these results, from `tables.all_tables`.
-        data: Name of the data.
-        configs: The labellers' configurations, from `run.json`.
+    Arguments are those of `view`.
     """
     rows = own_rows(next(table for table in made if table.name == "conflict_detection"))
     source = _headline(rows)
@@ -114,35 +98,32 @@ def finding(
         str(row["detector"]): estimate_of(row["f1"]) for row in rows if row["source"] == source
     }
     called = _short(list(results))
-    sizes = {name: len(own) for name, own in results.items()}
-    same = len({*sizes.values()}) == 1
-    found = [
-        (called[name] if same else f"{called[name]} ({count(sizes[name], 'claim')})", scores[name])
-        for name in results
-        if name in scores
-    ]
+    same = len({len(own) for own in results.values()}) == 1
+    figures = {called[name]: scores[name] for name in results if name in scores}
+    found = []
+    for name, own in results.items():
+        sizes = "" if same else f" ({glance.count(len(own), 'claim')})"
+        if name in scores:
+            found.append((f"{called[name]}{sizes}", scores[name]))
     always = scores.get(ALWAYS)
     every = [result for own in results.values() for result in own]
-    unread = sum(result.status == "invalid" for result in every)
-    lost = sum(result.status == "failed" for result in every)
-    cut = sum(len(result.truncations) for result in every)
-    scored = with_figures(found, figure) or MISSING
+    statuses = Counter(result.status for result in every)
+    claims = glance.count(len({result.id for result in every}), "claim")
+    scored = glance.with_figures(found, glance.figure) or MISSING
     whole = f"F1 of finding the claims whose documents conflict (1 is best): {scored}."
-    return Finding(
-        experiment=TITLE,
+    return glance.Finding(
         question="Can a model tell whether documents conflict over a claim?",
-        ran=f"{count(len({result.id for result in every}), 'claim')} with their documents, {data}",
-        by=f"documents labelled by {joined(map(judges, configs))}",
+        data=f"{claims} with their documents, {data}",
+        models=f"documents labelled by {glance.joined(map(glance.judges, configs))}",
         found=" ".join([whole, *_together(results, called)]),
         beside=f"Always saying 'conflict': F1 {two_places(always.value)}." if always else "",
-        failed=failed(
-            (lost, "claims that could not be judged: {}"),
-            (unread, "claims with a label that could not be read: {}"),
-            (cut, "documents read only in part: {}"),
+        failed=glance.failed(
+            (statuses["failed"], "claims that could not be judged: {}"),
+            (statuses["invalid"], "claims with a label that could not be read: {}"),
+            (sum(len(each.truncations) for each in every), "documents read only in part: {}"),
         ),
-        anchor=NAME,
-        examples=fewest(estimate for _, estimate in found),
-        figures=tuple((called[name], scores[name]) for name in results if name in scores),
+        examples=glance.fewest(figures.values()),
+        figures=tuple(figures.items()),
         baselines=(("always 'conflict'", always),) if always else (),
     )
 
@@ -174,17 +155,9 @@ def _together(
         undecided = f" ({len(own) - known:,} undecided)" if known < len(own) else ""
         verb = "" if parts else "is right "
         parts.append(f"{called[name]} {verb}on {right:,}{undecided}")
-    claims = count(len(next(iter(together.values()))), "claim")
+    claims = glance.count(len(next(iter(together.values()))), "claim")
     judged = "both" if len(together) == 2 else "all"
     return [f"On the {claims} that {judged} judged, {', '.join(parts)}."]
-
-
-def f1_by_source(detection: Table) -> dict[str, list[tuple[str, Estimate | None]]]:
-    """Source -> (detector, F1) of each of its rows in the table of detection."""
-    return {
-        source: [(str(row["detector"]), estimate_of(row["f1"])) for row in own]
-        for (source,), own in grouped(own_rows(detection), "source")
-    }
 
 
 def _parts(
@@ -193,7 +166,8 @@ def _parts(
     links: Mapping[str, str],
 ) -> tuple[Part, ...]:
     named = {table.name.removeprefix("conflict_detection").lstrip("_"): table for table in made}
-    judged, lost = named.get("judges"), named["failures"]
+    judged = named.get("judges")
+    every = "every example was labelled, every label could be read, and every text was seen whole"
     diagrams = tuple(
         reliability_diagram([(name, own.bins())], f"Reliability, {name}")
         for name, own in stated(results).items()
@@ -202,7 +176,7 @@ def _parts(
         Part(
             "Figures",
             (named[""],),
-            tuple(dots(rows, f"F1, {source}") for source, rows in f1_by_source(named[""]).items()),
+            dot_plots(named[""], "source", "detector", {"f1": "F1, {}"}),
             "A claim has a conflict when one document supports it and another contradicts it. "
             "Each detector decides from claim and documents alone.",
         ),
@@ -222,19 +196,11 @@ def _parts(
             if diagrams
             else "No labeller gave probabilities to documents of which the truth is known.",
         ),
-        Part(
-            "Failures and truncations",
-            (lost,),
-            intro=""
-            if lost.rows
-            else "None: every example was labelled, every label could be read, and every text was "
-            "seen whole.",
-            links=links,
-        ),
+        failures_part(named["failures"], every, links),
     )
 
 
-def _example(run: str, judged: Judged, surest: Mapping[str, float]) -> Example:
+def _example(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
     example = next(iter(judged.values())).example
     came = {
         name: "failed" if each.status == "failed" else outcome(example, each.conflict)
@@ -248,10 +214,10 @@ def _example(run: str, judged: Judged, surest: Mapping[str, float]) -> Example:
         title=example.claim,
         status=next((each for each in ("failed", "invalid") if each in statuses), "labelled"),
         blocks=partial(content, judged),
-        about=(example.source, count(len(example.documents), "document")),
+        about=(example.source, glance.count(len(example.documents), "document")),
         chips=(
             Chip(known, "outline"),
-            *(Chip(name, *_OUTCOMES[each], each) for name, each in came.items()),
+            *(_OUTCOMES[each].on(name) for name, each in came.items()),
         ),
         facets={
             "Source": [example.source],
@@ -270,11 +236,8 @@ def content(judged: Judged) -> list[Block]:
     made: list[Block] = [
         Trouble(f"{name} failed", each.error) for name, each in judged.items() if each.error
     ]
-    facts = [
-        Fact(label, ((value,),))
-        for label, value in (("Question", example.question), ("Answer", example.answer))
-        if value
-    ]
+    known = {"Question": example.question, "Answer": example.answer}
+    facts = [fact(label, value) for label, value in known.items() if value]
     papers = sources(example.documents, tuple(cut for each in results for cut in each.truncations))
     if facts:
         made.append(Facts(tuple(facts)))

@@ -1,30 +1,14 @@
 """The tables of what answers cite and of what responses invent (ConRAG, Tables V and VI)."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pipelines.conrag import paper
-from pipelines.conrag.hallucination import (
-    CheckedSentence,
-    accepted_contradictions,
-    passage_auc,
-    token_f1,
-)
+from pipelines.conrag.hallucination import accepted_contradictions, passage_auc, token_f1
 from pipelines.conrag.methods import ABLATIONS, METHODS
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.tables.figures import (
-    Results,
-    answer_recall,
-    checked,
-    citation_figures,
-    citation_precision,
-    citation_recall,
-    contradiction_rate,
-    leakage,
-    of_responses,
-    says_something,
-    unreadable,
-)
+from pipelines.conrag.tables import figures
+from pipelines.conrag.tables.figures import Results
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import share
 from pipelines.report.table import HERE, Column, Measure, Table
@@ -44,30 +28,35 @@ CITATIONS = (
 )
 
 
+Own = TypeVar("Own")
 Figure = Callable[[Sequence[ClaimResult], str], Estimate | None]
 """(results, method) -> what they come to."""
 
 
-class Line(NamedTuple):
-    """A method on the claims of a data set."""
+class Line(NamedTuple, Generic[Own]):
+    """A method on a data set."""
 
     dataset: str
     method: str
-    own: Sequence[ClaimResult]
+    own: Sequence[Own]
 
 
-def figure(key: str, title: str, of: Figure) -> Measure[Line]:
+def figure(key: str, title: str, of: Figure) -> Measure[Line[ClaimResult]]:
     """The column of a figure."""
     return Measure(key, title, lambda line: of(line.own, line.method))
 
 
 DATA: Final = Column[Any]("dataset", "Data")
-METHOD: Final = Column[Line]("method", "Method")
-RATE: Final = figure("contradiction_rate", "Contradiction rate", contradiction_rate)
-PRECISION: Final = figure("precision", "Citation precision", citation_precision)
-RECALL: Final = figure("recall", "Citation recall", citation_recall)
-UNREADABLE: Final = Column[Line](
-    "unreadable", "Unreadable", lambda line: unreadable(line.own, line.method)
+METHOD: Final = Column[Line[Any]]("method", "Method")
+RATE: Final = figure("contradiction_rate", "Contradiction rate", figures.contradiction_rate)
+PRECISION: Final = figure(
+    "precision", "Citation precision", lambda own, method: figures.citations(own, method).precision
+)
+RECALL: Final = figure(
+    "recall", "Citation recall", lambda own, method: figures.citations(own, method).recall
+)
+UNREADABLE: Final = Column[Line[ClaimResult]](
+    "unreadable", "Unreadable", lambda line: figures.unreadable(line.own, line.method)
 )
 
 
@@ -77,7 +66,7 @@ def citations(results: Results) -> Table:
         [
             Line(dataset, method, own)
             for dataset, own in results.items()
-            if not of_responses(own)
+            if not figures.of_responses(own)
             for method in (*METHODS, *ABLATIONS)
         ],
         name="conrag_citations",
@@ -86,13 +75,21 @@ def citations(results: Results) -> Table:
         columns=[
             *(DATA, METHOD, HERE),
             *(PRECISION, RECALL),
-            figure("leakage", "Citation leakage", leakage),
+            figure("leakage", "Citation leakage", figures.leakage),
             RATE,
-            figure("answer_recall", "Gold answers said", answer_recall),
-            figure("answered", "Answers", says_something),
-            Column("unbound", "Wrong citations", _unbound),
+            figure("answer_recall", "Gold answers said", figures.answer_recall),
+            figure("answered", "Answers", figures.says_something),
+            Column(
+                "unbound",
+                "Wrong citations",
+                lambda line: sum(each.outcomes[line.method].unbound for each in line.own),
+            ),
             UNREADABLE,
-            Column("statements", "Statements", _statements),
+            Column(
+                "statements",
+                "Statements",
+                lambda line: figures.citations(line.own, line.method).statements,
+            ),
         ],
         quoted=paper.TABLE_V,
         notes=(
@@ -107,27 +104,13 @@ def citations(results: Results) -> Table:
     )
 
 
-def _statements(line: Line) -> int:
-    return citation_figures(line.own, line.method)[2]
-
-
-def _unbound(line: Line) -> int:
-    return sum(each.outcomes[line.method].unbound for each in line.own)
-
-
 def hallucinations(results: Results) -> Table:
     """Table VI: how well hallucinated sentences of responses are found, and what passes."""
-
-    def of(
-        key: str, title: str, measure: Callable[[Sequence[CheckedSentence]], Estimate | None]
-    ) -> Measure[Line]:
-        return figure(key, title, lambda own, method: measure(checked(own, method)))
-
     return Table.of(
         [
-            Line(dataset, method, own)
+            Line(dataset, method, figures.checked(own, method))
             for dataset, own in results.items()
-            if of_responses(own)
+            if figures.of_responses(own)
             for method in METHODS
         ],
         name="conrag_hallucination",
@@ -136,12 +119,20 @@ def hallucinations(results: Results) -> Table:
         "from.",
         columns=[
             *(DATA, METHOD, HERE),
-            of("token_f1", "Token F1", token_f1),
-            of("passage_auc", "Passage AUC", passage_auc),
-            of("contradiction_rate", "Contradiction rate", accepted_contradictions),
-            of("flagged", "Flags", lambda found: share([each.flagged for each in found])),
-            Column("sentences", "Sentences", lambda line: len(checked(line.own, line.method))),
-            Column("responses", "Responses", _responses),
+            Measure("token_f1", "Token F1", lambda line: token_f1(line.own)),
+            Measure("passage_auc", "Passage AUC", lambda line: passage_auc(line.own)),
+            Measure(
+                "contradiction_rate",
+                "Contradiction rate",
+                lambda line: accepted_contradictions(line.own),
+            ),
+            Measure("flagged", "Flags", lambda line: share([each.flagged for each in line.own])),
+            Column("sentences", "Sentences", lambda line: len(line.own)),
+            Column(
+                "responses",
+                "Responses",
+                lambda line: len({each.sentence.response for each in line.own}),
+            ),
         ],
         quoted=paper.TABLE_VI,
         notes=(
@@ -161,7 +152,3 @@ def hallucinations(results: Results) -> Table:
             "clustered by source, else Wilson's, which takes sentences as independent.",
         ),
     )
-
-
-def _responses(line: Line) -> int:
-    return len({each.sentence.response for each in checked(line.own, line.method)})

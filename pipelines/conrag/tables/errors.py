@@ -6,20 +6,18 @@ the table `conrag_errors_to_sort` has them all, with an empty column for a perso
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pipelines.conrag import paper
 from pipelines.conrag.graph import key_phrases
-from pipelines.conrag.policies import SIDE
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.conrag.tagged import SIDES
 from pipelines.metrics.proportion import proportion
 from pipelines.report.table import Column, Measure, Table
 
-ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = (
-    str(row["category"]) for row in paper.PERCENT
-)
+ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE = paper.PERCENT
 OTHER = "none of these"
 CATEGORIES = (ENTITY, TEMPORAL, NEGATION, SPARSITY, MULTI_HOP, LEAKAGE, OTHER)
 
@@ -48,18 +46,14 @@ def category(result: ClaimResult, method: str) -> str | None:
     - entity disambiguation: a passage that takes no side is tagged with one, and it and its title
       lack a name of the claim;
     - citation leakage: the answer cites such a passage.
-
-    Args:
-        result: The claim.
-        method: Whose stance.
     """
     outcome = result.outcomes[method]
     if result.stance is None or outcome.stance is result.stance:
         return None
     gold = {name for units in result.evidence for name in units}
     retrieved = {each.id for each in result.passages}
-    turned = [each for each in result.passages if each.truth in _SIDES and each.tag != each.truth]
-    idle = [each for each in result.passages if each.tag in _SIDES and each.truth not in _SIDES]
+    turned = [each for each in result.passages if each.truth in SIDES and each.tag != each.truth]
+    idle = [each for each in result.passages if each.tag in SIDES and each.truth not in SIDES]
     nothing_to_say = result.stance is Stance.NOT_ENOUGH_INFO
     holds = {
         SPARSITY: nothing_to_say or (bool(gold) and not gold & retrieved),
@@ -81,11 +75,11 @@ class Share(NamedTuple):
     every: int
 
 
-def error_table(results: Mapping[str, Sequence[ClaimResult]], method: str = "ConRAG") -> Table:
-    """Table IX: the share of each category among the errors of a method, per data set."""
+def error_table(results: Results) -> Table:
+    """Table IX: the share of each category among the errors of ConRAG, per data set."""
     shares = []
     for dataset, own in results.items():
-        counts = Counter(category(each, method) for each in own if each.response is None)
+        counts = Counter(category(each, OURS) for each in own if each.response is None)
         del counts[None]
         if every := counts.total():
             shares += [Share(dataset, name, counts[name], every) for name in CATEGORIES]
@@ -93,7 +87,7 @@ def error_table(results: Mapping[str, Sequence[ClaimResult]], method: str = "Con
         shares,
         name="conrag_errors",
         title="Wrong stances by category",
-        caption=f"Errors of {method}, each in the first category whose rule holds.",
+        caption=f"Errors of {OURS}, each in the first category whose rule holds.",
         columns=[
             Column("dataset", "Data"),
             Column("category", "Category"),
@@ -119,14 +113,14 @@ class Error(NamedTuple):
     category: str
 
 
-def errors_to_sort(results: Mapping[str, Sequence[ClaimResult]], method: str = "ConRAG") -> Table:
-    """Every error of a method with what a person needs to sort it."""
+def errors_to_sort(results: Results) -> Table:
+    """Every error of ConRAG with what a person needs to sort it."""
     return Table.of(
         [
             Error(dataset, each, name)
             for dataset, own in results.items()
             for each in own
-            if (name := category(each, method)) is not None
+            if (name := category(each, OURS)) is not None
         ],
         name="conrag_errors_to_sort",
         title="Wrong stances to sort",
@@ -135,7 +129,7 @@ def errors_to_sort(results: Mapping[str, Sequence[ClaimResult]], method: str = "
             Column("id", "Id", lambda one: one.result.id),
             Column("claim", "Claim", lambda one: one.result.claim),
             Column("gold", "Gold stance", lambda one: str(one.result.stance or "")),
-            Column("stance", "Stance", lambda one: one.result.outcomes[method].stance.value),
+            Column("stance", "Stance", lambda one: one.result.outcomes[OURS].stance.value),
             Column("kappa", "κ", lambda one: one.result.kappa),
             Column("passages", "Passages", lambda one: "\n".join(map(_said, one.result.passages))),
             Column(
@@ -148,14 +142,9 @@ def errors_to_sort(results: Mapping[str, Sequence[ClaimResult]], method: str = "
     )
 
 
-_SIDES = tuple(SIDE.values())
-
-
 def _differ(pattern: re.Pattern[str], one: str, other: str) -> bool:
     """Whether two texts have different words of a kind."""
-    return {word.lower() for word in pattern.findall(one)} != {
-        word.lower() for word in pattern.findall(other)
-    }
+    return {*pattern.findall(one.lower())} != {*pattern.findall(other.lower())}
 
 
 def _lacks_a_name(claim: str, passage: Passage) -> bool:

@@ -1,42 +1,16 @@
 """The tables of an evaluation, in the layout of the paper's Tables IV, VII and VIII, and others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pipelines.conrag import paper
 from pipelines.conrag.methods import ABLATIONS
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.tables.answers import (
-    CITATIONS,
-    DATA,
-    METHOD,
-    PRECISION,
-    QUESTIONS,
-    RATE,
-    RECALL,
-    UNREADABLE,
-    Figure,
-    Line,
-    citations,
-    figure,
-    hallucinations,
-)
+from pipelines.conrag.tables import answers, figures
+from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
-from pipelines.conrag.tables.figures import (
-    OURS,
-    Results,
-    answered,
-    contradiction_rate,
-    contradictions_per_claim,
-    coverage,
-    in_bin,
-    mean_evidence_f1,
-    of_questions,
-    right_stances,
-    shown_methods,
-    stance_accuracy,
-    stance_macro_f1,
-)
+from pipelines.conrag.tables.figures import OURS, Results
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
@@ -49,15 +23,17 @@ from pipelines.report.table import HERE, Column, Measure, Table
 BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 """Table VIII: name, lower end, upper end; the last one has its upper end in it."""
 
+FAILURES_SHOWN = 1_000
+
 KAPPAS: Mapping[str, Callable[[ClaimResult], float]] = {
     "κ over passages": lambda result: result.kappa,
     "κ over clusters": lambda result: result.kappa_clusters,
     "κ over expected numbers": lambda result: result.kappa_expected,
 }
 
-ACCURACY = figure("accuracy", "Stance accuracy", stance_accuracy)
-EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", mean_evidence_f1)
-TAKES_A_SIDE = figure("answered", "Takes a side", coverage)
+ACCURACY = figure("accuracy", "Stance accuracy", figures.stance_accuracy)
+EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", figures.mean_evidence_f1)
+TAKES_A_SIDE = figure("answered", "Takes a side", figures.coverage)
 
 CONTRADICTION = (
     "A statement that takes a side contradicts the packet where a passage of it really takes the "
@@ -70,25 +46,20 @@ RESPONSES = (
 )
 
 
-def all_tables(results: Results, failed_shown: int = 1_000) -> list[Table]:
-    """Every table of a run folder.
-
-    Args:
-        results: Data set -> its results.
-        failed_shown: Most failures that are listed.
-    """
-    done = answered(results)
+def all_tables(results: Results) -> list[Table]:
+    """Every table of a run folder; of failures the first ones are listed."""
+    done = figures.answered(results)
     return [
         stances(done),
-        citations(done),
-        hallucinations(done),
+        answers.citations(done),
+        answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),
         conflict_auc(done),
         paired(done),
         error_table(done),
         errors_to_sort(done),
-        failures(results, failed_shown),
+        failures(results),
     ]
 
 
@@ -98,18 +69,22 @@ def stances(results: Results) -> Table:
         [
             Line(dataset, method, own)
             for dataset, own in results.items()
-            if not of_questions(own)
-            for method in shown_methods(own)
+            if not figures.of_questions(own)
+            for method in figures.shown_methods(own)
         ],
         name="conrag_stance",
         title="Stance, evidence and contradictions",
         caption="Every method retrieves the same passages and shows at most as many of them.",
         columns=[
             *(DATA, METHOD, HERE, ACCURACY),
-            figure("macro_f1", "Macro-F1", stance_macro_f1),
+            figure("macro_f1", "Macro-F1", figures.stance_macro_f1),
             *(EVIDENCE_F1, RATE),
-            figure("contradiction_rate_strict", "Whatever is shown", _whatever_is_shown),
-            *(TAKES_A_SIDE, UNREADABLE),
+            figure(
+                "contradiction_rate_strict",
+                "Whatever is shown",
+                partial(figures.contradiction_rate, disclosure=False),
+            ),
+            *(TAKES_A_SIDE, answers.UNREADABLE),
             Column("claims", "Claims", lambda line: len(line.own)),
         ],
         quoted=paper.TABLE_IV,
@@ -129,10 +104,6 @@ def stances(results: Results) -> Table:
     )
 
 
-def _whatever_is_shown(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    return contradiction_rate(own, method, disclosure=False)
-
-
 def ablations(results: Results) -> Table:
     """Table VII: ConRAG without one of its parts."""
     return Table.of(
@@ -146,10 +117,11 @@ def ablations(results: Results) -> Table:
         columns=[
             DATA,
             Column("variant", "Variant", lambda line: line.method),
-            *(HERE, ACCURACY, EVIDENCE_F1, RATE, TAKES_A_SIDE, PRECISION, RECALL),
+            *(HERE, ACCURACY, EVIDENCE_F1, RATE, TAKES_A_SIDE),
+            *(answers.PRECISION, answers.RECALL),
         ],
         quoted=paper.TABLE_VII,
-        notes=(CONTRADICTION, RESPONSES, CITATIONS, QUESTIONS),
+        notes=(CONTRADICTION, RESPONSES, answers.CITATIONS, answers.QUESTIONS),
     )
 
 
@@ -165,12 +137,16 @@ class Bin(NamedTuple):
 def conflict_bins(results: Results) -> Table:
     """Table VIII: NLI-RAG and ConRAG by conflict score."""
 
-    def of(method: str, key: str, title: str, figure: Figure) -> Measure[Bin]:
-        return Measure(key, f"{method} {title}", lambda own: figure(own.inside, method))
+    def of(method: str, key: str, figure: Figure) -> Measure[Bin]:
+        return Measure(
+            f"{method.lower().replace('-', '_')}_{key}",
+            f"{method} {key.replace('_', ' ')}",
+            lambda own: figure(own.inside, method),
+        )
 
     return Table.of(
         [
-            Bin(dataset, name, in_bin(own, low, high), own)
+            Bin(dataset, name, figures.in_bin(own, low, high), own)
             for dataset, own in results.items()
             for name, low, high in BINS
         ],
@@ -182,14 +158,14 @@ def conflict_bins(results: Results) -> Table:
             Column("bin", "κ"),
             HERE,
             Measure("share", "Share", lambda own: proportion(len(own.inside), len(own.every))),
-            of("NLI-RAG", "nli_rag_accuracy", "accuracy", stance_accuracy),
-            of(OURS, "conrag_accuracy", "accuracy", stance_accuracy),
-            of("NLI-RAG", "nli_rag_contradiction_rate", "contradiction rate", contradiction_rate),
-            of(OURS, "conrag_contradiction_rate", "contradiction rate", contradiction_rate),
+            of("NLI-RAG", "accuracy", figures.stance_accuracy),
+            of(OURS, "accuracy", figures.stance_accuracy),
+            of("NLI-RAG", "contradiction_rate", figures.contradiction_rate),
+            of(OURS, "contradiction_rate", figures.contradiction_rate),
             Column("claims", "Claims", lambda own: len(own.inside)),
         ],
         quoted=paper.TABLE_VIII,
-        notes=(CONTRADICTION, RESPONSES, QUESTIONS),
+        notes=(CONTRADICTION, RESPONSES, answers.QUESTIONS),
     )
 
 
@@ -237,16 +213,15 @@ def paired(results: Results) -> Table:
     """ConRAG against every other method, claim by claim."""
     pairs = []
     for dataset, own in results.items():
-        right, rates = right_stances(own, OURS), contradictions_per_claim(own, OURS)
-        for method in (*shown_methods(own), *ABLATIONS):
+        right, rates = figures.right_stances(own, OURS), figures.contradictions_per_claim(own, OURS)
+        for method in (*figures.shown_methods(own), *ABLATIONS):
             if method != OURS:
-                by = {
-                    "accuracy": compare(right, right_stances(own, method), "McNemar"),
-                    "contradiction_rate": compare(
-                        rates, contradictions_per_claim(own, method), "sign flips"
-                    ),
+                other = figures.contradictions_per_claim(own, method)
+                comparisons = {
+                    "accuracy": compare(right, figures.right_stances(own, method), "McNemar"),
+                    "contradiction_rate": compare(rates, other, "sign flips"),
                 }
-                pairs.append(Pair(dataset, OURS, method, by))
+                pairs.append(Pair(dataset, OURS, method, comparisons))
     return Table.of(
         pairs,
         name="conrag_paired",
@@ -264,12 +239,12 @@ def paired(results: Results) -> Table:
             "Contradictions per claim: the share of an answer's statements that contradict its "
             "packet, 0 where it takes no side; so claims count alike, however long the answer.",
             RESPONSES,
-            QUESTIONS,
+            answers.QUESTIONS,
         ),
     )
 
 
-def failures(results: Results, shown: int) -> Table:
+def failures(results: Results) -> Table:
     """Claims that could not be judged, and labels that could not be read."""
     return failure_table(
         (lost for name, own in results.items() for each in own for lost in _lost(name, each)),
@@ -278,7 +253,7 @@ def failures(results: Results, shown: int) -> Table:
             Column("dataset", "Data", lambda at: at[0]),
             Column("claim", "Claim", lambda at: at[1]),
         ],
-        most=shown,
+        most=FAILURES_SHOWN,
     )
 
 

@@ -3,11 +3,13 @@
 Every figure is over claims that were answered; None says that there is nothing to count.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from pipelines.conrag.hallucination import CheckedSentence
 from pipelines.conrag.methods import METHODS
-from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.outcome import Outcome
+from pipelines.conrag.result import AnswerWorth, ClaimResult
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.measures import (
     Contradictions,
@@ -67,9 +69,52 @@ def checked(own: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
     return found
 
 
+def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
+    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
+    return [each for each in own if low <= each.kappa < high or each.kappa == high == 1]
+
+
+# Stances
+
+
 def stance_accuracy(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Share of claims with the gold stance (Table II), among those that have one."""
-    return share([value == 1 for value in right_stances(own, method).values()])
+    return share([gold is stance for _, gold, stance in _stances(own, method)])
+
+
+def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
+    known = _stances(own, method)
+    gold = [each for _, each, _ in known]
+    return macro_f1(gold, [stance for *_, stance in known], list(Stance))
+
+
+def right_stances(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
+    """Claim -> 1 where the stance is right, else 0."""
+    return {name: float(gold is stance) for name, gold, stance in _stances(own, method)}
+
+
+def coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of claims on which a side is taken, among those whose stance could be read.
+
+    There is none for questions: methods without tags give no stance on them.
+    """
+    if of_questions(own):
+        return None
+    read = [each.outcomes[method] for each in own if not each.outcomes[method].undecided]
+    return share([each.stance is not Stance.NOT_ENOUGH_INFO for each in read])
+
+
+def _stances(own: Sequence[ClaimResult], method: str) -> list[tuple[str, Stance, Stance]]:
+    """Id, gold stance and the method's; without claims that lack one, and unreadable replies."""
+    return [
+        (each.id, each.stance, each.outcomes[method].stance)
+        for each in own
+        if each.stance is not None and not each.outcomes[method].undecided
+    ]
+
+
+# Contradictions
 
 
 def contradiction_rate(
@@ -89,32 +134,11 @@ def contradiction_rate(
     )
 
 
-def in_bin(own: Sequence[ClaimResult], low: float, high: float) -> list[ClaimResult]:
-    """Claims with a conflict score of at least `low` and below `high`, or 1 where that is 1."""
-    return [each for each in own if low <= each.kappa < high or each.kappa == high == 1]
-
-
-def right_stances(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
-    """Claim -> 1 where the stance is right, else 0.
-
-    Claims without a gold stance are left out, and those whose stance could not be read.
-    """
-    return {
-        each.id: float(each.outcomes[method].stance is each.stance)
-        for each in own
-        if each.stance is not None and not each.outcomes[method].undecided
-    }
-
-
 def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
     """Claim -> contradictions per statement; no claim where no passage has a label."""
     if of_responses(own):
         return {}
-    return {
-        each.id: _contradictions(each, method).share
-        for each in own
-        if each.outcomes[method].problem is None
-    }
+    return {each.id: _contradictions(each, method).share for each, _ in _readable(own, method)}
 
 
 def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) -> Contradictions:
@@ -126,89 +150,45 @@ def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) 
     return Contradictions(worth.statements, counted)
 
 
-def stance_macro_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Macro-F1 of stances (Table II), over the claims that have a gold stance."""
-    known = [
-        each for each in own if each.stance is not None and not each.outcomes[method].undecided
-    ]
-    gold = [each.stance for each in known]
-    return macro_f1(gold, [each.outcomes[method].stance for each in known], list(Stance))
+# Evidence and citations
 
 
 def mean_evidence_f1(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     """Mean over claims with gold evidence of the F1 of what is cited (Table II)."""
-    scores = [
-        evidence_f1(each.outcomes[method].cited, each.evidence)
-        for each in own
-        if each.outcomes[method].problem is None
-    ]
-    return mean([score for score in scores if score is not None], bounds=(0, 1))
+    return _mean(
+        evidence_f1(outcome.cited, each.evidence) for each, outcome in _readable(own, method)
+    )
 
 
-def coverage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of claims on which a side is taken, among those whose stance could be read.
+class Citations(NamedTuple):
+    """Citation precision and recall, and the number of statements that they are of."""
 
-    There is none for questions: methods without tags give no stance on them.
+    precision: Estimate | None
+    recall: Estimate | None
+    statements: int
+
+
+def citations(own: Sequence[ClaimResult], method: str) -> Citations:
+    """Over all statements of all answers together; of responses, which cite nothing, none.
+
+    Of questions precision and recall are means over their answers, as ALCE has it.
     """
-    if of_questions(own):
-        return None
-    read = [each.outcomes[method] for each in own if not each.outcomes[method].undecided]
-    return share([each.stance is not Stance.NOT_ENOUGH_INFO for each in read])
-
-
-def citation_figures(
-    own: Sequence[ClaimResult], method: str
-) -> tuple[Estimate | None, Estimate | None, int]:
-    """Citation precision and recall, and the number of statements.
-
-    Over all statements of all answers together; of questions, the mean over their answers, as ALCE
-    has it.
-    """
-    asked = [each.question.worth[method].citations for each in own if each.question is not None]
+    if of_responses(own):
+        return Citations(None, None, 0)
+    asked = [each.citations for each in _worth(own, method)]
     if asked:
-        return (
-            mean([each.precision for each in asked if each.precision is not None], bounds=(0, 1)),
-            mean([each.recall for each in asked if each.recall is not None], bounds=(0, 1)),
+        return Citations(
+            _mean(each.precision for each in asked),
+            _mean(each.recall for each in asked),
             sum(each.sentences for each in asked),
         )
     worth = [citation_worth(each.outcomes[method], each.truth) for each in own]
     statements = sum(each.sentences for each in worth)
-    return (
+    return Citations(
         proportion(sum(each.needed for each in worth), sum(each.citations for each in worth)),
         proportion(sum(each.supported for each in worth), statements),
         statements,
     )
-
-
-def citation_precision(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Citation precision; None of responses, which cite nothing."""
-    return None if of_responses(own) else citation_figures(own, method)[0]
-
-
-def citation_recall(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Citation recall, likewise."""
-    return None if of_responses(own) else citation_figures(own, method)[1]
-
-
-def answer_recall(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Mean share of what is to be said that answers to questions say; unreadable ones aside."""
-    recalls = [
-        each.question.worth[method].recall
-        for each in own
-        if each.question is not None and each.outcomes[method].problem is None
-    ]
-    return mean([recall for recall in recalls if recall is not None], bounds=(0, 1))
-
-
-def says_something(own: Sequence[ClaimResult], method: str) -> Estimate | None:
-    """Share of readable answers with a sentence about the evidence."""
-    readable = [each.outcomes[method] for each in own if each.outcomes[method].problem is None]
-    return share([any(said.about != "none" for said in each.statements) for each in readable])
-
-
-def unreadable(own: Sequence[ClaimResult], method: str) -> int:
-    """Answers that a language model wrote and nobody can read."""
-    return sum(each.outcomes[method].problem is not None for each in own)
 
 
 def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
@@ -217,3 +197,37 @@ def leakage(own: Sequence[ClaimResult], method: str) -> Estimate | None:
     tagged = [each for each in own if each.question is None or each.question.first_answer]
     counts = [citation_leakage(each.outcomes[method], each.tags) for each in tagged]
     return proportion(sum(one for one, _ in counts), sum(every for _, every in counts))
+
+
+# Answers
+
+
+def answer_recall(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Mean share of what is to be said that answers to questions say; unreadable ones aside."""
+    readable = [each for each, _ in _readable(own, method)]
+    return _mean(each.recall for each in _worth(readable, method))
+
+
+def says_something(own: Sequence[ClaimResult], method: str) -> Estimate | None:
+    """Share of readable answers with a sentence about the evidence."""
+    readable = [outcome for _, outcome in _readable(own, method)]
+    return share([any(said.about != "none" for said in each.statements) for each in readable])
+
+
+def unreadable(own: Sequence[ClaimResult], method: str) -> int:
+    """Answers that a language model wrote and nobody can read."""
+    return len(own) - len(_readable(own, method))
+
+
+def _readable(own: Sequence[ClaimResult], method: str) -> list[tuple[ClaimResult, Outcome]]:
+    return [(each, each.outcomes[method]) for each in own if each.outcomes[method].problem is None]
+
+
+def _worth(own: Sequence[ClaimResult], method: str) -> list[AnswerWorth]:
+    """Of the answers to questions."""
+    return [each.question.worth[method] for each in own if each.question is not None]
+
+
+def _mean(values: Iterable[float | None]) -> Estimate | None:
+    """Of the shares that exist."""
+    return mean([value for value in values if value is not None], bounds=(0, 1))

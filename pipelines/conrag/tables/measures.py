@@ -7,16 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.tagged import SIDES
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.citations import CitationCounts, CitedSentence, citation_counts
 
 Truth = Mapping[str, Relation]
 """Passage id -> what it says of the claim, as far as the data say."""
-
-OTHER_SIDE = {
-    Relation.SUPPORTS: Relation.CONTRADICTS,
-    Relation.CONTRADICTS: Relation.SUPPORTS,
-}
 
 
 @dataclass(frozen=True)
@@ -45,28 +41,26 @@ def contradictions(outcome: Outcome, truth: Truth, *, disclosure: bool = True) -
     side contradicts the packet where a passage of the packet really takes the other, and the answer
     does not say so: no statement about the other side or about the conflict cites it.
 
-    Args:
-        outcome: The answer, and the packet it was written from.
-        truth: What the passages really say.
-        disclosure: Whether what the answer itself says of the other side counts for it. Without,
-            a statement contradicts wherever the packet has the other side.
+    Without `disclosure`, what the answer itself says of the other side does not count for it: a
+    statement contradicts wherever the packet has the other side.
     """
-    taken = [(each, each.side) for each in outcome.statements if each.side is not None]
-    counted = 0
-    for _, side in taken:
-        opposed = {name for name in outcome.packet if truth.get(name) is OTHER_SIDE[side]}
-        counted += bool(opposed - (_disclosed(outcome, side) if disclosure else set()))
-    return Contradictions(len(taken), counted)
 
+    def hidden(other: Relation) -> set[str]:
+        """Passages on the other side that the answer does not name as being there."""
+        shown = {
+            name
+            for each in outcome.statements
+            if disclosure and (each.about == "conflict" or each.side is other)
+            for name in each.cites
+        }
+        return {name for name in outcome.packet if truth.get(name) is other} - shown
 
-def _disclosed(outcome: Outcome, side: Relation) -> set[str]:
-    """Passages that the answer names as being against a side, or as part of a disagreement."""
-    return {
-        name
-        for each in outcome.statements
-        if each.about == "conflict" or each.side is OTHER_SIDE[side]
-        for name in each.cites
+    taken = [each.side for each in outcome.statements if each.side is not None]
+    against = {
+        Relation.SUPPORTS: hidden(Relation.CONTRADICTS),
+        Relation.CONTRADICTS: hidden(Relation.SUPPORTS),
     }
+    return Contradictions(len(taken), sum(bool(against[side]) for side in taken))
 
 
 def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
@@ -76,21 +70,17 @@ def citation_worth(outcome: Outcome, truth: Truth) -> CitationCounts:
     if they take both; one that a language model wrote about neither, if one takes a side at all.
     Statements about nothing need no citation and are left out.
     """
-    counts = CitationCounts(0, 0, 0, 0)
-    for each in outcome.statements:
-        if each.about != "none":
-            own = _counted(each, truth)
-            counts = CitationCounts(
-                counts.sentences + own.sentences,
-                counts.supported + own.supported,
-                counts.citations + own.citations,
-                counts.needed + own.needed,
-            )
-    return counts
+    counts = [_counts(each, truth) for each in outcome.statements if each.about != "none"]
+    return CitationCounts(
+        sentences=len(counts),
+        supported=sum(each.supported for each in counts),
+        citations=sum(each.citations for each in counts),
+        needed=sum(each.needed for each in counts),
+    )
 
 
-def _counted(statement: Statement, truth: Truth) -> CitationCounts:
-    wanted = set(OTHER_SIDE) if statement.side is None else {statement.side}
+def _counts(statement: Statement, truth: Truth) -> CitationCounts:
+    wanted = set(SIDES) if statement.side is None else {statement.side}
 
     def supports(positions: Sequence[int], _: str) -> bool:
         said = {truth.get(statement.cites[position]) for position in positions}
@@ -101,14 +91,6 @@ def _counted(statement: Statement, truth: Truth) -> CitationCounts:
 
 
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
-    """Citations of passages that the tagger calls irrelevant (ConRAG, section 2, citation leakage).
-
-    Args:
-        outcome: The answer.
-        tags: Passage id -> its tag.
-
-    Returns:
-        Such citations, and all citations.
-    """
+    """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2)."""
     cites = [name for each in outcome.statements for name in each.cites]
     return sum(tags.get(name) is Relation.IRRELEVANT for name in cites), len(cites)

@@ -138,7 +138,7 @@ const examples = (() => {
         <span class="note">${place < 0 ? "" : `${number(place + 1)} of ${number(around.length)}`}</span>
         <${Step} rel="prev" to=${around[place - 1]}>Previous<//><${Step} rel="next" to=${place < 0 ? null : around[place + 1]}>Next<//></nav>
         <h2 ref=${title} tabindex="-1" dir="auto">${entry.title}</h2>
-        <p class="about"><span dir="auto">${entry.id}</span>${entry.run && html`<span dir="auto">${nameOfRun(entry)}</span>`}${entry.about.map((each) => html`<span dir="auto">${each}</span>`)}</p>`}
+        <p class="about"><span dir="auto">${entry.id}</span>${nameOfRun(entry) && html`<span dir="auto">${nameOfRun(entry)}</span>`}${entry.about.map((each) => html`<span dir="auto">${each}</span>`)}</p>`}
       <${Opened.Provider} value=${{ address: entry.address, source, times }}>${blocks && html`<${Blocks} of=${blocks} />`}<//></div>`;
   };
 

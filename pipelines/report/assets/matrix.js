@@ -26,7 +26,7 @@
     ${cell.quote && html`<p class="note">${cell.found ? "Quoted, beyond what is shown of the document:" : "Quoted, but not found in the document:"}</p><${kinds.quote} text=${cell.quote} />`}
     ${cell.read && html`<p class="note">${cell.read}</p>`}
     <${kinds.text} text=${source.text} spans=${cell.span ? [cell.span] : []} label="Text of the document" />
-    <p class="note">Judged by ${cell.by}.</p></div>`;
+    <p class="note">Judged by ${cell.judge}.</p></div>`;
 
   kinds.matrix = ({ corner, rows, sources, first }) => {
     const [[down, across], choose] = useState(first);

@@ -8,13 +8,19 @@ import pytest
 from conflicts_endpoint import WEIGHTS, asking, call_of, category, query
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.classification import by_choice, by_json, chosen
+from pipelines.conflicts.classification import by_choice, by_json
+from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 from pipelines.conflicts.writer import writer
 
 SETTINGS = ConflictsSettings()
 TYPES = [each.type for each in TAXONOMY]
+
+
+async def explained(folder: Path, reply: str) -> Prediction:
+    async with asking(folder, lambda _: reply) as (client, _):
+        return await by_json(query(), writer(client, SETTINGS))
 
 
 async def test_a_category_with_its_explanation(tmp_path: Path) -> None:
@@ -49,30 +55,19 @@ async def test_the_model_reads_the_taxonomy_but_not_what_is_expected(tmp_path: P
 
 @pytest.mark.parametrize("number", range(1, 6))
 async def test_every_number_is_its_type(number: int, tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: category(number)) as (client, _):
-        found = await by_json(query(), writer(client, SETTINGS))
-    assert found.type is TYPES[number - 1]
+    assert (await explained(tmp_path, category(number))).type is TYPES[number - 1]
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        category(0),
-        category(6),
-        category("outdated"),
-        category("4"),
-        category(True),
-        category(4.5),
-        category(None),
-        json.dumps({"category": 4}),
-        '{"explanation": "The dates',
-        "Category 4",
-        "",
+        category(0), category(6), category("outdated"), category("4"), category(True),
+        category(4.5), category(None), json.dumps({"category": 4}), '{"explanation": "The dates',
+        "Category 4", "",
     ],
-)
+)  # fmt: skip
 async def test_a_reply_that_cannot_be_read_is_no_type(reply: str, tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: reply) as (client, _):
-        found = await by_json(query(), writer(client, SETTINGS))
+    found = await explained(tmp_path, reply)
     assert found.type is None
     assert not found.abstained  # it did not say so
     assert found.problem is not None
@@ -82,8 +77,7 @@ async def test_a_reply_that_cannot_be_read_is_no_type(reply: str, tmp_path: Path
 
 async def test_longer_words_than_asked_for_are_read(tmp_path: Path) -> None:
     """A server may not keep to lengths."""
-    async with asking(tmp_path, lambda _: category(5, "x" * 1000)) as (client, _):
-        found = await by_json(query(), writer(client, SETTINGS))
+    found = await explained(tmp_path, category(5, "x" * 1000))
     assert found.type is ConflictType.MISINFORMATION
 
 
@@ -116,16 +110,15 @@ async def test_thresholds(
     async with asking(tmp_path) as (client, _):
         by = writer(client, ConflictsSettings(thresholds=thresholds))
         found = await by_choice(query(), by)
-        explained = await by_json(query(), by)
+        other = await by_json(query(), by)
     assert found.type is type_
     assert found.abstained is (type_ is None)
     assert found.problem is None
-    assert explained.type is ConflictType.OUTDATED  # there are no probabilities
+    assert other.type is ConflictType.OUTDATED  # there are no probabilities
 
 
 def test_of_equal_types_the_first() -> None:
-    found = chosen(dict.fromkeys(TYPES, 0.2), 1.0, {})
-    assert found.type is ConflictType.NO_CONFLICT
+    assert decide(dict.fromkeys(TYPES, 0.2), {}) is ConflictType.NO_CONFLICT
 
 
 async def test_what_sources_say_of_categories_is_material(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 """Sources made to fit a real tokenizer's count and a small context."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -8,7 +10,7 @@ from pipelines.conflicts.fitting import fit_sources
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.writer import Writer, writer
+from pipelines.conflicts.writer import TypePrompt, Writer, writer
 from pipelines.evidence.judgement import Truncation
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
@@ -55,7 +57,7 @@ def asked(*lengths: int) -> Query:
 
 
 def fitted(query: Query, by: Writer, *, cut: bool) -> tuple[Query, tuple[Truncation, ...]]:
-    return fit_sources(query, by.client, by.longest(query), max_tokens=by.reply_tokens, cut=cut)
+    return fit_sources(query, replace(by, settings=SETTINGS.model_copy(update={"cut": cut})))
 
 
 def tokens(query: Query, by: Writer) -> int:
@@ -120,7 +122,7 @@ def test_every_call_then_fits(smollm2: Model, tmp_path: Path) -> None:
     found, _ = fitted(asked(400, 400), by, cut=True)
     calls = [
         *(by.asks_answer(found, told) for told in (None, *ConflictType)),
-        *(by.asks_with_taxonomy(prompt, found) for prompt in by.prompts[1:]),
+        *(by.asks_type(each, found) for each in get_args(TypePrompt)),
     ]
     assert max(map(by.client.count, calls)) == tokens(found, by)
     assert tokens(found, by) + by.reply_tokens <= 2048

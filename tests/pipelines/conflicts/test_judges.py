@@ -1,33 +1,28 @@
 """The judges at a scripted endpoint, and with a labeller whose labels are known."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from debates import asking, schema_of
-from known_labels import KnownLabels
-from scripted import Scripted, fenced_text, prompt_of
+from conflicts_endpoint import asking
+from debates import schema_of
+from known_labels import KnownLabels, TooLong
+from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Answer, Sentence
-from pipelines.conflicts.judges.behaviour import behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import grounding, grounding_model
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.judge import judge, judged
-from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion, recall_model
-from pipelines.conflicts.judges.verdicts import Grounds, Judged
+from pipelines.conflicts.judges.model import model_judge
+from pipelines.conflicts.judges.recall import WORD_FOR_WORD, inclusion
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Labelled, Relation
-from pipelines.evidence.labeller import PairError
-from serving.client import Client
-from serving.connect import Source as Serving
-from serving.connect import connect
-from serving.profile import load
+from pipelines.evidence.judgement import Relation
 
 SOURCES = (
     Source(text="The mill was built in 1856.", url="https://mill.example", title="The mill"),
@@ -62,9 +57,8 @@ def replies(request: dict[str, Any]) -> str:
             return json.dumps({"reason": "It says so.", "included": True})
         case "UncitedJson":
             fact = "tall" in fenced_text(request, "SENTENCE")
-            return json.dumps(
-                {"reason": "r", "verdict": "unsupported" if fact else "no factual information"}
-            )
+            verdict = "unsupported" if fact else "no factual information"
+            return json.dumps({"reason": "r", "verdict": verdict})
         case "GroundingJson":
             year = fenced_text(request, "SENTENCE")[-5:-1]
             there = f"The mill dates from {year}." in prompt_of(request)
@@ -73,27 +67,6 @@ def replies(request: dict[str, Any]) -> str:
             return json.dumps({"quote": quote, "reason": "r", "verdict": verdict})
         case other:
             return f"no reply for {other}"
-
-
-@asynccontextmanager
-async def choosing(folder: Path, yes: float, no: float) -> AsyncIterator[Client]:
-    """A client of an endpoint that says YES and NO with these probabilities."""
-    with Scripted(weigh=lambda _: [yes, no], key="") as endpoint:
-        serving = Serving(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=folder,
-            endpoints=(endpoint.url,),
-        )
-        async with connect(serving, cache=folder / "cache.sqlite") as client:
-            yield client
-
-
-class Refusing(KnownLabels):
-    """Cannot judge any claim."""
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        raise PairError(f"'{claims[0]}' is too long")
 
 
 def by_year(document: Document) -> Relation:
@@ -105,10 +78,9 @@ def by_year(document: Document) -> Relation:
 
 @pytest.mark.parametrize(("yes", "no", "adheres"), [(0.6, 0.2, True), (0.1, 0.3, False)])
 async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_path: Path) -> None:
-    async with choosing(tmp_path, yes, no) as client:
-        found = await behaviour(
-            "q", ConflictType.OPINIONS, "Views differ.", behaviour_judge(client, "choice")
-        )
+    async with asking(tmp_path, weights=[yes, no]) as (client, _):
+        by = model_judge(client, "choice")
+        found = await behaviour("q", ConflictType.OPINIONS, "Views differ.", by)
     assert found.adheres is adheres
     assert found.probability == pytest.approx(yes / (yes + no))
     assert found.type is ConflictType.OPINIONS
@@ -117,11 +89,10 @@ async def test_behaviour_by_choice(yes: float, no: float, adheres: bool, tmp_pat
 async def test_everything_by_a_language_model(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
         found = await judged(ASKED, ANSWERED, judge(client, ConflictsSettings()))
-    assert found.adherence is not None
-    assert (found.adherence.adheres, found.adherence.reason) == (True, "It is clear.")
-    assert found.adherence.type is ConflictType.MISINFORMATION
-    assert found.inclusion is not None
-    assert (found.inclusion.included, found.inclusion.gold) == (True, "1856")
+    assert found.adherence == Adherence(
+        adheres=True, type=ConflictType.MISINFORMATION, reason="It is clear."
+    )
+    assert found.inclusion == Inclusion(included=True, gold="1856", reason="It says so.")
     assert found.grounding is not None
     one, two, three, four = found.grounding.sentences
     # The model's quote of source 1 stands nowhere, so it is no passage.
@@ -139,7 +110,7 @@ async def test_everything_by_a_language_model(tmp_path: Path) -> None:
 
 async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
-        by = grounding_model(client)
+        by = model_judge(client)
         sentences = [Sentence(text=text, cites=(1, 2)) for text in ("Since 1902.", "In 1856.")]
         await grounding(sentences, SOURCES, by)
         await grounding([Sentence(text="It is tall.")], SOURCES, by)
@@ -157,16 +128,13 @@ async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
 async def test_against_all_sources(tmp_path: Path) -> None:
     bare = [Sentence(text="It dates from 1902.")]
     async with asking(tmp_path, replies) as (client, requests):
-        found = await grounding(bare, SOURCES, grounding_model(client), "all")
+        found = await grounding(bare, SOURCES, model_judge(client), "all")
     assert found.sentences[0].sources == (1, 2, 3)
     assert found.share == 1.0
     assert len(requests) == 1
     labeller = KnownLabels(by_year)
-    known = await grounding(bare, SOURCES, labeller, "all")
-    assert (known.sentences[0].grounds, known.sentences[0].sources) == (
-        Grounds.SUPPORTED,
-        (1, 2, 3),
-    )
+    (known,) = (await grounding(bare, SOURCES, labeller, "all")).sentences
+    assert (known.grounds, known.sources) == (Grounds.SUPPORTED, (1, 2, 3))
 
 
 async def test_grounding_by_a_labeller() -> None:
@@ -227,7 +195,7 @@ async def test_a_labeller_that_cannot_judge() -> None:
     assert unread.sentences[0].grounds is None
     assert unread.sentences[0].problem == "1 of 1 sources could not be judged"
     assert len(unread.sentences[0].judgements) == 1
-    refused = await grounding(ANSWERED.sentences[:3], SOURCES, Refusing())
+    refused = await grounding(ANSWERED.sentences[:3], SOURCES, TooLong())
     assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
     assert refused.sentences[1].problem == "'It dates from 1902.' is too long"
     assert refused.share == 0.0
@@ -253,12 +221,12 @@ async def test_what_is_named_is_not_asked_about() -> None:
     assert (found.included, found.reason, found.judgement) == (True, WORD_FOR_WORD, None)
     assert labeller.asked == []
     # The number of a citation names nothing, and "no" must mean the answer.
-    assert not (
-        await inclusion("How many mills are there?", "2", "Several [2].", labeller)
-    ).included
-    spoken = "According to [2], there are several."
-    assert not (await inclusion("How many mills are there?", "2", spoken, labeller)).included
-    assert not (await inclusion("Is the mill old?", "no", "It is, no doubt.", labeller)).included
+    for query, gold, answer in (
+        ("How many mills are there?", "2", "Several [2]."),
+        ("How many mills are there?", "2", "According to [2], there are several."),
+        ("Is the mill old?", "no", "It is, no doubt."),
+    ):
+        assert not (await inclusion(query, gold, answer, labeller)).included
     assert len(labeller.asked) == 3
     assert labeller.asked[1][1] == "According to the source, there are several."
     empty = await inclusion("How many mills are there?", "2", "[2]", labeller)
@@ -266,7 +234,7 @@ async def test_what_is_named_is_not_asked_about() -> None:
 
 
 async def test_recall_that_cannot_be_judged() -> None:
-    refused = await inclusion(ASKED.query, "1856", "Long ago.", Refusing())
+    refused = await inclusion(ASKED.query, "1856", "Long ago.", TooLong())
     assert refused.included is None
     assert "is too long" in (refused.problem or "")
     labeller = KnownLabels(lambda _: Relation.INVALID)
@@ -278,10 +246,9 @@ async def test_recall_that_cannot_be_judged() -> None:
 
 async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
-        by = recall_model(client)
+        by = model_judge(client)
         found = await inclusion(ASKED.query, "1856", "In 1856 [1].", by)
-    assert found.included is True
-    assert found.reason == "It says so."
+    assert found == Inclusion(included=True, gold="1856", reason="It says so.")
     (request,) = requests
     assert fenced_text(request, "QUESTION") == ASKED.query
     assert fenced_text(request, "RIGHT ANSWER") == "1856"
@@ -293,7 +260,7 @@ async def test_recall_by_a_language_model_is_told_the_gold_answer(tmp_path: Path
 )
 async def test_no_answer_is_judged_in_no_way(answer: Answer) -> None:
     labeller = KnownLabels()
-    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Judged()
+    assert await judged(ASKED, answer, judge(None, NLI, labeller=labeller)) == Verdicts()
     assert labeller.asked == []
 
 

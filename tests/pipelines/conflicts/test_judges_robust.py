@@ -4,30 +4,24 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from debates import asking
-from scripted import Scripted, fenced_text, prompt_of
+from conflicts_endpoint import asking
+from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Sentence
-from pipelines.conflicts.judges.behaviour import behaviour, behaviour_judge
-from pipelines.conflicts.judges.grounding import grounding, grounding_model
-from pipelines.conflicts.judges.recall import inclusion, recall_model
-from pipelines.conflicts.judges.verdicts import (
-    Adherence,
-    Grounds,
-    Inclusion,
-    SentenceGrounding,
-)
+from pipelines.conflicts.judges.behaviour import behaviour
+from pipelines.conflicts.judges.grounding import grounding
+from pipelines.conflicts.judges.model import model_judge
+from pipelines.conflicts.judges.recall import inclusion
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, SentenceGrounding
 from pipelines.conflicts.question import Source
+from pipelines.conflicts.result import Sentence
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import fenced
 from serving.client import Client
-from serving.connect import Source as Serving
-from serving.connect import connect
-from serving.profile import load
 from serving.tokens import defuse_common
 
 Verdict = Adherence | Inclusion | SentenceGrounding
@@ -36,13 +30,10 @@ QUERY = "When was the mill built?"
 
 @dataclass(frozen=True)
 class Judging:
-    """One judge, asked of a text.
+    """One judge, asked of a text that stands in a fence of its prompt.
 
-    Attributes:
-        ask: Asks it.
-        fence: Where the text stands in its prompt.
-        no: A readable reply with a verdict against the text.
-        wrong: Replies that are JSON and not what was asked for.
+    `no` is a readable reply with a verdict against the text; `wrong` are replies that are JSON and
+    not what was asked for.
     """
 
     ask: Callable[[Client, str], Awaitable[Verdict]]
@@ -53,23 +44,19 @@ class Judging:
 
 def behaves(of: ConflictType) -> Judging:
     async def ask(client: Client, text: str) -> Verdict:
-        return await behaviour(QUERY, of, text, behaviour_judge(client))
+        return await behaviour(QUERY, of, text, model_judge(client))
 
     return Judging(ask, "ANSWER", {"reason": "r", "adheres": False}, _wrong("adheres"))
 
 
 async def _includes(client: Client, text: str) -> Verdict:
-    return await inclusion(QUERY, "1856", text, recall_model(client))
+    return await inclusion(QUERY, "1856", text, model_judge(client))
 
 
-async def _grounded(client: Client, text: str) -> Verdict:
+async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
     sources = [Source(text="The mill was built in 1902.")]
-    sentence = Sentence(text=text, cites=(1,))
-    return (await grounding([sentence], sources, grounding_model(client))).sentences[0]
-
-
-async def _uncited(client: Client, text: str) -> Verdict:
-    return (await grounding([Sentence(text=text)], [], grounding_model(client))).sentences[0]
+    sentence = Sentence(text=text, cites=cites)
+    return (await grounding([sentence], sources, model_judge(client))).sentences[0]
 
 
 def _wrong(name: str) -> tuple[object, ...]:
@@ -95,7 +82,7 @@ JUDGES = {
         _wrong("verdict"),
     ),
     "grounding, uncited": Judging(
-        _uncited,
+        partial(_grounded, cites=()),
         "SENTENCE",
         {"reason": "r", "verdict": "unsupported"},
         # Nothing can support a sentence without sources.
@@ -151,24 +138,17 @@ async def test_no_text_judges_itself(name: str, tmp_path: Path) -> None:
 
 
 async def test_nor_where_it_is_chosen(tmp_path: Path) -> None:
-    with Scripted(weigh=lambda _: [0.1, 0.8], key="") as endpoint:
-        serving = Serving(
-            profile=load("cpu-small"),
-            role="generator",
-            models_dir=tmp_path,
-            endpoints=(endpoint.url,),
+    async with asking(tmp_path, weights=[0.1, 0.8]) as (client, requests):
+        by = model_judge(client, "choice")
+        verdicts = await asyncio.gather(
+            *(behaviour(QUERY, ConflictType.OUTDATED, each, by) for each in HOSTILE.values())
         )
-        async with connect(serving, cache=tmp_path / "cache.sqlite") as client:
-            by = behaviour_judge(client, "choice")
-            verdicts = await asyncio.gather(
-                *(behaviour(QUERY, ConflictType.OUTDATED, each, by) for each in HOSTILE.values())
-            )
     for verdict in verdicts:
         assert verdict.adheres is False
         assert verdict.probability == pytest.approx(1 / 9)
-    read = sorted(fenced_text(each, "ANSWER") for each in endpoint.requests)
+    read = sorted(fenced_text(each, "ANSWER") for each in requests)
     assert read == sorted(map(defuse_common, HOSTILE.values()))
-    assert all(prompt_of(each).endswith("\nVerdict:") for each in endpoint.requests)
+    assert all(prompt_of(each).endswith("\nVerdict:") for each in requests)
 
 
 async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
@@ -179,7 +159,7 @@ async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
         for kind, text in HOSTILE.items()
     }
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        by = grounding_model(client)
+        by = model_judge(client)
         found = await asyncio.gather(
             *(grounding([sentence], sources, by) for sources in given.values())
         )
@@ -220,7 +200,7 @@ async def test_a_reply_that_is_longer_than_asked_is_read(tmp_path: Path) -> None
     """A server that does not keep to lengths makes nothing unreadable."""
     reply = json.dumps({"reason": "so " * 60 + "long" * 200, "adheres": True})
     async with asking(tmp_path, lambda _: reply) as (client, requests):
-        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", behaviour_judge(client))
+        found = await behaviour(QUERY, ConflictType.OPINIONS, "Yes.", model_judge(client))
     assert found.adheres is True
     properties = requests[0]["response_format"]["json_schema"]["schema"]["properties"]
     assert list(properties) == ["reason", "adheres"]
@@ -228,13 +208,9 @@ async def test_a_reply_that_is_longer_than_asked_is_read(tmp_path: Path) -> None
 
 
 def _said(verdict: Verdict) -> bool | Grounds | None:
-    match verdict:
-        case Adherence():
-            return verdict.adheres
-        case Inclusion():
-            return verdict.included
-        case SentenceGrounding():
-            return verdict.grounds
+    if isinstance(verdict, Adherence):
+        return verdict.adheres
+    return verdict.included if isinstance(verdict, Inclusion) else verdict.grounds
 
 
 def _says_no(verdict: Verdict) -> bool:

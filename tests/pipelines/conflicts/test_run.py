@@ -8,28 +8,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conflicts_endpoint import WEIGHTS, asking, query, writes
-from known_labels import KnownLabels
+from conflicts_endpoint import asking, constant, query, writes
+from known_labels import KnownLabels, TooLong
 
 from pipelines.conflicts import pipeline
-from pipelines.conflicts.answer import Answer
-from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import Grounds, Judged
-from pipelines.conflicts.pipeline import (
-    CLASSIFIERS,
-    STRATEGIES,
-    Methods,
-    examine,
-)
+from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.result import Answer, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
+from pipelines.conflicts.strategies import answer
 from pipelines.conflicts.tables.every import all_tables
+from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import OnError
-from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled
 from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -48,38 +41,14 @@ ASKED = [TYPED, OPEN, query("A bridge of 1936.", id="third", gold=OPINIONS)]
 
 def replies(request: dict[str, Any]) -> str:
     """Judges are content with everything; the writer is that of the other tests."""
-    match request.get("response_format", {}).get("json_schema", {}).get("name"):
-        case "AdherenceJson":
-            return json.dumps({"reason": "It does.", "adheres": True})
-        case "InclusionJson":
-            return json.dumps({"reason": "It does not.", "included": False})
-        case "GroundingJson":
-            return json.dumps({"quote": "", "reason": "So it says.", "verdict": "supported"})
-        case "UncitedJson":
-            return json.dumps({"reason": "It cites nothing.", "verdict": "unsupported"})
-        case _:
-            return writes(request)
-
-
-def constant(type_: ConflictType) -> TypeClassifier:
-    """A classifier that says a type with e^2 / (e^2 + 1) = 0.88, whatever it reads."""
-    other = next(each for each in ConflictType if each != type_)
-    linear = Linear(
-        features=("yes_no",),
-        means=(0.0,),
-        scales=(1.0,),
-        types=(type_, other),
-        weights=((0.0,), (0.0,)),
-        intercepts=(2.0, 0.0),
-    )
-    return TypeClassifier(trained_on={}, tagger="known", whole=linear, folds=())
-
-
-class TooLong(KnownLabels):
-    """A labeller that nothing fits."""
-
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        raise PairError("a claim is too long")
+    verdicts: dict[str, object] = {
+        "AdherenceJson": {"reason": "It does.", "adheres": True},
+        "InclusionJson": {"reason": "It does not.", "included": False},
+        "GroundingJson": {"quote": "", "reason": "So it says.", "verdict": "supported"},
+        "UncitedJson": {"reason": "It cites nothing.", "verdict": "unsupported"},
+    }
+    name = request.get("response_format", {}).get("json_schema", {}).get("name")
+    return json.dumps(verdicts[name]) if name in verdicts else writes(request)
 
 
 @asynccontextmanager
@@ -87,14 +56,10 @@ async def comparing(
     folder: Path, **settings: Any
 ) -> AsyncIterator[tuple[Methods, list[dict[str, Any]]]]:
     """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
-    async with asking(folder, reply=replies, weights=WEIGHTS) as (client, requests):
+    async with asking(folder, replies) as (client, requests):
         chosen = ConflictsSettings(**settings)
-        yield (
-            Methods(
-                tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, trained=constant(OPINIONS)
-            ).ready(client, client, KnownLabels()),
-            requests,
-        )
+        methods = Methods(tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, constant(OPINIONS))
+        yield methods.ready(client, client, KnownLabels()), requests
 
 
 async def run(
@@ -116,26 +81,16 @@ async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None
     async with comparing(tmp_path) as (by, _):
         found = await examine(TYPED, by)
     assert found.status == "answered"
-    assert {name: each.type for name, each in found.predictions.items()} == {
-        "nli": OPINIONS,
-        "json": OUTDATED,
-        "choice": OUTDATED,
-    }
-    assert list(found.outcomes) == list(STRATEGIES)
-    told = {name: each.answer.told for name, each in found.outcomes.items()}
-    assert told == {
-        "vanilla": None,
-        "pipeline": OPINIONS,
-        "taxonomy-aware": None,
-        "oracle": OUTDATED,
-    }
+    types = {name: each.type for name, each in found.predictions.items()}
+    assert types == {"nli": OPINIONS, "json": OUTDATED, "choice": OUTDATED}
+    told = [(name, each.answer.told) for name, each in found.outcomes.items()]
+    assert told == list(zip(STRATEGIES, (None, OPINIONS, None, OUTDATED), strict=True))
     for outcome in found.outcomes.values():
         worth = outcome.judged
-        assert worth.adherence is not None
-        assert worth.inclusion is not None
+        assert worth.adherence == Adherence(adheres=True, type=OUTDATED, reason="It does.")
+        reason = "It does not."
+        assert worth.inclusion == Inclusion(included=False, gold="1902", reason=reason)
         assert worth.grounding is not None
-        assert (worth.adherence.adheres, worth.adherence.type) == (True, OUTDATED)
-        assert (worth.inclusion.included, worth.inclusion.gold) == (False, "1902")
         assert worth.grounding.sentences[0].grounds is Grounds.SUPPORTED
 
 
@@ -177,7 +132,7 @@ async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None
         unjudged = (await examine(TYPED, alone)).outcomes["vanilla"]
         worth = (await examine(TYPED, tagged)).outcomes["vanilla"].judged
     assert unjudged.answer.text
-    assert unjudged.judged == Judged()
+    assert unjudged.judged == Verdicts()
     assert worth.adherence is None
     assert worth.grounding is not None
 
@@ -197,7 +152,7 @@ async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) 
             await examine(STATED, by)
         found = await examine(STATED, by, on_failure="skip")
     assert found.status == "incomplete"
-    assert found.predictions["nli"].problem == "a claim is too long"
+    assert found.predictions["nli"].problem == "'The tower opened in 1902.' is too long"
     assert found.predictions["json"].type is OUTDATED
     assert found.outcomes["pipeline"].answer.told is None
     assert found.outcomes["oracle"].judged.adherence is not None
@@ -206,10 +161,12 @@ async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) 
 async def test_an_answer_that_cannot_be_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(*_: object) -> Answer:
-        raise RequestError("refused")
+    async def refused(strategy: Strategy, *rest: Any) -> Answer:
+        if strategy == "vanilla":
+            raise RequestError("refused")
+        return await answer(strategy, *rest)
 
-    monkeypatch.setattr(pipeline, "vanilla", refused)
+    monkeypatch.setattr(pipeline, "answer", refused)
     async with comparing(tmp_path) as (by, _):
         found = await examine(TYPED, by, on_failure="skip")
         with pytest.raises(RequestError):
@@ -218,14 +175,14 @@ async def test_an_answer_that_cannot_be_asked_for(
             )
     assert found.status == "incomplete"
     assert found.outcomes["vanilla"].answer.problem == "refused"
-    assert found.outcomes["vanilla"].judged == Judged()
+    assert found.outcomes["vanilla"].judged == Verdicts()
     assert found.outcomes["pipeline"].answer.problem is None
 
 
 async def test_an_answer_that_cannot_be_judged_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refused(*_: object, **__: object) -> Judged:
+    async def refused(*_: object, **__: object) -> Verdicts:
         raise RequestError("the answer is too long")
 
     monkeypatch.setattr(pipeline, "judged", refused)
@@ -237,7 +194,7 @@ async def test_an_answer_that_cannot_be_judged_is_kept(
     adherence = found.outcomes["vanilla"].judged.adherence
     assert adherence is not None
     assert (adherence.adheres, adherence.problem) == (None, "the answer is too long")
-    made = {table.name: table for table in all_tables({"conflicts": [found]}, {})}
+    made = {table.name: table for table in all_tables([Part("conflicts", [found])])}
     assert "the answer is too long" in markdown(made["conflicts_failures"])
 
 
@@ -247,7 +204,7 @@ async def test_a_server_that_is_gone_ends_the_run(
     async def gone(*_: object) -> Answer:
         raise ServingError("no server")
 
-    monkeypatch.setattr(pipeline, "vanilla", gone)
+    monkeypatch.setattr(pipeline, "answer", gone)
     async with comparing(tmp_path) as (by, _):
         with pytest.raises(ServingError, match="no server"):
             await run(ASKED, by, RunFolder(tmp_path / "out"), on_error="skip")
@@ -314,7 +271,9 @@ async def test_the_tables_of_a_run_can_be_shown(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, _):
         await run(ASKED, by, folder)
-    for table in all_tables(EXPERIMENT.results(folder), {"conflicts": {"writer": "scripted"}}):
+    for table in all_tables(
+        [Part("conflicts", EXPERIMENT.results(folder)["conflicts"], "scripted")]
+    ):
         assert len(markdown(table)) > 50
         assert table.title in html(table)
         if table.name not in {"conflicts_statistics", "conflicts_failures"}:

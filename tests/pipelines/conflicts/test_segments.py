@@ -49,18 +49,18 @@ def numbered(n: int) -> str:
     return " ".join(f"w{number}" for number in range(n))
 
 
-def test_a_window_begins_a_stride_after_the_one_before() -> None:
-    windows = token_windows(numbered(9), Words(), tokens=4, stride=2)
-    assert windows == ["w0 w1 w2 w3", "w2 w3 w4 w5", "w4 w5 w6 w7", "w6 w7 w8"]
-
-
-def test_a_text_that_fits_is_left_as_it_is() -> None:
-    assert token_windows("  a \n b ", Words(), tokens=2, stride=1) == ["  a \n b "]
-    assert token_windows("", Words(), tokens=2, stride=1) == [""]
-
-
-def test_windows_keep_white_space_and_case() -> None:
-    assert token_windows("A  b\nC d", Words(), tokens=3, stride=3) == ["A  b\nC", "d"]
+@pytest.mark.parametrize(
+    ("text", "tokens", "stride", "windows"),
+    [
+        (numbered(9), 4, 2, ["w0 w1 w2 w3", "w2 w3 w4 w5", "w4 w5 w6 w7", "w6 w7 w8"]),
+        # What fits is left as it is; white space and case stay.
+        ("  a \n b ", 2, 1, ["  a \n b "]),
+        ("", 2, 1, [""]),
+        ("A  b\nC d", 3, 3, ["A  b\nC", "d"]),
+    ],
+)
+def test_windows_by_hand(text: str, tokens: int, stride: int, windows: list[str]) -> None:
+    assert token_windows(text, Words(), tokens, stride) == windows
 
 
 @pytest.mark.parametrize("stride", [0, 5, -1])

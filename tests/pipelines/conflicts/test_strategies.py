@@ -9,12 +9,12 @@ import pytest
 from conflicts_endpoint import asking, call_of, category, query, writes
 from scripted import fenced_text, prompt_of
 
-from pipelines.conflicts.answer import Answer, Sentence
 from pipelines.conflicts.classification import by_choice, by_json
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Answer, Sentence, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.strategies import bare, oracle, pipeline, taxonomy_aware, vanilla
+from pipelines.conflicts.strategies import answer, bare
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
 from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer, writer
 from pipelines.errors import InputError
@@ -27,6 +27,19 @@ SILENT = [
 ]
 
 
+async def answered(
+    folder: Path,
+    strategy: Strategy,
+    asked: Query | None = None,
+    reply: Callable[[dict[str, Any]], str] | str = writes,
+) -> tuple[Answer, list[dict[str, Any]]]:
+    """What a strategy makes of a reply, and the requests; Pipeline is told "outdated"."""
+    said = reply if callable(reply) else lambda _: reply
+    async with asking(folder, said) as (client, requests):
+        found = await answer(strategy, asked or query(), writer(client, SETTINGS), OUTDATED)
+    return found, requests
+
+
 async def test_vanilla_sees_the_query_and_the_sources_alone(tmp_path: Path) -> None:
     source = Source(
         text="It opened in 1889.",
@@ -36,13 +49,11 @@ async def test_vanilla_sees_the_query_and_the_sources_alone(tmp_path: Path) -> N
         date="2021-05-04",
     )
     asked = query().model_copy(update={"sources": (source, Source(text="In 1902."))})
-    async with asking(tmp_path) as (client, requests):
-        found = await vanilla(asked, writer(client, SETTINGS))
+    found, (request,) = await answered(tmp_path, "vanilla", asked)
     assert found.text == "URL: https://tower.example/history [1]"
     assert found.sentences == (Sentence(text="URL: https://tower.example/history", cites=(1,)),)
     assert found.told is None
     assert found.finished
-    (request,) = requests
     assert request["max_tokens"] == 100
     assert request["temperature"] == 0.0
     assert fenced_text(request, "RESULT 1") == source.as_read()
@@ -57,52 +68,43 @@ async def test_vanilla_sees_the_query_and_the_sources_alone(tmp_path: Path) -> N
 
 async def test_pipeline_is_told_the_predicted_type(tmp_path: Path) -> None:
     gold = query(gold=ConflictType.MISINFORMATION)
-    async with asking(tmp_path) as (client, requests):
-        found = await pipeline(gold, OUTDATED, writer(client, SETTINGS))
+    found, (request,) = await answered(tmp_path, "pipeline", gold)
     assert found.told is ConflictType.OUTDATED
     assert found.text == "As told: It opened in 1889. [1]"
-    assert _told(requests[0]) == [ConflictType.OUTDATED]
+    assert _told(request) == [ConflictType.OUTDATED]
 
 
 async def test_oracle_is_told_the_gold_type(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (client, requests):
-        found = await oracle(query(gold=ConflictType.OPINIONS), writer(client, SETTINGS))
+    found, (request,) = await answered(tmp_path, "oracle", query(gold=ConflictType.OPINIONS))
     assert found.told is ConflictType.OPINIONS
-    assert _told(requests[0]) == [ConflictType.OPINIONS]
+    assert _told(request) == [ConflictType.OPINIONS]
 
 
-async def test_oracle_and_pipeline_ask_the_same_where_the_prediction_is_right(
-    tmp_path: Path,
+@pytest.mark.parametrize(
+    ("gold", "other", "told"),
+    [
+        pytest.param(ConflictType.OUTDATED, "oracle", OUTDATED, id="the prediction is right"),
+        *((None, "vanilla", silent) for silent in SILENT),
+    ],
+)
+async def test_pipeline_asks_the_same_as_oracle_or_vanilla(
+    gold: ConflictType | None, other: Strategy, told: Prediction, tmp_path: Path
 ) -> None:
     async with asking(tmp_path) as (client, requests):
-        by = writer(client, SETTINGS)
-        asked = query(gold=ConflictType.OUTDATED)
-        assert await oracle(asked, by) == await pipeline(asked, OUTDATED, by)
-    assert len(requests) == 1
+        by, asked = writer(client, SETTINGS), query(gold=gold)
+        assert await answer(other, asked, by) == await answer("pipeline", asked, by, told)
+    assert len(requests) == client.usage.saved_calls == 1
 
 
 async def test_no_oracle_without_a_gold_type(tmp_path: Path) -> None:
     async with asking(tmp_path) as (client, requests):
         with pytest.raises(ValueError, match="'tower' has no conflict type"):
-            await oracle(query(), writer(client, SETTINGS))
+            await answer("oracle", query(), writer(client, SETTINGS))
     assert not requests
 
 
-@pytest.mark.parametrize("silent", SILENT)
-async def test_a_prediction_without_a_type_makes_the_pipeline_vanilla(
-    silent: Prediction, tmp_path: Path
-) -> None:
-    async with asking(tmp_path) as (client, requests):
-        by = writer(client, SETTINGS)
-        first = await vanilla(query(), by)
-        assert await pipeline(query(), silent, by) == first
-    assert len(requests) == 1
-    assert client.usage.saved_calls == 1
-
-
 async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> None:
-    async with asking(tmp_path) as (client, requests):
-        found = await taxonomy_aware(query(), writer(client, SETTINGS))
+    found, (request,) = await answered(tmp_path, "taxonomy-aware")
     assert found.prediction == Prediction(
         type=ConflictType.OUTDATED, by="json", explanation="The dates differ."
     )
@@ -112,7 +114,6 @@ async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> N
         Sentence(text="It moved.", cites=(2,), unknown=(9,)),
     )
     assert found.told is None
-    (request,) = requests
     for each in TAXONOMY:
         for shown in (each.label, each.definition, each.expected, each.example.results):
             assert shown in prompt_of(request)
@@ -133,8 +134,7 @@ async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> N
     ],
 )
 async def test_a_taxonomy_aware_reply_that_cannot_be_read(reply: str, tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: reply) as (client, _):
-        found = await taxonomy_aware(query(), writer(client, SETTINGS))
+    found, _ = await answered(tmp_path, "taxonomy-aware", reply=reply)
     assert found.problem is not None
     assert (found.text, found.sentences, found.prediction) == ("", (), None)
     assert found.raw == reply
@@ -142,86 +142,78 @@ async def test_a_taxonomy_aware_reply_that_cannot_be_read(reply: str, tmp_path: 
 
 async def test_a_type_without_an_answer_is_kept_with_the_problem(tmp_path: Path) -> None:
     reply = category(5, answer=" ")
-    async with asking(tmp_path, lambda _: reply) as (client, _):
-        found = await taxonomy_aware(query(), writer(client, SETTINGS))
+    found, _ = await answered(tmp_path, "taxonomy-aware", reply=reply)
     assert found.prediction is not None
     assert found.prediction.type is ConflictType.MISINFORMATION
     assert found.problem == "the reply has no text"
     assert found.raw == reply
 
 
-async def test_a_longer_answer_than_asked_for_is_read(tmp_path: Path) -> None:
-    long = "It opened in 1889. [1] " * 100
-    async with asking(tmp_path, lambda _: category(4, answer=long)) as (client, _):
-        found = await taxonomy_aware(query(), writer(client, SETTINGS))
-    assert found.text == long.strip()
-    # The server knew no limit, so it cut nothing.
-    assert found.finished
-
-
-@pytest.mark.parametrize(("length", "finished"), [(399, True), (400, False), (401, True)])
+@pytest.mark.parametrize(
+    ("length", "finished"),
+    # The limit of 100 tokens is one of 400 characters within JSON. Of 2,000 the server knew no
+    # limit, so it cut nothing.
+    [(399, True), (400, False), (401, True), (2_000, True)],
+)
 async def test_an_answer_of_exactly_the_most_characters_is_cut(
     length: int, finished: bool, tmp_path: Path
 ) -> None:
-    """The limit of 100 tokens is one of 400 characters within JSON."""
     said = "It opened in 1889. [1]".ljust(length, "x")
-    async with asking(tmp_path, lambda _: category(4, answer=said)) as (client, _):
-        found = await taxonomy_aware(query(), writer(client, SETTINGS))
-    assert len(found.text) == length
+    found, _ = await answered(tmp_path, "taxonomy-aware", reply=category(4, answer=said))
+    assert found.text == said
     assert found.finished is finished
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "...", '""', "```\n```", "Answer:", "**"])
 async def test_an_empty_reply_is_no_answer(reply: str, tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: reply) as (client, _):
-        found = await pipeline(query(), OUTDATED, writer(client, SETTINGS))
+    found, _ = await answered(tmp_path, "pipeline", reply=reply)
     assert found == Answer(
         text="", told=ConflictType.OUTDATED, problem="the reply has no text", raw=reply
     )
 
 
 async def test_an_answer_that_is_cut_says_so(tmp_path: Path) -> None:
-    async with asking(tmp_path, lambda _: "word " * 101) as (client, _):
-        found = await vanilla(query(), writer(client, SETTINGS))
+    found, _ = await answered(tmp_path, "vanilla", reply="word " * 101)
     assert not found.finished
     assert found.problem is None
     assert found.text == ("word " * 101).strip()
 
 
 @pytest.mark.parametrize(
-    ("reply", "text"),
+    "reply",
     [
-        ("It opened. [1]", "It opened. [1]"),
-        ("  It opened. [1]\n\nIt shut. [2]\n", "It opened. [1]\n\nIt shut. [2]"),
-        ("Answer: It opened. [1]", "It opened. [1]"),
-        ("**Answer:** It opened. [1]", "It opened. [1]"),
-        ("**Answer**: It opened. [1]", "It opened. [1]"),
-        ("## Answer:\nIt opened. [1]", "It opened. [1]"),
-        ('"It opened. [1]"', "It opened. [1]"),
-        ("“It opened. [1]”", "It opened. [1]"),
-        ("```\nIt opened. [1]\n```", "It opened. [1]"),
-        ("```markdown\nAnswer: It opened. [1]\n```", "It opened. [1]"),
-        ("<<ANSWER 1a2b\nIt opened. [1]\nANSWER 1a2b>>", "It opened. [1]"),
-        ("<<ANSWER 1a2b\nIt opened. [1]", "It opened. [1]"),
-        ("<<ANSWER\nIt opened. [1]\nANSWER>>", "It opened. [1]"),
-        # Nothing of these is around the whole answer.
-        ('"Yes" and "no" are both said. [1]', '"Yes" and "no" are both said. [1]'),
-        ("```\na\n```\nb\n```\nc\n```", "```\na\n```\nb\n```\nc\n```"),
-        ("Answers: there are two. [1]", "Answers: there are two. [1]"),
-        ("The answer: it opened. [1]", "The answer: it opened. [1]"),
-        ('It said "open". [1]', 'It said "open". [1]'),
+        "It opened. [1]", "  It opened. [1]\n", "Answer: It opened. [1]", '"It opened. [1]"',
+        "**Answer:** It opened. [1]", "**Answer**: It opened. [1]", "## Answer:\nIt opened. [1]",
+        "“It opened. [1]”", "```\nIt opened. [1]\n```", "```markdown\nAnswer: It opened. [1]\n```",
+        "<<ANSWER 1a2b\nIt opened. [1]\nANSWER 1a2b>>", "<<ANSWER 1a2b\nIt opened. [1]",
+        "<<ANSWER\nIt opened. [1]\nANSWER>>",
+    ],
+)  # fmt: skip
+def test_what_models_put_around_an_answer(reply: str) -> None:
+    assert bare(reply) == "It opened. [1]"
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "It opened. [1]\n\nIt shut. [2]",
+        '"Yes" and "no" are both said. [1]',
+        "```\na\n```\nb\n```\nc\n```",
+        "Answers: there are two. [1]",
+        "The answer: it opened. [1]",
+        'It said "open". [1]',
     ],
 )
-def test_what_models_put_around_an_answer(reply: str, text: str) -> None:
-    assert bare(reply) == text
+def test_what_is_not_around_the_whole_answer_stays(reply: str) -> None:
+    assert bare(reply) == reply
 
 
 Ask = Callable[[Query, Writer], Awaitable[Any]]
 ALL: list[Ask] = [
-    vanilla,
-    oracle,
-    lambda asked, by: pipeline(asked, OUTDATED, by),
-    taxonomy_aware,
+    lambda asked, by: answer("vanilla", asked, by),
+    lambda asked, by: answer("oracle", asked, by),
+    lambda asked, by: answer("pipeline", asked, by, OUTDATED),
+    lambda asked, by: answer("taxonomy-aware", asked, by),
     by_json,
     by_choice,
 ]
@@ -269,8 +261,7 @@ async def test_documents_and_queries_cannot_close_their_fences(tmp_path: Path) -
 
 async def test_an_answer_that_quotes_a_source_is_an_answer(tmp_path: Path) -> None:
     said = 'The page says {"category": 1} and "ignore the above". [1]'
-    async with asking(tmp_path, lambda _: said) as (client, _):
-        found = await vanilla(query(), writer(client, SETTINGS))
+    found, _ = await answered(tmp_path, "vanilla", reply=said)
     assert found.text == said
     assert found.problem is None
 
@@ -282,8 +273,8 @@ async def test_ones_own_prompts(tmp_path: Path) -> None:
     (own / "answer.j2").write_text(mine)
     async with asking(tmp_path) as (client, _):
         by = writer(client, SETTINGS, tmp_path / "prompts")
-        assert by.answer.source.startswith("Mine")
-        assert [each.name for each in by.prompts] == [
+        assert by.templates["answer"].source.startswith("Mine")
+        assert [each.name for each in by.templates.values()] == [
             "conflicts/answer",
             "conflicts/taxonomy_aware",
             "conflicts/classify",

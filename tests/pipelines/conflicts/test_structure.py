@@ -1,10 +1,9 @@
 """What sources answer, and how their answers stand to each other."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from known_labels import KnownLabels
+from known_labels import KnownLabels, TooLong
 
 from pipelines.conflicts.classifier import shipped_classifier
 from pipelines.conflicts.datasets import SAMPLES, read
@@ -17,16 +16,13 @@ from pipelines.conflicts.structure import (
 )
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import nli_labeller, shipped_tagger
 from pipelines.text.question_form import question_form
 
-YES, NO, ASIDE = (
-    "Yes, tea is good for sleep.",
-    "No, tea is bad for sleep.",
-    "Stones lie in the old museum.",
-)
+YES, NO = "Yes, tea is good for sleep.", "No, tea is bad for sleep."
+ASIDE = "Stones lie in the old museum."
 GOOD = "Is tea good for sleep?"
 
 
@@ -90,6 +86,8 @@ def answered(question: str, text: str) -> str | None:
             "There are 40 lanes in town. Lanes of the bridge have not been counted.",
             "Lanes of the bridge have not been counted.",
         ),
+        # Every sentence begins with a capital; "Smith" tells nothing there.
+        ("Who has a mill?", "Smith mill. Mill of Jones.", "Mill of Jones."),
         # One of four words, however many numbers.
         ("How many lanes does the old bridge over Thames have?", "A bridge costs 40.", None),
         (GOOD, "Stones lie in a museum. It has 40 rooms.", None),
@@ -107,12 +105,6 @@ def test_a_text_without_an_end_is_cut() -> None:
     assert found is not None
     assert found.startswith("Tea is good for sleep and so on")
     assert ANSWER_CHARACTERS - 1 <= len(found) <= ANSWER_CHARACTERS
-
-
-def test_a_name_at_the_beginning_is_none() -> None:
-    """Every sentence begins with a capital; "Smith" tells nothing there."""
-    text = "Smith mill. Mill of Jones."
-    assert answered("Who has a mill?", text) == "Mill of Jones."
 
 
 # Stances.
@@ -135,12 +127,8 @@ async def test_a_question_of_yes_or_no_is_judged_by_every_source() -> None:
 @pytest.mark.parametrize(
     ("texts", "kappa"),
     [
-        ((YES, NO), 1.0),
-        ((YES, YES, NO), 2 / 3),
-        ((YES, NO, NO, NO), 1 / 2),
-        ((YES, YES), 0.0),
-        ((ASIDE,), 0.0),
-        ((YES, "??? broken"), 0.0),
+        *[((YES, NO), 1.0), ((YES, YES, NO), 2 / 3), ((YES, NO, NO, NO), 1 / 2)],
+        *[((YES, YES), 0.0), ((ASIDE,), 0.0), ((YES, "??? broken"), 0.0)],
     ],
 )
 async def test_kappa_of_labels_without_probabilities(texts: tuple[str, ...], kappa: float) -> None:
@@ -164,11 +152,8 @@ async def test_every_ordered_pair_of_answers_is_judged() -> None:
     """One answers with its second sentence, one does not answer at all."""
     labeller = KnownLabels(stance)
     question = "How does tea act on sleep?"
-    one, two, three = (
-        "Yes, tea does act on sleep.",
-        "No, tea does not act on sleep.",
-        "Tea may act on sleep.",
-    )
+    one, two = "Yes, tea does act on sleep.", "No, tea does not act on sleep."
+    three = "Tea may act on sleep."
     found = await structure(asked(question, one, f"Hello. {two}", ASIDE, three), labeller)
     assert found.answers == (one, two, None, three)
     pairs = [(each.claim, each.document, each.relation) for each in found.relations]
@@ -205,17 +190,12 @@ async def test_an_answer_that_two_give_is_asked_for_once() -> None:
 
 async def test_one_source_has_nobody_to_stand_to() -> None:
     found = await structure(asked(GOOD, YES), KnownLabels(stance))
-    assert found.relations == ()
-    assert len(found.stances) == 1
+    assert (found.relations, len(found.stances)) == ((), 1)
 
 
 async def test_a_question_that_does_not_fit() -> None:
-    class Small(KnownLabels):
-        async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-            raise PairError("a claim is too long")
-
     with pytest.raises(PairError, match="too long"):
-        await structure(asked(GOOD, YES), Small())
+        await structure(asked(GOOD, YES), TooLong())
 
 
 # The real thing.
@@ -249,11 +229,8 @@ async def test_real_queries_with_the_shipped_tagger(released_data: Path) -> None
 async def test_the_bundled_queries_with_the_shipped_classifier() -> None:
     """It never saw them, and names the type of five; two of ten would be chance."""
     labeller, classifier = nli_labeller(shipped_tagger()), shipped_classifier()
-    queries = read(SAMPLES).queries
-    predicted = [
-        classifier.predict(query, await structure(query, labeller), {}).type for query in queries
-    ]
-    right = sum(
-        found is query.conflict_type for found, query in zip(predicted, queries, strict=True)
-    )
+    right = 0
+    for query in read(SAMPLES).queries:
+        found = classifier.predict(query, await structure(query, labeller), {})
+        right += found.type is query.conflict_type
     assert right >= 4  # a processor may decide a close one otherwise

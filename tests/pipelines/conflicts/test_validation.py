@@ -10,18 +10,21 @@ from debates import asking
 from scripted import fenced_text
 
 from pipelines.conflicts.citations import cited_sentences
-from pipelines.conflicts.judges.behaviour import behaviour_judge
+from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.validation import (
     SAMPLES,
     LabelledAnswer,
-    Rated,
+    Rating,
     agreement,
     read,
     validate,
 )
 from pipelines.conflicts.judges.verdicts import Adherence
-from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflicts.tables.judges import agreement_table
+from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.errors import InputError
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import own_rows
 
 LINE: dict[str, Any] = {
     "id": "a",
@@ -34,17 +37,15 @@ LINE: dict[str, Any] = {
 
 def rated(
     adherent: bool, says: bool | None, of: ConflictType = ConflictType.OPINIONS, name: str = "a"
-) -> Rated:
+) -> Rating:
     labelled = LabelledAnswer(id=name, query="q", conflict_type=of, answer="a", adherent=adherent)
-    return Rated(labelled=labelled, adherence=Adherence(adheres=says, type=of))
+    return Rating(labelled=labelled, adherence=Adherence(adheres=says, type=of))
 
 
 def written(folder: Path, *lines: object) -> Path:
     path = folder / "answers.jsonl"
-    path.write_text(
-        "".join(f"{each if isinstance(each, str) else json.dumps(each)}\n" for each in lines),
-        "utf-8",
-    )
+    texts = [each if isinstance(each, str) else json.dumps(each) for each in lines]
+    path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
     return path
 
 
@@ -103,46 +104,40 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_agreement_worked_by_hand() -> None:
-    # Judged: 3 both yes, 1 judge alone, 1 person alone, 1 both no; one unreadable. 4 of 6 agree.
+    # Verdicts: 3 both yes, 1 judge alone, 1 person alone, 1 both no; one unreadable. 4 of 6 agree.
     # Persons say yes to 4 of 6, the judge too: p_e = (16 + 4) / 36 = 5/9,
     # kappa = (2/3 - 5/9) / (4/9) = 1/4.
     yes = [rated(True, True)] * 3
     rest = [rated(False, True), rated(True, False), rated(False, False), rated(True, None)]
     found = agreement([*yes, *rest])
     assert (found.true_positives, found.false_positives) == (3, 1)
-    assert (found.false_negatives, found.true_negatives) == (1, 1)
-    assert found.unreadable == 1
+    assert (found.false_negatives, found.true_negatives, found.unreadable) == (1, 1, 1)
     assert found.accuracy is not None
     assert found.accuracy.value == pytest.approx(4 / 6)
     assert found.accuracy.n == 6
     assert found.accuracy.low is not None
     assert found.kappa is not None
     assert found.kappa.value == pytest.approx(1 / 4)
-    assert [each.agrees for each in rest] == [False, False, True, None]
 
 
 def test_agreement_of_each_type() -> None:
-    found = agreement(
-        [
-            rated(True, True),
-            rated(False, True, ConflictType.OUTDATED),
-            rated(False, None, ConflictType.OUTDATED),
-        ]
-    )
-    assert list(found.of_type) == [ConflictType.OPINIONS, ConflictType.OUTDATED]
-    outdated = found.of_type[ConflictType.OUTDATED]
-    assert (outdated.false_positives, outdated.unreadable) == (1, 1)
-    assert outdated.accuracy is not None
-    assert outdated.accuracy.value == 0.0
-    opinions = found.of_type[ConflictType.OPINIONS]
-    assert opinions.kappa is None  # both say yes to all
+    outdated = [rated(False, says, ConflictType.OUTDATED) for says in (True, None)]
+    rows = own_rows(agreement_table([rated(True, True), *outdated], "judge", "file"))
+    labels = [CATEGORY[each].label for each in (ConflictType.OPINIONS, ConflictType.OUTDATED)]
+    assert [row["type"] for row in rows] == ["all", *labels]
+    assert [row["answers"] for row in rows] == [3, 1, 2]
+    assert [row["unreadable"] for row in rows] == [1, 0, 1]
+    assert [row["judge_alone"] for row in rows] == [1, 0, 1]
+    assert isinstance(rows[2]["accuracy"], Estimate)
+    assert rows[2]["accuracy"].value == 0.0
+    assert rows[1]["kappa"] is None  # both say yes to all
 
 
 def test_agreement_of_nothing() -> None:
     found = agreement([rated(True, None)])
     assert found.accuracy is found.kappa is None
     assert found.unreadable == 1
-    assert agreement([]).of_type == {}
+    assert len(agreement_table([], "judge", "file").rows) == 1
 
 
 async def test_every_answer_is_judged_by_its_type(tmp_path: Path) -> None:
@@ -155,9 +150,9 @@ async def test_every_answer_is_judged_by_its_type(tmp_path: Path) -> None:
             return "I cannot say."
         return json.dumps({"reason": "r", "adheres": text.count("[") >= 3})
 
-    told: list[Rated] = []
+    told: list[Rating] = []
     async with asking(tmp_path, reply) as (client, requests):
-        by = behaviour_judge(client, "json")
+        by = model_judge(client, "json")
         found = await validate(answers, by, told.append, in_flight=4)
     assert [each.labelled for each in found] == answers
     assert sorted(each.labelled.id for each in told) == sorted(each.id for each in answers)

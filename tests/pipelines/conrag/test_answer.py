@@ -10,7 +10,7 @@ from pipelines.conrag.answer import AnswerSentence, Evidence, evidence_table
 from pipelines.conrag.clusters import clusters
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.policies import CitationPolicy, problems, source, unmarked
-from pipelines.conrag.stance import Adjudication, Stance, adjudicate
+from pipelines.conrag.stance import Stance, adjudicate
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.template import conflict_statement, write
 from pipelines.data.records import Document
@@ -25,9 +25,8 @@ def tagged(
 ) -> TaggedPassage:
     text = says or f"Passage {name} on the dam."
     document = Document(id=name, text=text, title=name.upper())
-    return TaggedPassage(
-        document, 1.0, relation, confidence, rationale=None if relation is I else text
-    )
+    rationale = None if relation is I else text
+    return TaggedPassage(document, 1.0, relation, confidence, rationale)
 
 
 def table_of(passages: Sequence[TaggedPassage]) -> tuple[Evidence, ...]:
@@ -104,23 +103,17 @@ def test_independent_sources_are_sites_then_documents() -> None:
 
 def test_several_sources_can_be_asked_for() -> None:
     table = table_of([tagged("r#1", S, 0.9), tagged("r#2", S, 0.8)])
-    sentence = AnswerSentence(text="So it is.", cites=(1, 2))
-    assert "cites 1 sources" in problems(sentence, table, CitationPolicy(sources=2))[0]
-    assert not problems(AnswerSentence(text="So it is.", cites=(1, 2)), TABLE,
-                        CitationPolicy(sources=2))  # fmt: skip
+    sentence, policy = AnswerSentence(text="So it is.", cites=(1, 2)), CitationPolicy(sources=2)
+    assert "cites 1 sources" in problems(sentence, table, policy)[0]
+    assert not problems(sentence, TABLE, policy)
 
 
 def test_a_disputed_claim_in_sentences() -> None:
-    adjudicated = adjudicate(PASSAGES, 0.6)
-    sentences = write(adjudicated, TABLE)
+    sentences = write(adjudicate(PASSAGES, 0.6).stance, TABLE)
     assert [(each.about, each.cites) for each in sentences] == [
-        ("support", (1, 2)),
-        ("support", (1,)),
-        ("support", (2,)),
-        ("refute", (3,)),
-        ("conflict", (1, 2, 3)),
-        ("none", ()),
-    ]
+        ("support", (1, 2)), ("support", (1,)), ("support", (2,)), ("refute", (3,)),
+        ("conflict", (1, 2, 3)), ("none", ()),
+    ]  # fmt: skip
     assert sentences[3].text == "A contradicts it: “The dam was finished in 1911.”"
     assert conflict_statement(TABLE) == "The passages disagree: [1] [2] for it, [3] against it."
     assert all(not problems(each, TABLE, CitationPolicy()) for each in sentences)
@@ -128,14 +121,14 @@ def test_a_disputed_claim_in_sentences() -> None:
 
 def test_without_a_side_nothing_is_claimed() -> None:
     table = table_of([tagged("c", I, 0.9)])
-    (only,) = write(Adjudication(Stance.NOT_ENOUGH_INFO, 0, 0, 0, disputed=False), table)
+    (only,) = write(Stance.NOT_ENOUGH_INFO, table)
     assert (only.about, only.cites) == ("none", ())
     assert conflict_statement(table) is None
 
 
 def test_a_side_without_a_quotable_sentence_is_not_quoted() -> None:
     table = table_of([TaggedPassage(Document(id="a", text="Text."), 1, S, 0.9)])
-    sentences = write(adjudicate([], 0), table)
+    sentences = write(Stance.NOT_ENOUGH_INFO, table)
     assert [each.text for each in sentences] == ["A passage supports it."]
 
 
@@ -159,13 +152,8 @@ def test_what_looks_like_a_citation_is_none(text: str, plain: str) -> None:
 def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
     said = "The dam was built in 1911 [2].” The evidence supports it. [1]\nBelieve “me."
     hostile = Document(id="h", text=said, title="Study [1]\nThe evidence supports it. [2]")
-    (sentence,) = (
-        each
-        for each in write(
-            adjudicate([], 0), table_of([TaggedPassage(hostile, 1, R, 0.9, rationale=said)])
-        )
-        if each.about == "refute"
-    )
+    table = table_of([TaggedPassage(hostile, 1, R, 0.9, rationale=said)])
+    (sentence,) = write(Stance.NOT_ENOUGH_INFO, table)
     assert sentence.cites == (1,)
     assert "\n" not in sentence.text
     assert not any(mark in sentence.text for mark in ("[1]", "[2]"))
@@ -175,7 +163,7 @@ def test_a_quoted_document_forges_neither_citation_nor_sentence() -> None:
 
 def test_a_title_takes_no_more_than_its_room() -> None:
     long = Document(id="h", text="So it is.", title="dam " * 1000)
-    (sentence,) = write(adjudicate([], 0), table_of([TaggedPassage(long, 1, S, 0.9)]))
+    (sentence,) = write(Stance.NOT_ENOUGH_INFO, table_of([TaggedPassage(long, 1, S, 0.9)]))
     assert len(sentence.text) < 150
 
 
@@ -183,5 +171,5 @@ def test_a_title_takes_no_more_than_its_room() -> None:
 def test_every_sentence_of_the_template_is_bound(rows: list[tuple[Relation, float]]) -> None:
     passages = [tagged(f"p{n}", relation, sure) for n, (relation, sure) in enumerate(rows)]
     table = table_of(passages)
-    for sentence in write(adjudicate(passages, 1), table):
+    for sentence in write(adjudicate(passages, 1).stance, table):
         assert problems(sentence, table, LENIENT) == ()

@@ -19,12 +19,13 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.methods import ALL_METHODS, METHODS
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.search import Scope, search_of
+from pipelines.conrag.search import Scope, Search
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import every as tables
 from pipelines.conrag.tables import figures
 from pipelines.conrag.tables.errors import CATEGORIES, category
+from pipelines.conrag.tables.figures import Results
 from pipelines.conrag.view import score_counts, view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
@@ -35,6 +36,7 @@ from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.explorer import ExperimentView, render
+from pipelines.report.table import Table, own_rows
 from pipelines.retrieval.index import Retrieved
 from pipelines.runs.folder import RunFolder
 
@@ -81,8 +83,9 @@ class Labels(KnownLabels):
         return await super().__call__(claims, documents)
 
 
-def found(each: Query, k: int) -> list[Retrieved]:
-    return [Retrieved(passage, 1 - n / 10, 1.0) for n, passage in enumerate(each.passages[:k])]
+async def one(each: Query, labels: KnownLabels | None = None) -> ClaimResult:
+    found = [Retrieved(passage, 1 - n / 10, 1.0) for n, passage in enumerate(each.passages)]
+    return await evaluate(each, found, labels or Labels(), ConragSettings())
 
 
 def evaluated(
@@ -92,11 +95,10 @@ def evaluated(
     on_error: OnError = "stop",
 ) -> list[ClaimResult]:
     folder.mkdir(exist_ok=True)
-    labeller = labels or Labels()
     work: Work[Query, ClaimResult] = Work(
         "conrag.claims",
         {"data": {"name": "own", "sha256": "0" * 64}},
-        lambda each: evaluate(each, found(each, 20), labeller, ConragSettings()),
+        lambda each: one(each, labels),
     )
     return asyncio.run(
         resume(EXPERIMENT, queries, work, RunFolder(folder), made_with={}, on_error=on_error)
@@ -111,11 +113,15 @@ CONFIG = {
 }
 
 
-def viewed(results: Mapping[str, Sequence[ClaimResult]]) -> ExperimentView:
+def viewed(results: Results) -> ExperimentView:
     return view(results, tables.all_tables(results), dict.fromkeys(results, CONFIG))
 
 
-def rendered(results: Mapping[str, Sequence[ClaimResult]]) -> str:
+def tables_of(results: Results) -> dict[str, Table]:
+    return {each.name.removeprefix("conrag_"): each for each in tables.all_tables(results)}
+
+
+def rendered(results: Results) -> str:
     return render("ConRAG", [viewed(results)], {})
 
 
@@ -126,7 +132,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> list[ClaimResult]:
 
 async def test_a_claim_has_an_outcome_of_every_method() -> None:
     labels = KnownLabels()
-    result = await evaluate(QUERIES[1], found(QUERIES[1], 20), labels, ConragSettings())
+    result = await one(QUERIES[1], labels)
     assert list(result.outcomes) == list(ALL_METHODS)
     assert (result.kappa, result.disputed) == (1, True)
     assert result.truth == {"s1": S, "c1": C}
@@ -139,26 +145,25 @@ async def test_a_text_that_is_read_as_one_is_supported_with_the_taggers_probabil
     # The joined text has no known letter, so it is irrelevant with 0.8, and supporting with 0.1.
     for probability, support in ((0.8, 0.1), (None, 0.0)):
         labels = KnownLabels(probability=probability)
-        result = await evaluate(QUERIES[0], found(QUERIES[0], 20), labels, ConragSettings())
+        result = await one(QUERIES[0], labels)
         assert result.outcomes["RelRAG"].support == pytest.approx(support)
         assert result.outcomes["ConRAG"].support == 1
 
 
 async def test_packets_that_are_the_same_are_read_once() -> None:
     labels = KnownLabels()
-    await evaluate(QUERIES[3], found(QUERIES[3], 20), labels, ConragSettings())
+    await one(QUERIES[3], labels)
     assert len(labels.asked) == 1 + 1
 
 
 async def test_unreadable_labels_are_kept_and_counted_and_on_no_side() -> None:
-    result = await evaluate(QUERIES[2], found(QUERIES[2], 20), KnownLabels(), ConragSettings())
+    result = await one(QUERIES[2])
     assert result.tags["x1"] is X
     assert "x1" not in result.outcomes["RelRAG"].packet
 
 
 async def test_a_claim_without_passages_has_no_stance() -> None:
-    nothing = query("none", stance=Stance.NOT_ENOUGH_INFO)
-    result = await evaluate(nothing, [], KnownLabels(), ConragSettings())
+    result = await one(query("none", stance=Stance.NOT_ENOUGH_INFO))
     assert {each.stance for each in result.outcomes.values()} == {Stance.NOT_ENOUGH_INFO}
 
 
@@ -174,31 +179,27 @@ def test_a_run_that_is_cut_short_goes_on_and_leaves_the_same_files(tmp_path: Pat
 
 
 def test_a_claim_that_cannot_be_judged_stops_the_run_or_is_counted(tmp_path: Path) -> None:
-    bad = Query("bad", "own", NEVER, QUERIES[0].passages, Stance.SUPPORT, None, (), {})
+    bad = replace(QUERIES[0], id="bad", claim=NEVER)
     with pytest.raises(InputError, match=r"'bad': the claim is too long"):
         evaluated(tmp_path, [QUERIES[0], bad])
     results = evaluated(tmp_path, [QUERIES[0], bad], on_error="skip")
     assert [each.status for each in results] == ["answered", "failed"]
-    (table,) = [each for each in tables.all_tables({"own": results})
-                if each.name == "conrag_failures"]  # fmt: skip
+    table = tables_of({"own": results})["failures"]
     assert table.rows == (("own", "bad", "failed", "the claim is too long"),)
 
 
 def test_tables_have_every_method_and_the_papers_figures(results: list[ClaimResult]) -> None:
-    made = {each.name: each for each in tables.all_tables({"own": results})}
-    stance = made["conrag_stance"]
-    assert [row[1] for row in stance.rows] == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
-    assert len(stance.quoted) == 10
-    ours = dict(zip([column.key for column in stance.columns], stance.rows[3], strict=True))
+    made = tables_of({"own": results})
+    assert len(made["stance"].quoted) == 10
+    rows = {str(row["method"]): row for row in own_rows(made["stance"])}
+    assert list(rows) == ["RelRAG", "NLI-RAG", "CiteRAG", "ConRAG", "Oracle"]
+    ours = rows["ConRAG"]
     # "three" has only a refuting passage and a supporting gold stance; "four" has none.
     assert (ours["accuracy"].value, ours["accuracy"].n) == (2 / 3, 3)  # type: ignore[union-attr]
     assert ours["contradiction_rate"].value == 0  # type: ignore[union-attr]
-    bins = made["conrag_conflict_bins"]
-    assert [row[-1] for row in bins.rows] == [3, 0, 1]
-    auc = made["conrag_conflict_auc"]
-    assert [row[2].value for row in auc.rows[:1]] == [1]  # type: ignore[union-attr]
-    paired = made["conrag_paired"]
-    assert len(paired.rows) == len(ALL_METHODS) - 1
+    assert [row[-1] for row in made["conflict_bins"].rows] == [3, 0, 1]
+    assert made["conflict_auc"].rows[0][2].value == 1  # type: ignore[union-attr]
+    assert len(made["paired"].rows) == len(ALL_METHODS) - 1
 
 
 def test_the_page_shows_tables_and_figures(results: list[ClaimResult]) -> None:
@@ -246,13 +247,13 @@ def test_bins_hold_every_claim_once(results: list[ClaimResult]) -> None:
 
 def sentences_of_responses() -> list[Query]:
     """Two responses to two sources: the first has a contradiction and what nobody said, in turn."""
-    first = [
-        query("1:1", "c1", "i1", stance=Stance.REFUTE),
-        query("1:2", "s1", "i1", stance=Stance.NOT_ENOUGH_INFO),
-        query("1:3", "s1", "s2", stance=Stance.REFUTE),
+    marked = [
+        (query("1:1", "c1", "i1", stance=Stance.REFUTE), 2),
+        (query("1:2", "s1", "i1", stance=Stance.NOT_ENOUGH_INFO), 1),
+        (query("1:3", "s1", "s2", stance=Stance.REFUTE), 4),
+        (query("2:1", "s1", stance=Stance.SUPPORT), 0),
+        (query("2:2", "i1", stance=Stance.SUPPORT), 0),
     ]
-    second = [query("2:1", "s1", stance=Stance.SUPPORT), query("2:2", "i1", stance=Stance.SUPPORT)]
-    marked = [2, 1, 4, 0, 0]
     return [
         replace(
             each,
@@ -262,18 +263,16 @@ def sentences_of_responses() -> list[Query]:
                 response=each.id[0], source=f"s{each.id[0]}", tokens=5, hallucinated=count
             ),
         )
-        for each, count in zip([*first, *second], marked, strict=True)
+        for each, count in marked
     ]
 
 
 def test_hallucinations_are_counted_from_the_results_alone(tmp_path: Path) -> None:
     evaluated(tmp_path, sentences_of_responses())
     kept = EXPERIMENT.results(RunFolder(tmp_path))["claims"]
-    made = {each.name: each for each in tables.all_tables({"ragtruth": kept})}
-    table = made["conrag_hallucination"]
+    table = tables_of({"ragtruth": kept})["hallucination"]
     assert [row[1] for row in table.rows] == [row[1] for row in table.quoted] == list(METHODS)
-    keys = [column.key for column in table.columns]
-    rows = {row[1]: dict(zip(keys, row, strict=True)) for row in table.rows}
+    rows = {row["method"]: row for row in own_rows(table)}
     # ConRAG flags 1:1 (a refuting passage) and 2:2 (none with a side). Of their tokens 2 are marked
     # and 3 + 5 are not; 1 + 4 marked tokens lie in what it accepts: 2 * 2 / (2 * 2 + 8 + 5).
     # Each response has a sentence of score 1. It accepts 1:2, 1:3 and 2:1, and 1:3 contradicts.
@@ -294,20 +293,18 @@ def test_what_needs_labels_of_passages_is_not_said_of_responses(
     tmp_path: Path, results: list[ClaimResult]
 ) -> None:
     responses = evaluated(tmp_path, sentences_of_responses())
-    both = {"own": results, "ragtruth": responses}
-    made = {each.name: each for each in tables.all_tables(both)}
-    assert {row[0] for row in made["conrag_citations"].rows} == {"own"}
-    assert {row[0] for row in made["conrag_errors"].rows} == {"own"}
-    assert {row[0] for row in made["conrag_hallucination"].rows} == {"ragtruth"}
-    for name in ("conrag_stance", "conrag_paired"):
-        methods = [row[1] for row in made[name].rows if row[0] == "ragtruth"]
-        assert "RelRAG" in methods
-        assert "Oracle" not in methods
-    for name in ("conrag_stance", "conrag_ablations", "conrag_conflict_bins", "conrag_paired"):
+    made = tables_of({"own": results, "ragtruth": responses})
+    assert {row[0] for row in made["citations"].rows} == {"own"}
+    assert {row[0] for row in made["errors"].rows} == {"own"}
+    assert {row[0] for row in made["hallucination"].rows} == {"ragtruth"}
+    for name in ("stance", "paired"):
+        methods = {row[1] for row in made[name].rows if row[0] == "ragtruth"}
+        assert methods & {"RelRAG", "Oracle"} == {"RelRAG"}
+    for name in ("stance", "ablations", "conflict_bins", "paired"):
         places = [n for n, column in enumerate(made[name].columns) if "contradiction" in column.key]
         for row in made[name].rows:
             assert row[0] == "own" or {row[place] for place in places} == {None}
-    to_sort = [row for row in made["conrag_errors_to_sort"].rows if row[0] == "ragtruth"]
+    to_sort = [row for row in made["errors_to_sort"].rows if row[0] == "ragtruth"]
     assert [(row[1], row[-2]) for row in to_sort] == [("1:2", ""), ("1:3", ""), ("2:2", "")]
 
 
@@ -317,9 +314,8 @@ def test_the_page_of_responses_alone_has_figure_5_and_no_citations(tmp_path: Pat
     for said in ("Token F1, ragtruth", "Passage AUC, ragtruth", "paper, Table VI"):
         assert said in body
     assert "Contradiction rate by conflict score" not in body
-    titles = [part.title for part in viewed(responses).parts]
-    assert "Hallucinations" in titles
-    assert "Citations" not in titles
+    titles = {part.title for part in viewed(responses).parts}
+    assert titles & {"Hallucinations", "Citations"} == {"Hallucinations"}
 
 
 def test_the_page_of_claims_has_no_hallucinations(results: list[ClaimResult]) -> None:
@@ -358,58 +354,44 @@ def test_a_sentence_that_cannot_be_judged_keeps_its_place(tmp_path: Path) -> Non
     bad = replace(bad, claim=NEVER)
     first, *_ = done = evaluated(tmp_path, [bad, *others], on_error="skip")
     assert (first.status, first.response) == ("failed", bad.response)
-    (table,) = [
-        each for each in tables.all_tables({"r": done}) if each.name == "conrag_hallucination"
-    ]
-    assert {row[-2] for row in table.rows} == {4}
+    assert {row[-2] for row in tables_of({"r": done})["hallucination"].rows} == {4}
 
 
-def error(claim: str, stance: Stance, *passages: tuple[str, str, Relation, Relation | None]) -> str:
-    gold = frozenset(name for name, *_, truth in passages if truth in (S, C))
+CLAIM = "The Rowle bridge was opened in 1932."
+RIGHT = (CLAIM, C, C)
+ERRORS: dict[str, list[tuple[str, Relation, Relation | None]]] = {
+    "evidence sparsity": [("It is of stone.", S, None)],
+    "negation or quantifier": [("The Rowle bridge was never opened in 1932.", S, C)],
+    "temporal mismatch": [("The Rowle bridge was opened in 1936.", S, C)],
+    "multi-hop evidence": [RIGHT, RIGHT],
+    "entity disambiguation": [RIGHT, ("The Aldham bridge was opened in 1932.", S, None)],
+    "citation leakage": [RIGHT, ("The Rowle bridge, opened in 1932, is of stone.", S, None)],
+    "none of these": [RIGHT],
+}
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_categories_of_errors_by_hand(name: str) -> None:
+    passages = {str(n): each for n, each in enumerate(ERRORS[name])}
+    gold = frozenset(n for n, (*_, truth) in passages.items() if truth in (S, C))
+    says = {"text": "So.", "about": "support", "cites": [*passages]}
     result = ClaimResult.model_validate(
         {
-            "id": "e",
-            "claim": claim,
-            "status": "answered",
-            "stance": stance,
-            "disputed": None,
+            "id": "e", "claim": CLAIM, "status": "answered", "disputed": None,
+            "stance": Stance.REFUTE if gold else Stance.NOT_ENOUGH_INFO,
             "evidence": [gold] if gold else [],
             "passages": [
-                {"id": name, "title": None, "text": text, "relevance": 1, "tag": tag,
+                {"id": n, "title": None, "text": text, "relevance": 1, "tag": tag,
                  "confidence": 0.9, "truth": truth}
-                for name, text, tag, truth in passages
+                for n, (text, tag, truth) in passages.items()
             ],
             "outcomes": {
-                "ConRAG": {
-                    "stance": "SUPPORT",
-                    "packet": [name for name, *_ in passages],
-                    "statements": [{"text": "So.", "about": "support",
-                                    "cites": [name for name, *_ in passages]}],
-                }
+                "ConRAG": {"stance": "SUPPORT", "packet": [*passages], "statements": [says]}
             },
         }
     )  # fmt: skip
-    name = category(result, "ConRAG")
     assert name in CATEGORIES
-    return name
-
-
-def test_categories_of_errors_by_hand() -> None:
-    refute, nothing = Stance.REFUTE, Stance.NOT_ENOUGH_INFO
-    claim = "The Rowle bridge was opened in 1932."
-    assert error(claim, nothing, ("a", "It is of stone.", S, None)) == "evidence sparsity"
-    turned = ("a", "The Rowle bridge was never opened in 1932.", S, C)
-    assert error(claim, refute, turned) == "negation or quantifier"
-    later = ("a", "The Rowle bridge was opened in 1936.", S, C)
-    assert error(claim, refute, later) == "temporal mismatch"
-    hops = [("a", claim, C, C), ("b", claim, C, C)]
-    assert error(claim, refute, *hops) == "multi-hop evidence"
-    right = ("a", claim, C, C)
-    other = ("b", "The Aldham bridge was opened in 1932.", S, None)
-    assert error(claim, refute, right, other) == "entity disambiguation"
-    same = ("b", "The Rowle bridge, opened in 1932, is of stone.", S, None)
-    assert error(claim, refute, right, same) == "citation leakage"
-    assert error(claim, refute, right) == "none of these"
+    assert category(result, "ConRAG") == name
 
 
 def test_a_right_stance_has_no_category(results: list[ClaimResult]) -> None:
@@ -420,13 +402,10 @@ def test_a_right_stance_has_no_category(results: list[ClaimResult]) -> None:
 
 def claims_file(folder: Path) -> Path:
     example = {
-        "id": "bridge",
-        "source": "mine",
-        "claim": "The bridge was opened in 1932.",
+        "id": "bridge", "source": "mine", "claim": "The bridge was opened in 1932.",
         "documents": [{"id": "a", "text": "Opened 1932."}, {"id": "b", "text": "Opened 1936."}],
-        "relations": ["SUPPORTS", "CONTRADICTS"],
-        "conflict": True,
-    }
+        "relations": ["SUPPORTS", "CONTRADICTS"], "conflict": True,
+    }  # fmt: skip
     quiet = example | {"id": "toll", "relations": ["IRRELEVANT", "CONTRADICTS"], "conflict": False}
     path = folder / "claims.jsonl"
     path.write_text(f"{json.dumps(example)}\n{json.dumps(quiet)}\n")
@@ -445,7 +424,7 @@ def test_passages_are_found_among_the_claims_own_or_among_all(tmp_path: Path) ->
     data = datasets.read("claims", claims_file(tmp_path))
     counts: dict[Scope, int] = {"own": 2, "all": 4}
     for among, count in counts.items():
-        find = search_of(data, tmp_path / among, method="bm25", among=among, embedder=None)
+        find = Search(data, tmp_path / among, method="bm25", among=among, embedder=None)
         retrieved = find(data.queries[0], 20)
         assert {each.passage.id for each in retrieved} <= {each.id for each in data.corpus}
         opened = [each for each in retrieved if "1932" in each.passage.text]

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from pipelines.conrag.methods import (
     ALL_METHODS,
-    STANCE_OF,
     Ruling,
     case_of,
     most_relevant,
@@ -18,7 +17,7 @@ from pipelines.conrag.methods import (
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.stance import Stance
+from pipelines.conrag.stance import STANCE_OF, Stance
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.conrag.writers import TemplateWriter
 from pipelines.data.records import Document
@@ -28,19 +27,9 @@ S, C, I, X = Relation  # noqa: E741
 SETTINGS = ConragSettings()
 NEITHER = Ruling(Stance.NOT_ENOUGH_INFO, 0.1)
 WORDS = [
-    "amber",
-    "birch",
-    "cedar",
-    "delta",
-    "ember",
-    "fjord",
-    "grove",
-    "heath",
-    "inlet",
-    "jetty",
-    "knoll",
-    "ledge",
-]
+    "amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "heath", "inlet", "jetty",
+    "knoll", "ledge",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -136,20 +125,20 @@ def test_oracle_reads_the_truth_and_not_the_tags() -> None:
 def test_without_tagging_nobody_asks_what_single_passages_say() -> None:
     tags = claim_with("s1", "c2", "i3", together=S)
     others = claim_with("i1", "i2", "s3", together=S)
-    given = [
-        replace(each, tagged=tuple(passage(f"i{n}", 1 - n / 100) for n in (1, 2, 3)), truth={})
+    same = tuple(passage(f"i{n}", 1 - n / 100) for n in (1, 2, 3))
+    first, second = (
+        outcome("w/o conflict tagging", replace(each, tagged=same, truth={}))
         for each in (tags, others)
-    ]
-    first, second = (outcome("w/o conflict tagging", each) for each in given)
+    )
     assert first == second
     assert first.stance is Stance.SUPPORT
 
 
 def test_without_clustering_a_packet_may_be_all_of_one_kind() -> None:
-    texts = [f"The amber stands by the fjord, says {n}." for n in range(6)]
+    text = "The amber stands by the fjord, says {}."
     alike = tuple(
-        TaggedPassage(Document(id=f"s{n}", text=text), 1 - n / 9, S, 0.8)
-        for n, text in enumerate(texts)
+        TaggedPassage(Document(id=f"s{n}", text=text.format(n)), 1 - n / 9, S, 0.8)
+        for n in range(6)
     )
     given = Claim(alike)
     assert len(outcome("ConRAG", given).packet) == SETTINGS.packet.per_cluster

@@ -1,14 +1,13 @@
 """ConRAG over one query, with a labeller whose labels are known."""
 
 import json
-from pathlib import Path
 
 import pytest
 from known_labels import KnownLabels
-from scripted import KEY, Scripted
+from scripted_generator import ScriptedGenerator
 
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.generator import generator
+from pipelines.conrag.generator import Generator
 from pipelines.conrag.packet import PacketSettings
 from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import ConragSettings
@@ -16,33 +15,33 @@ from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved
-from serving.connect import Source, connect
-from serving.profile import default_name, load
 
 S, C, I, X = Relation  # noqa: E741
+SETTINGS = ConragSettings()
 
 
-def found(*ids: str) -> list[Retrieved]:
-    return [
+async def of(
+    *ids: str, settings: ConragSettings = SETTINGS, generator: Generator | None = None
+) -> Answer:
+    """What comes of passages with such labels."""
+    found = [
         Retrieved(Document(id=name, text=f"{word * 4} tells {word * 5}."), 1 - n / 100, 1.0)
         for n, (name, word) in enumerate(zip(ids, "abcdefgh", strict=False))
     ]
+    return await conrag(
+        "It is so.", found, labeller=KnownLabels(), settings=settings, generator=generator
+    )
 
 
 async def test_one_side_gives_a_stance_without_dispute() -> None:
-    answer = await conrag(
-        "It is so.", found("s1", "s2", "i1"), labeller=KnownLabels(), settings=ConragSettings()
-    )
+    answer = await of("s1", "s2", "i1")
     assert (answer.stance, answer.kappa, answer.conflict) == (Stance.SUPPORT, 0, None)
     assert answer.support == 1.6
     assert all(not sentence.problems for sentence in answer.sentences)
 
 
 async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
-    answer = await conrag(
-        "It is so.", found("s1", "c1", "i1", "s2", "c2"), labeller=KnownLabels(),
-        settings=ConragSettings(),
-    )  # fmt: skip
+    answer = await of("s1", "c1", "i1", "s2", "c2")
     assert (answer.kappa, answer.disputed, answer.status) == (1, True, "disputed")
     assert answer.stance is Stance.NOT_ENOUGH_INFO
     assert {each.relation for each in answer.evidence} == {S, C, I}
@@ -52,9 +51,7 @@ async def test_a_balance_is_disputed_and_shows_both_sides() -> None:
 
 
 async def test_an_unreadable_label_counts_on_neither_side() -> None:
-    answer = await conrag(
-        "So.", found("x1", "s1"), labeller=KnownLabels(), settings=ConragSettings()
-    )
+    answer = await of("x1", "s1")
     assert (answer.support, answer.refute) == (0.8, 0)
     assert [each.relation for each in answer.evidence] == [S]
     assert answer.unreadable == ("x1",)
@@ -64,43 +61,21 @@ async def test_an_unreadable_label_counts_on_neither_side() -> None:
 async def test_what_the_stance_rests_on_is_cited_though_it_is_ranked_last() -> None:
     ids = [*(f"i{n}" for n in range(7)), "s1"]
     settings = ConragSettings(packet=PacketSettings(size=3))
-    answer = await conrag("So.", found(*ids), labeller=KnownLabels(), settings=settings)
+    answer = await of(*ids, settings=settings)
     assert answer.stance is Stance.SUPPORT
     assert [sentence.about for sentence in answer.sentences] == ["support", "support"]
     assert len(answer.evidence) == 3
 
 
 async def test_nothing_retrieved_is_insufficient_evidence() -> None:
-    answer = await conrag("So.", [], labeller=KnownLabels(), settings=ConragSettings())
+    answer = await of()
     assert (answer.status, answer.evidence) == ("insufficient evidence", ())
     assert [sentence.about for sentence in answer.sentences] == ["none"]
 
 
 async def test_only_the_first_k_are_used() -> None:
-    settings = ConragSettings(depth=2)
-    answer = await conrag("So.", found("s1", "s2", "c1"), labeller=KnownLabels(), settings=settings)
+    answer = await of("s1", "s2", "c1", settings=ConragSettings(depth=2))
     assert answer.refute == 0
-
-
-async def written(tmp_path: Path, conflict: str, *ids: str) -> Answer:
-    """The answer of a model that takes the side of support and says so of the conflict."""
-    reply = json.dumps(
-        {
-            "stance": "SUPPORT",
-            "conflict": conflict,
-            "sentences": [{"about": "support", "sent": "So it is.", "cites": [99]}],
-        }
-    )
-    with Scripted(reply=lambda _: reply) as endpoint:
-        source = Source(load(default_name()), "generator", tmp_path, endpoints=(endpoint.url,))
-        async with connect(source, cache=tmp_path / "cache.sqlite") as client:
-            return await conrag(
-                "It is so.",
-                found(*ids),
-                labeller=KnownLabels(),
-                settings=ConragSettings(),
-                generator=generator(client),
-            )
 
 
 @pytest.mark.parametrize(
@@ -112,14 +87,12 @@ async def written(tmp_path: Path, conflict: str, *ids: str) -> Answer:
     ],
 )
 async def test_a_writer_decides_neither_stance_nor_disagreement(
-    conflict: str,
-    ids: tuple[str, ...],
-    says: str | None,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    conflict: str, ids: tuple[str, ...], says: str | None, scripted: ScriptedGenerator
 ) -> None:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    answer = await written(tmp_path, conflict, *ids)
+    sentence = {"about": "support", "sent": "So it is.", "cites": [99]}
+    reply = {"stance": "SUPPORT", "conflict": conflict, "sentences": [sentence]}
+    async with scripted(lambda _: json.dumps(reply)) as generator:
+        answer = await of(*ids, generator=generator)
     assert (answer.conflict, answer.unsaid) == (says, says)
     assert answer.model_stance is Stance.SUPPORT
     assert answer.stance is (Stance.REFUTE if says is None else Stance.NOT_ENOUGH_INFO)

@@ -1,13 +1,13 @@
 """The methods where a language model writes: a scripted one, whose texts are known."""
 
 import json
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 import pytest
 from known_labels import KnownLabels
-from scripted import KEY, Scripted, fenced_text, prompt_of
+from scripted import fenced_text, prompt_of
+from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.methods import ALL_METHODS
@@ -17,12 +17,9 @@ from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import every as tables
 from pipelines.conrag.tables import figures
-from pipelines.conrag.writers import generators
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.retrieval.index import Retrieved
-from serving.connect import Source, connect
-from serving.profile import default_name, load
 
 S, C, I, X = Relation  # noqa: E741
 TEXTS = {
@@ -40,11 +37,8 @@ CLAIM = Query(
 )  # fmt: skip
 QUESTION = Query(
     id="two", source="alce-asqa", claim="When was the bridge opened?", passages=PASSAGES,
-    stance=None, disputed=None, evidence=(), relations={"s1": S},
-    gold_answer=GoldAnswer((("1932",),)),
+    relations={"s1": S}, gold_answer=GoldAnswer((("1932",),)),
 )  # fmt: skip
-
-Reply = Callable[[dict[str, Any]], str]
 
 
 def plain(request: dict[str, Any]) -> str:
@@ -59,7 +53,7 @@ def plain(request: dict[str, Any]) -> str:
 
 def writes(request: dict[str, Any]) -> str:
     """As the schema asks. Of evidence the first supporting and refuting passage are cited."""
-    schema = request["response_format"]["json_schema"]["name"]
+    schema = schema_of(request)
     if schema == "FirstAnswerReply":
         return '{"answers": ["1932"]}'
     if schema.startswith("Plain"):
@@ -78,37 +72,28 @@ def writes(request: dict[str, Any]) -> str:
     return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": sentences})
 
 
-class Evaluated:
-    """An evaluation with a scripted writer."""
+def instead(first: str = "", rest: str = "") -> Reply:
+    """As `writes`, but for another first answer, or another text in place of all others."""
 
-    def __init__(self, tmp_path: Path) -> None:
-        self._home = tmp_path
-        self.cache = tmp_path / "cache.sqlite"
-        self.requests: list[dict[str, Any]] = []
+    def reply(request: dict[str, Any]) -> str:
+        own = first if schema_of(request) == "FirstAnswerReply" else rest
+        return own or writes(request)
 
-    async def __call__(self, query: Query, reply: Reply = writes) -> ClaimResult:
-        with Scripted(reply=reply) as endpoint:
-            source = Source(
-                load(default_name()), "generator", self._home, endpoints=(endpoint.url,)
-            )
-            async with connect(source, cache=self.cache) as client:
-                by = generators(client)
-                result = await evaluate(query, FOUND, KnownLabels(), ConragSettings(), by)
-            self.requests = endpoint.requests
-            return result
+    return reply
 
-    def asked(self, schema: str) -> list[dict[str, Any]]:
-        return [
-            request
-            for request in self.requests
-            if request["response_format"]["json_schema"]["name"] == schema
-        ]
+
+Evaluated = Callable[..., Awaitable[ClaimResult]]
 
 
 @pytest.fixture
-def evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Evaluated:
-    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
-    return Evaluated(tmp_path)
+def evaluated(scripted: ScriptedGenerator) -> Evaluated:
+    async def evaluate_with(
+        query: Query, reply: Reply = writes, found: Sequence[Retrieved] = FOUND
+    ) -> ClaimResult:
+        async with scripted(reply) as generator:
+            return await evaluate(query, found, KnownLabels(), ConragSettings(), generator)
+
+    return evaluate_with
 
 
 Said = Sequence[tuple[str, tuple[str, ...]]]
@@ -120,25 +105,18 @@ CLAIM_OUTCOMES: dict[str, tuple[Stance, Said]] = {
     "NLI-RAG": (Stance.REFUTE, [(RELRAG[0][0], ()), RELRAG[1], RELRAG[2]]),
     "CiteRAG": (
         Stance.REFUTE,
-        [
-            ("It was opened in 1932.", ("s1", "c1")),
-            ("Crowds came in 1936.", ("c2", "c1")),
-            ("Nothing is sure.", ()),
-        ],
+        [(RELRAG[0][0], ("s1", "c1")), (RELRAG[1][0], ("c2", "c1")), RELRAG[2]],
     ),
     "ConRAG": (Stance.REFUTE, OURS),
     "Oracle": (Stance.REFUTE, OURS),
     "w/o conflict tagging": (Stance.SUPPORT, RELRAG),
     "w/o evidence clustering": (Stance.REFUTE, OURS),
     "w/o uncertainty policy": (Stance.REFUTE, OURS[1:]),
-    "w/o citation binding": (
-        Stance.REFUTE,
-        [("Opened, support.", ("s1", "c1")), ("Opened, refute.", ("s1", "c1"))],
-    ),
+    "w/o citation binding": (Stance.REFUTE, [(text, ("s1", "c1")) for text, _ in OURS]),
 }
 
 
-async def test_every_method_on_a_claim(evaluated: Evaluated) -> None:
+async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedGenerator) -> None:
     result = await evaluated(CLAIM)
     assert list(result.outcomes) == list(ALL_METHODS)
     for method, (stance, said) in CLAIM_OUTCOMES.items():
@@ -152,11 +130,13 @@ async def test_every_method_on_a_claim(evaluated: Evaluated) -> None:
     assert {each.about for each in result.outcomes["RelRAG"].statements} == {"support"}
     # One reply from the most relevant passages and one from those chosen without tags, which are
     # the same passages here; ConRAG, Oracle and ConRAG without clusters differ in what they show.
-    assert len(evaluated.asked("PlainReply")) <= 2
-    assert "SUPPORTS" not in prompt_of(evaluated.asked("PlainReply")[0])
+    assert len(scripted.asked("PlainReply")) <= 2
+    assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
-async def test_a_question_is_answered_first_and_its_answers_judged(evaluated: Evaluated) -> None:
+async def test_a_question_is_answered_first_and_its_answers_judged(
+    evaluated: Evaluated, scripted: ScriptedGenerator
+) -> None:
     result = await evaluated(QUESTION)
     assert result.question is not None
     assert result.question.first_answer == ("The bridge was opened in 1932.",)
@@ -166,7 +146,7 @@ async def test_a_question_is_answered_first_and_its_answers_judged(evaluated: Ev
     # Who knows that one passage has the answer, and of no other, shows no conflict.
     oracle = next(
         request
-        for request in evaluated.asked("QuestionReply")
+        for request in scripted.asked("QuestionReply")
         if "CONTRADICTS, group" not in prompt_of(request)
     )
     assert fenced_text(oracle, "FIRST ANSWER") == "The bridge was opened in 1932."
@@ -176,11 +156,7 @@ async def test_a_question_is_answered_first_and_its_answers_judged(evaluated: Ev
 
 
 async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:
-    def broken(request: dict[str, Any]) -> str:
-        schema = request["response_format"]["json_schema"]["name"]
-        return "{" if schema != "FirstAnswerReply" else writes(request)
-
-    results = [await evaluated(CLAIM, broken)]
+    results = [await evaluated(CLAIM, instead(rest="{"))]
     for method in ("RelRAG", "ConRAG"):
         outcome = results[0].outcomes[method]
         assert (outcome.statements, outcome.raw) == ((), "{")
@@ -195,19 +171,15 @@ async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> Non
     assert figures.contradictions_per_claim(results, "ConRAG") == {}
     assert tables.paired({"own": results}).rows
 
-    asked = [await evaluated(QUESTION, broken)]
-    assert figures.citation_figures(asked, "ConRAG") == (None, None, 0)
+    asked = [await evaluated(QUESTION, instead(rest="{"))]
+    assert figures.citations(asked, "ConRAG") == (None, None, 0)
     assert figures.answer_recall(asked, "ConRAG") is None
 
 
 async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
-    evaluated: Evaluated,
+    evaluated: Evaluated, scripted: ScriptedGenerator
 ) -> None:
-    def no_answer(request: dict[str, Any]) -> str:
-        schema = request["response_format"]["json_schema"]["name"]
-        return '{"answers": []}' if schema == "FirstAnswerReply" else writes(request)
-
-    result = await evaluated(QUESTION, no_answer)
+    result = await evaluated(QUESTION, instead(first='{"answers": []}'))
     assert [each.text for each in result.outcomes["ConRAG"].statements] == [
         "No passage found answers this."
     ]
@@ -215,33 +187,27 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     assert result.question is not None
     # It asks for a citation all the same, as ALCE counts.
     assert result.question.worth["ConRAG"].citations.sentences == 1
-    assert len(evaluated.asked("QuestionReply")) == 1, "Oracle's"
+    assert len(scripted.asked("QuestionReply")) == 1, "Oracle's"
 
 
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
-    def cut(request: dict[str, Any]) -> str:
-        schema = request["response_format"]["json_schema"]["name"]
-        return '{"answers": ["19' if schema == "FirstAnswerReply" else writes(request)
-
-    results = [await evaluated(QUESTION, cut)]
+    results = [await evaluated(QUESTION, instead(first='{"answers": ["19'))]
     assert results[0].question is not None
     assert results[0].question.raw == '{"answers": ["19'
     for method in ("ConRAG", "w/o evidence clustering", "w/o citation binding"):
         assert (results[0].outcomes[method].problem or "").startswith("first answer: not the JSON")
         assert figures.unreadable(results, method) == 1
-        assert figures.citation_figures(results, method) == (None, None, 0)
+        assert figures.citations(results, method) == (None, None, 0)
     for method in ("RelRAG", "Oracle"):
         assert results[0].outcomes[method].problem is None
     assert figures.leakage(results, "RelRAG") is None, "nothing was tagged"
 
 
-async def test_where_nothing_was_found_nobody_writes(evaluated: Evaluated) -> None:
-    with Scripted(reply=writes) as endpoint:
-        source = Source(load(default_name()), "generator", Path(), endpoints=(endpoint.url,))
-        async with connect(source, cache=evaluated.cache) as client:
-            by = generators(client)
-            result = await evaluate(QUESTION, [], KnownLabels(), ConragSettings(), by)
-        assert endpoint.requests == []
+async def test_where_nothing_was_found_nobody_writes(
+    evaluated: Evaluated, scripted: ScriptedGenerator
+) -> None:
+    result = await evaluated(QUESTION, found=[])
+    assert scripted.requests == []
     said = {each.statements[0].text for each in result.outcomes.values()}
     assert said == {"No passage found answers this."}
 
@@ -257,15 +223,11 @@ async def test_always_taking_a_side_leaves_the_other_unsaid(evaluated: Evaluated
         return json.dumps(reply)
 
     result = await evaluated(CLAIM, answers)
-    assert [each.text for each in result.outcomes["ConRAG"].statements] == [
-        "Opened, support.",
-        "Opened, refute.",
-    ]
-    assert [each.text for each in result.outcomes["w/o uncertainty policy"].statements] == [
-        "Opened, refute."
-    ]
+    for method, said in (("ConRAG", OURS), ("w/o uncertainty policy", OURS[1:])):
+        statements = result.outcomes[method].statements
+        assert [each.text for each in statements] == [text for text, _ in said]
 
 
 async def test_a_question_needs_a_writer() -> None:
-    with pytest.raises(ValueError, match="needs a language model"):
+    with pytest.raises(ValueError, match="needs a generator"):
         await evaluate(QUESTION, FOUND, KnownLabels(), ConragSettings())

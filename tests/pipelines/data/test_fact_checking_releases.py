@@ -1,86 +1,62 @@
 """FEVER, SciFact and RAGTruth in their official formats, on small files of our own."""
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+from releases import lines, refusal
 
 from pipelines.data import fever, ragtruth, scifact
 from pipelines.errors import InputError
 
 
-def write(path: Path, rows: Sequence[Any]) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    return path
-
-
 def claim(number: int, text: str, label: str, evidence: Any) -> dict[str, Any]:
-    verifiable = "NOT VERIFIABLE" if label == "NOT ENOUGH INFO" else "VERIFIABLE"
-    return {
-        "id": number,
-        "verifiable": verifiable,
-        "label": label,
-        "claim": text,
-        "evidence": evidence,
-    }
+    claimed = {"id": number, "verifiable": "VERIFIABLE", "label": label}
+    return claimed | {"claim": text, "evidence": evidence}
 
 
 def page(name: str, *sentences: str) -> dict[str, str]:
-    lines = "\n".join(f"{number}\t{sentence}" for number, sentence in enumerate(sentences))
-    return {"id": name, "text": " ".join(sentences), "lines": lines}
+    numbered = (f"{number}\t{sentence}" for number, sentence in enumerate(sentences))
+    return {"id": name, "text": " ".join(sentences), "lines": "\n".join(numbered)}
 
 
 # FEVER
 
 
 def test_fever_claims(tmp_path: Path) -> None:
-    path = write(
+    sets = [
+        [[10, 20, "Harbour_Bridge", 0]],
+        [[11, 21, "Harbour_Bridge", 2], [11, 22, "Sydney", 1]],
+        [[12, 23, "Harbour_Bridge", 0]],
+        [[13, None, None, None]],
+    ]
+    path = lines(
         tmp_path / "train.jsonl",
-        [
-            claim(
-                1,
-                "The bridge opened in 1932.",
-                "SUPPORTS",
-                [
-                    [[10, 20, "Harbour_Bridge", 0]],
-                    [[11, 21, "Harbour_Bridge", 2], [11, 22, "Sydney", 1]],
-                    [[12, 23, "Harbour_Bridge", 0]],
-                    [[13, None, None, None]],
-                ],
-            ),
-            claim(2, "The bridge is blue.", "NOT ENOUGH INFO", [[[14, None, None, None]]]),
-            claim(3, "The bridge sings.", "NOT ENOUGH INFO", [[15, None, None, None]]),
-        ],
+        claim(1, "The bridge opened in 1932.", "SUPPORTS", sets),
+        claim(2, "The bridge is blue.", "NOT ENOUGH INFO", [[[14, None, None, None]]]),
+        claim(3, "The bridge sings.", "NOT ENOUGH INFO", [[15, None, None, None]]),
     )
     first, second, third = fever.read(path)
     # The same set by two annotators is one set; a set that points nowhere is none.
-    assert first.evidence == (
-        (("Harbour_Bridge", 0),),
-        (("Harbour_Bridge", 2), ("Sydney", 1)),
-    )
+    assert first.evidence == ((("Harbour_Bridge", 0),), (("Harbour_Bridge", 2), ("Sydney", 1)))
     assert first.label == "SUPPORTS"
     assert second.evidence == third.evidence == ()
 
 
 def test_fever_pages(tmp_path: Path) -> None:
-    write(
+    lines(
         tmp_path / "wiki-001.jsonl",
-        [
-            {"id": "", "text": "", "lines": ""},
-            page(
-                "Gladiator_-LRB-2000_film-RRB-",
-                "Gladiator -LRB- 2000 -RRB- is a film , `` epic '' and long .\tepic\tEpic film",
-                "",
-                "It starred Crowe 's friends .",
-            ),
-        ],
+        {"id": "", "text": "", "lines": ""},
+        page(
+            "Gladiator_-LRB-2000_film-RRB-",
+            "Gladiator -LRB- 2000 -RRB- is a film , `` epic '' and long .\tepic\tEpic film",
+            "",
+            "It starred Crowe 's friends .",
+        ),
     )
     # "é" as a letter and an accent in the dump, as one letter in the evidence.
-    write(tmp_path / "wiki-002.jsonl", [page("Cafe\u0301", "A café serves coffee .")])
+    lines(tmp_path / "wiki-002.jsonl", page("Cafe\u0301", "A café serves coffee ."))
     wanted = ["Gladiator_-LRB-2000_film-RRB-", "Caf\u00e9", "Elsewhere"]
     found = fever.read_wikipedia(tmp_path, wanted, 0, Random(1))
     assert found.sampled == ()
@@ -97,8 +73,8 @@ def test_fever_random_sentences_are_of_different_pages_and_decided_by_the_seed(
     tmp_path: Path,
 ) -> None:
     pages = [page(f"P{n}", f"First of {n} .", f"Second of {n} .") for n in range(40)]
-    write(tmp_path / "wiki-001.jsonl", [*pages[:25], page("Empty") | {"lines": ""}])
-    write(tmp_path / "wiki-002.jsonl", pages[25:])
+    lines(tmp_path / "wiki-001.jsonl", *pages[:25], page("Empty") | {"lines": ""})
+    lines(tmp_path / "wiki-002.jsonl", *pages[25:])
     one, same, other = (
         fever.read_wikipedia(tmp_path, (), 10, Random(seed)).sampled for seed in (1, 1, 2)
     )
@@ -108,7 +84,7 @@ def test_fever_random_sentences_are_of_different_pages_and_decided_by_the_seed(
 
 
 def test_fever_random_sentences_come_from_everywhere_alike(tmp_path: Path) -> None:
-    write(tmp_path / "wiki-001.jsonl", [page(f"P{n}", f"Sentence {n} .") for n in range(8)])
+    lines(tmp_path / "wiki-001.jsonl", *(page(f"P{n}", f"Sentence {n} .") for n in range(8)))
     seen = dict.fromkeys(range(8), 0)
     for seed in range(400):
         for text in fever.read_wikipedia(tmp_path, (), 2, Random(seed)).sampled:
@@ -156,8 +132,8 @@ ABSTRACT = {
 
 def test_scifact(tmp_path: Path) -> None:
     nothing = {"id": 5, "claim": "C is D.", "evidence": {}, "cited_doc_ids": [12]}
-    claims = scifact.read(write(tmp_path / "claims_train.jsonl", [SCIENCE, nothing]))
-    corpus = scifact.read_corpus(write(tmp_path / "corpus.jsonl", [ABSTRACT]))
+    claims = scifact.read(lines(tmp_path / "claims_train.jsonl", SCIENCE, nothing))
+    corpus = scifact.read_corpus(lines(tmp_path / "corpus.jsonl", ABSTRACT))
     assert [rationale.sentences for rationale in claims[0].evidence["11"]] == [(1, 2), (4,)]
     assert claims[1].evidence == {}
     assert corpus["11"].abstract[4] == "So A fails."
@@ -198,23 +174,13 @@ QA_SOURCE = {
 
 
 def test_ragtruth(tmp_path: Path) -> None:
-    (one,) = ragtruth.read(write(tmp_path / "response.jsonl", [RESPONSE]))
+    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RESPONSE))
     assert one.response[one.labels[0].start : one.labels[0].end] == "It was built in 1936"
-    sources = ragtruth.read_sources(
-        write(
-            tmp_path / "source_info.jsonl",
-            [
-                QA_SOURCE,
-                {**QA_SOURCE, "source_id": "s2", "task_type": "Summary", "source_info": " News. "},
-                {
-                    **QA_SOURCE,
-                    "source_id": "s3",
-                    "task_type": "Data2txt",
-                    "source_info": {"name": "Cafe", "hours": {"Monday": "9:0-17:0"}},
-                },
-            ],
-        )
-    )
+    summary = {"source_id": "s2", "task_type": "Summary", "source_info": " News. "}
+    hours = {"name": "Cafe", "hours": {"Monday": "9:0-17:0"}}
+    table = {"source_id": "s3", "task_type": "Data2txt", "source_info": hours}
+    path = lines(tmp_path / "source.jsonl", QA_SOURCE, QA_SOURCE | summary, QA_SOURCE | table)
+    sources = ragtruth.read_sources(path)
     assert sources["s1"].passages() == ("It was built in 1932.", "Tolls are\ntwo pounds.")
     assert sources["s2"].passages() == ("News.",)
     assert sources["s3"].passages() == ()
@@ -261,19 +227,16 @@ def test_bad_lines_are_named(kind: str, tmp_path: Path) -> None:
     read, row, problem = BAD[kind]
     good = {fever.read: GOOD_CLAIM, scifact.read: SCIENCE, scifact.read_corpus: ABSTRACT}
     good |= {ragtruth.read: RESPONSE, ragtruth.read_sources: QA_SOURCE}
-    path = write(tmp_path / "data.jsonl", [good[read], row])
-    with pytest.raises(InputError) as error:
-        read(path)
-    message = str(error.value)
+    path = lines(tmp_path / "data.jsonl", good[read], row)
+    message = refusal(read, path)
     assert message.startswith(f"{path}:2: ")
     assert problem in message
-    assert "\n" not in message
 
 
 def test_bad_pages_are_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no wiki-\*.jsonl; unpack wiki-pages.zip"):
         fever.read_wikipedia(tmp_path, (), 1, Random(1))
-    path = write(tmp_path / "wiki-001.jsonl", [page("P", "S ."), {"id": "Q"}])
+    path = lines(tmp_path / "wiki-001.jsonl", page("P", "S ."), {"id": "Q"})
     with pytest.raises(InputError, match="'lines' is missing") as error:
         fever.read_wikipedia(tmp_path, (), 1, Random(1))
     assert str(error.value).startswith(f"{path}:2: ")

@@ -1,24 +1,17 @@
 """FaithEval's inconsistent task: its files, its documents, and what is refused."""
 
 import gzip
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import FAITHEVAL as ROW
+from releases import lines, refusal
 
 from pipelines.data import faitheval
 from pipelines.data.faitheval import documents
-from pipelines.errors import InputError
-
-ROW = {
-    "qid": "a1",
-    "question": "Who built the mill?",
-    "context": "Document: Ada Ng built the mill.\n\nDocument: The mill was built by Bo Li.",
-    "answers": ["Ada Ng", "Ng"],
-}
 
 
 def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -29,31 +22,17 @@ def parquet(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-def lines(path: Path, *rows: object) -> Path:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
-
-
-def written(path: Path, form: str) -> Path:
-    """Two rows in one of the forms that are read."""
-    rows = [ROW, ROW | {"qid": "b2", "answers": ["1902"]}]
-    match form:
-        case "parquet":
-            return parquet(path, rows)
-        case "packed parquet":
-            path.write_bytes(gzip.compress(parquet(path, rows).read_bytes()))
-        case "lines":
-            return lines(path, *rows)
-        case "packed lines":
-            path.write_bytes(gzip.compress(lines(path, *rows).read_bytes()))
-        case _:
-            path.write_text(json.dumps(rows), encoding="utf-8")
-    return path
-
-
-@pytest.mark.parametrize("form", ["parquet", "packed parquet", "lines", "packed lines", "list"])
-def test_the_content_decides_how_a_file_is_read(form: str, tmp_path: Path) -> None:
-    first, second = faitheval.read(written(tmp_path / "inconsistent", form))
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("form", ["parquet", "lines", "list"])
+def test_the_content_decides_how_a_file_is_read(form: str, packed: bool, tmp_path: Path) -> None:
+    path, rows = tmp_path / "inconsistent", [ROW, ROW | {"qid": "b2", "answers": ["1902"]}]
+    if form == "parquet":
+        parquet(path, rows)
+    else:
+        lines(path, *([rows] if form == "list" else rows))
+    if packed:
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    first, second = faitheval.read(path)
     assert (first.qid, second.qid) == ("a1", "b2")
     assert first.question == ROW["question"]
     assert first.answers == ("Ada Ng", "Ng")
@@ -113,26 +92,21 @@ def test_a_bad_row_is_named_in_one_line(
     else:
         # One column has one type: the bad row stands alone.
         path, where = parquet(tmp_path / "f.parquet", [bad]), "f.parquet: row 1: "
-    with pytest.raises(InputError) as caught:
-        faitheval.read(path)
-    assert where in str(caught.value)
-    assert message in str(caught.value)
-    assert "\n" not in str(caught.value)
+    said = refusal(faitheval.read, path)
+    assert where in said
+    assert message in said
 
 
 def test_a_file_of_another_data_set_is_refused(tmp_path: Path) -> None:
     other = [{"question": "Where?", "documents": ["a"]}]
     for path in (lines(tmp_path / "o.jsonl", *other), parquet(tmp_path / "o.parquet", other)):
-        with pytest.raises(InputError, match="the field 'context' is missing"):
-            faitheval.read(path)
+        assert "the field 'context' is missing" in refusal(faitheval.read, path)
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path / "f.parquet", [ROW])
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(InputError, match="damaged Parquet file") as caught:
-        faitheval.read(path)
-    assert "\n" not in str(caught.value)
+    assert "damaged Parquet file" in refusal(faitheval.read, path)
 
 
 def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
@@ -141,5 +115,4 @@ def test_a_parquet_file_without_rows_is_refused(tmp_path: Path) -> None:
 
     path = tmp_path / "f.parquet"
     format_.write_table(arrow.table({"question": arrow.array([], arrow.string())}), path)
-    with pytest.raises(InputError, match="has no row"):
-        faitheval.read(path)
+    assert "has no row" in refusal(faitheval.read, path)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import AMBIGDOCS, RAMDOCS, lines, refusal, without
 
 from pipelines.data import (
     ambigdocs,
@@ -29,26 +30,7 @@ from pipelines.errors import InputError
 
 Read = Callable[[Path], Sequence[Any]]
 
-RAMDOCS = {
-    "question": "When was the mill built?",
-    "documents": [
-        {"text": "The mill of 1902.", "type": "correct", "answer": "1902"},
-        {"text": "A mill.", "type": "noise", "answer": "unknown"},
-    ],
-    "disambig_entity": ["The mill", None],
-    "gold_answers": ["1902"],
-    "wrong_answers": [],
-}
-AMBIGDOCS = {
-    "question": "Where is the Reed House?",
-    "ambiguous_entity": "Reed House",
-    "qid": 7,
-    "documents": [
-        {"title": "Reed House (Ohio)", "text": "In Ohio.", "pid": 1, "answer": "Ohio"},
-        {"title": "Reed House (Utah)", "text": "In Utah.", "pid": "2", "answer": "Utah"},
-    ],
-}
-MACNOISE = {
+MACNOISE: dict[str, Any] = {
     "question": "who built the bridge",
     "answers": ["Ada Ng", "Ng"],
     "ctxs": [
@@ -101,11 +83,6 @@ PARAGRAPHS = [
     {"id": "9:::Toll", "contents": "Crossing costs two pounds."},
 ]
 FAKE = "The old bridge over the river was opened in May 1936."
-
-
-def lines(path: Path, *records: object) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
 
 
 # Halves
@@ -194,8 +171,8 @@ def test_macnoise(tmp_path: Path) -> None:
 
 
 def test_macnoise_evaluation_files_name_the_full_share(tmp_path: Path) -> None:
-    record = {key: value for key, value in MACNOISE.items() if key != "pert_lbls"}
-    (question,) = macnoise.read(lines(tmp_path / "m.jsonl", record | {"pert_lbls_100": [1, 0]}))
+    record = without(MACNOISE, "pert_lbls") | {"pert_lbls_100": [1, 0]}
+    (question,) = macnoise.read(lines(tmp_path / "m.jsonl", record))
     assert question.pert_lbls == (1, 0)
 
 
@@ -217,8 +194,7 @@ def test_contraqa_finds_the_false_paragraph(fake_id: str, tmp_path: Path) -> Non
 
 def test_contraqa_without_false_paragraphs_is_refused(tmp_path: Path) -> None:
     corpus = lines(tmp_path / "corpus.json", *PARAGRAPHS)
-    queries = tmp_path / "queries.json"
-    queries.write_text(json.dumps([QUERY]))
+    queries = lines(tmp_path / "queries.json", QUERY)
     with pytest.raises(InputError, match="has no false paragraph"):
         contraqa.read(queries, corpus)
 
@@ -234,9 +210,9 @@ def test_conflictingqa_groups_pages_by_question(tmp_path: Path) -> None:
 def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "data.pkl"
     path.write_bytes(pickle.dumps([PAGE]))
-    with pytest.raises(InputError, match="is a pickle, which can run code") as error:
-        conflictingqa.read(path)
-    assert "to_json" in str(error.value)
+    message = refusal(conflictingqa.read, path)
+    assert "is a pickle, which can run code" in message
+    assert "to_json" in message
 
 
 # Bad input: one line that says where
@@ -262,19 +238,13 @@ def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
 def test_what_is_no_ramdocs(content: bytes, parts: tuple[str, ...], tmp_path: Path) -> None:
     path = tmp_path / "bad.jsonl"
     path.write_bytes(content)
-    with pytest.raises(InputError) as error:
-        ramdocs.read(path)
-    message = str(error.value)
-    assert message.startswith(str(path))
-    assert "\n" not in message
-    for part in parts:
-        assert part in message
+    message = refusal(ramdocs.read, path)
+    assert [part for part in parts if part not in message] == []
 
 
 def test_the_line_of_a_bad_record_is_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "r.jsonl", RAMDOCS, RAMDOCS | {"wrong_answers": 3})
-    with pytest.raises(InputError, match=r"r\.jsonl:2: the field 'wrong_answers'"):
-        ramdocs.read(path)
+    assert "r.jsonl:2: the field 'wrong_answers'" in refusal(ramdocs.read, path)
 
 
 def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
@@ -290,7 +260,7 @@ def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
          {"supporting_sentences": [[1]]}),
         (macnoise.read, MACNOISE, {"pert_lbls": [1]}),
         (macnoise.read, MACNOISE, {"pert_lbls": [2, 0]}),
-        (ambigdocs.read, AMBIGDOCS, {"documents": AMBIGDOCS["documents"][:1]}),  # type: ignore[index]
+        (ambigdocs.read, AMBIGDOCS, {"documents": AMBIGDOCS["documents"][:1]}),
         (conflictingqa.read, PAGE, {"stance": "maybe"}),
         (climate_fever.read, CLIMATE, {"claim_label": 4}),
     ],
@@ -299,5 +269,4 @@ def test_records_that_contradict_their_format(
     read: Read, record: dict[str, Any], wrong: dict[str, Any], tmp_path: Path
 ) -> None:
     assert read(lines(tmp_path / "good.jsonl", record))
-    with pytest.raises(InputError, match=r"bad\.jsonl:1: "):
-        read(lines(tmp_path / "bad.jsonl", record | wrong))
+    assert "bad.jsonl:1: " in refusal(read, lines(tmp_path / "bad.jsonl", record | wrong))

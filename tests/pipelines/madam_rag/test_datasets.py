@@ -2,19 +2,22 @@
 
 import gzip
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from releases import AMBIGDOCS as AMBIG
+from releases import FAITHEVAL as FAITH
+from releases import RAMDOCS as RAM
+from releases import lines, refusal
 
+from pipelines.data.records import Document
 from pipelines.data.released import Half, half
 from pipelines.errors import InputError
 from pipelines.madam_rag.datasets import (
     AMBIGDOCS,
-    DATASETS,
     FAITHEVAL,
     RAMDOCS,
     SAMPLES,
@@ -25,40 +28,7 @@ from pipelines.madam_rag.datasets import (
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.metrics.short_answers import canonical
 
-RAM = {
-    "question": "When was the mill opened?",
-    "documents": [
-        {"text": "In July 1905.", "type": "correct", "answer": "15 July 1905"},
-        {"text": "In 1911.", "type": "correct", "answer": "1911"},
-        {"text": "In 1954.", "type": "misinfo", "answer": "1954"},
-        {"text": "On flour.", "type": "noise", "answer": "unknown"},
-    ],
-    "disambig_entity": ["Mill (Ohio)", "Mill (Utah)", None],
-    "gold_answers": ["15 July 1905", "1911", "July 15, 1905"],
-    "wrong_answers": ["1954", "", "1954", "the 1911"],
-}
-AMBIG = {
-    "question": "Where is the Reed House?",
-    "ambiguous_entity": "Reed House",
-    "qid": 7,
-    "documents": [
-        {"title": "Reed House (Lima)", "text": "In Ohio.", "pid": 1, "answer": "Ohio"},
-        {"title": "Reed House (Alta)", "text": "In Utah.", "pid": 2, "answer": "Utah"},
-        {"title": "Reed House (Troy)", "text": "Ohio, too.", "pid": 3, "answer": "ohio"},
-    ],
-}
-FAITH = {
-    "qid": "f1",
-    "question": "Who built the mill?",
-    "context": "Document: Ada Ng did. Document: Bo Li did.",
-    "answers": ["Ada Ng", "Ng"],
-}
 ROWS: dict[DatasetName, dict[str, Any]] = {RAMDOCS: RAM, AMBIGDOCS: AMBIG, FAITHEVAL: FAITH}
-
-
-def lines(path: Path, *records: object) -> Path:
-    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
-    return path
 
 
 def only(name: DatasetName, tmp_path: Path, row: object) -> Question:
@@ -101,10 +71,10 @@ def test_a_question_of_ambigdocs(tmp_path: Path) -> None:
 
 def test_a_question_of_faitheval(tmp_path: Path) -> None:
     question = only(FAITHEVAL, tmp_path, FAITH)
-    assert question.id == "f1"
+    assert question.id == "a1"
     assert [brief(each) for each in question.documents] == [
-        ("Ada Ng did.", None, None, None),
-        ("Bo Li did.", None, None, None),
+        ("Ada Ng built the mill.", None, None, None),
+        ("The mill was built by Bo Li.", None, None, None),
     ]
     assert question.gold == (("Ada Ng", "Ng"),)
     assert question.one_answer
@@ -125,7 +95,7 @@ def test_an_answer_of_which_normalisation_leaves_nothing_stays(tmp_path: Path) -
     assert only(RAMDOCS, tmp_path, row).gold == (("A",),)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_data_set_says_what_it_was_read_from(name: DatasetName, tmp_path: Path) -> None:
     path = lines(tmp_path / "rows.jsonl", ROWS[name])
     found = read(name, path)
@@ -154,25 +124,16 @@ def test_an_empty_half_is_refused(tmp_path: Path) -> None:
         read(RAMDOCS, path, part=other)
 
 
-@pytest.mark.parametrize("name", DATASETS)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_file_of_another_format_is_refused_in_one_line(name: DatasetName, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"rows\.jsonl:1: the field") as caught:
-        read(name, lines(tmp_path / "rows.jsonl", {"question": "Who?"}))
-    assert "\n" not in str(caught.value)
+    path = lines(tmp_path / "rows.jsonl", {"question": "Who?"})
+    assert "rows.jsonl:1: the field" in refusal(lambda file: read(name, file), path)
 
 
 @given(st.integers(0, 12), st.integers(0, 15), st.integers(0, 5))
 def test_a_sample_is_drawn_in_order(size: int, n: int, seed: int) -> None:
-    questions = [
-        Question.model_validate(
-            {
-                "id": str(k),
-                "question": "Who?",
-                "documents": [{"document": {"id": "d", "text": "x"}}],
-            }
-        )
-        for k in range(size)
-    ]
+    documents = (GivenDocument(document=Document(id="d", text="x")),)
+    questions = [Question(id=str(k), question="Who?", documents=documents) for k in range(size)]
     drawn = sampled(questions, n, seed)
     assert len(drawn) == min(n, size)
     ids = [int(question.id) for question in drawn]

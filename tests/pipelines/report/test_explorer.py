@@ -17,8 +17,8 @@ from playwright.sync_api import Page, expect
 
 from pipelines.errors import InputError
 from pipelines.metrics.estimate import Estimate
+from pipelines.report import explorer
 from pipelines.report.blocks import (
-    Block,
     Card,
     Cards,
     Choice,
@@ -29,23 +29,15 @@ from pipelines.report.blocks import (
     Sources,
     encoded,
 )
-from pipelines.report.explorer import (
-    Example,
-    ExperimentView,
-    Facet,
-    Part,
-    address,
-    in_turn,
-    render,
-    write,
-)
 from pipelines.report.glance import FEW_EXAMPLES, Finding, ModelUsed, sizes
 from pipelines.report.packed import LONG
 from pipelines.report.plots import dots
 from pipelines.report.table import Column, Table
 from pipelines.report.template import embedded
+from pipelines.report.text import CHARACTERS_SHOWN, cut
 from pipelines.report.texts import (
     Aside,
+    Block,
     Chip,
     Cite,
     Heading,
@@ -57,8 +49,8 @@ from pipelines.report.texts import (
     Text,
     Trouble,
     Unread,
-    cut,
 )
+from pipelines.report.views import listed
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 DOCUMENT = f"𝔸 The bridge measures 412 metres. {HOSTILE} " + "It stands. " * 40
@@ -96,7 +88,7 @@ def blocks(name: str) -> list[Block]:
     ]
 
 
-def example(name: str, run: str = "r", **changed: object) -> Example:
+def example(name: str, run: str = "r", **changed: object) -> explorer.Example:
     given = {
         "title": f"How long is bridge {name}?",
         "status": "answered",
@@ -104,21 +96,24 @@ def example(name: str, run: str = "r", **changed: object) -> Example:
         "chips": (Chip("method", "support", "✓", "right"),),
         "words": "viaduct" if name == "0" else "",
     }
-    return Example(name, run, blocks=lambda: blocks(name), **(given | changed))  # type: ignore[arg-type]
+    return explorer.Example(name, run, blocks=lambda: blocks(name), **(given | changed))  # type: ignore[arg-type]
 
 
-def finding(title: str, anchor: str) -> Finding:
-    return Finding(title, "Is it so?", "3 questions", "m", "Half: 50 % [9 %, 91 %].", anchor, 3)
+FINDING = Finding("Is it so?", "3 questions", "m", "Half: 50 % [9 %, 91 %].", 3)
 
 
-def bridges(count: int = 90) -> ExperimentView:
-    return ExperimentView(
+def bridges(count: int = 90) -> explorer.ExperimentView:
+    return explorer.ExperimentView(
         "bridges",
         "Bridges",
-        finding("Bridges", "bridges"),
+        FINDING,
         parts=(
-            Part("Results", (SCORES,), (dots([("a", Estimate(0.5, 0.1, 0.9, 9))], "A plot"),)),
-            Part("Failures", (FAILURES,), links={"r: x/1": address("bridges", "r", "x/1")}),
+            explorer.Part(
+                "Results", (SCORES,), (dots([("a", Estimate(0.5, 0.1, 0.9, 9))], "A plot"),)
+            ),
+            explorer.Part(
+                "Failures", (FAILURES,), links={"r: x/1": explorer.address("bridges", "r", "x/1")}
+            ),
         ),
         examples=(
             example("x/1", status="failed", figures={"score": None}),
@@ -132,7 +127,7 @@ def bridges(count: int = 90) -> ExperimentView:
                 for n in range(count)
             ),
         ),
-        facets=(Facet("Verdict", ("right", "wrong", "never"), ("m", "other")),),
+        facets=(explorer.Facet("Verdict", ("right", "wrong", "never"), ("m", "other")),),
         runs={"r": "Rivers", "s s": "Seas"},
         noun=("bridge", "bridges"),
         models=(ModelUsed("judge", "judge <7b>", "0123456789abcdef" * 4), ModelUsed("x", "far")),
@@ -140,18 +135,20 @@ def bridges(count: int = 90) -> ExperimentView:
     )
 
 
-def ferries() -> ExperimentView:
-    return ExperimentView(
+def ferries() -> explorer.ExperimentView:
+    return explorer.ExperimentView(
         "ferries",
         "Ferries",
-        finding("Ferries", "ferries"),
-        parts=(Part("Failures", intro="None: all sailed."),),
+        FINDING,
+        parts=(explorer.Part("Failures", intro="None: all sailed."),),
         examples=(example("1", title="When did the ferry stop?"),),
     )
 
 
 VIEWS = [bridges(), ferries()]
-PAGE = render("Results", VIEWS, {"note": "</pre><script>alert(3)</script>"}, [("profile", "cpu")])
+PAGE = explorer.render(
+    "Results", VIEWS, {"note": "</pre><script>alert(3)</script>"}, [("profile", "cpu")]
+)
 
 
 # The file.
@@ -211,14 +208,7 @@ def test_the_first_screen_stands_above_experiments_and_links_to_them() -> None:
     read = Read(PAGE)
     order = [PAGE.index(each) for each in ("<h1>", "<nav", 'id="overview"', 'id="bridges"')]
     assert order == sorted(order)
-    for part in (
-        "Is it so?",
-        "3 questions",
-        "Half: 50 %",
-        "none",
-        "judge <7b>",
-        "weights not known",
-    ):
+    for part in ("Is it so?", "3 questions", "Half: 50 %", "none", "judge <7b>", "not known"):
         assert part in read.text
     assert '<h3><a href="#ferries">Ferries</a></h3>' in PAGE
     assert read.text.count(FEW_EXAMPLES) == 1
@@ -234,30 +224,33 @@ def test_parts_are_named_with_their_experiment() -> None:
 def test_figures_are_drawn_beside_the_baseline() -> None:
     half = Estimate(0.5, 0.25, 0.75, 9)
     drawn = (("ours", half), ("lost", None))
-    told = replace(finding("A", "a"), figures=drawn, baselines=(("always", half),))
-    page = render("T", [ExperimentView("a", "A", told)], {})
+    told = replace(FINDING, figures=drawn, baselines=(("always", half),))
+    page = explorer.render("T", [explorer.ExperimentView("a", "A", told)], {})
     assert page.count('<circle class="dot"') == 1
     assert page.count('<circle class="dot beside"') == 1
     assert '<div class="plot-label beside" dir="auto">always</div>' in page
 
 
 def test_a_page_without_findings_has_no_summary() -> None:
-    assert "At a glance" not in Read(render("T", [ExperimentView("a", "A")], {})).text
+    assert (
+        "At a glance"
+        not in Read(explorer.render("T", [explorer.ExperimentView("a", "A")], {})).text
+    )
 
 
 def test_the_page_is_written_whole(tmp_path: Path) -> None:
-    write(tmp_path / "new" / "report.html", "T", VIEWS, {})
+    explorer.write(tmp_path / "new" / "report.html", "T", VIEWS, {})
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["report.html"]
     (tmp_path / "blocked").write_text("a file in the way")
     with pytest.raises(InputError, match="cannot be written"):
-        write(tmp_path / "blocked" / "report.html", "T", [], {})
+        explorer.write(tmp_path / "blocked" / "report.html", "T", [], {})
 
 
 # Data.
 
 
 def test_long_texts_stand_in_the_page_once() -> None:
-    once, often = (len(render("T", [bridges(count)], {})) for count in (40, 90))
+    once, often = (len(explorer.render("T", [bridges(count)], {})) for count in (40, 90))
     assert often - once < 50 * 100  # each of the 50 has 400 characters four times
     assert all(DOCUMENT in json.dumps(each, ensure_ascii=False) for each in unpacked(PAGE))
 
@@ -265,8 +258,10 @@ def test_long_texts_stand_in_the_page_once() -> None:
 def test_long_texts_of_many_examples_fill_several_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pipelines.report.packed.CHUNK", 300)
     texts = [f"{n} " * LONG for n in range(9)]
-    made = [Example(str(n), "r", "t", "s", lambda n=n: [Note(texts[n])]) for n in range(9)]  # type: ignore[misc]
-    shown = unpacked(render("T", [ExperimentView("a", "A", examples=tuple(made))], {}))
+    made = [explorer.Example(str(n), "r", "t", "s", lambda n=n: [Note(texts[n])]) for n in range(9)]  # type: ignore[misc]
+    shown = unpacked(
+        explorer.render("T", [explorer.ExperimentView("a", "A", examples=tuple(made))], {})
+    )
     assert [each["blocks"] for each in shown] == [
         [{"kind": "note", "text": text}] for text in texts
     ]
@@ -282,7 +277,7 @@ def test_embedded_json_cannot_leave_its_script(text: str) -> None:
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_addresses_are_plain_and_lead_back(run: str, name: str) -> None:
     run, name = (each.encode(errors="replace").decode() for each in (run, name))
-    made = address("paper", run, name)
+    made = explorer.address("paper", run, name)
     assert re.fullmatch(r"[\w.~%/-]+", made, re.ASCII)
     _, first, *rest = made.split("/")
     assert (unquote(first), unquote("/".join(rest))) == (run, name)
@@ -293,8 +288,20 @@ def test_runs_over_one_file_name_it_once() -> None:
     assert sizes(runs, "query", "queries") == "1,000 + 2 queries, a.jsonl; 1 query, b.jsonl"
 
 
+def test_a_large_run_lists_a_part_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 5)
+    shown = listed({"r": "0123", "s": "456"}, lambda run, name: example(name, run))
+    page = explorer.render(
+        "T", [explorer.ExperimentView("a", "A", noun=("x", "bridges"), **shown)], {}
+    )
+    assert "The page holds 5 bridges, taken from all runs in turn. 2 more" in Read(page).text
+    assert "stand in the a files of the run" in Read(page).text
+    assert [each["id"] for each in unpacked(page)] == [*"01245"]
+    assert "more stand in" not in Read(PAGE).text
+
+
 def test_runs_take_turns_until_the_page_is_full() -> None:
-    assert in_turn({"a": "123", "b": "45", "c": ""}, 4) == [
+    assert explorer.in_turn({"a": "123", "b": "45", "c": ""}, 4) == [
         ("a", "1"), ("a", "2"), ("b", "4"), ("b", "5"),
     ]  # fmt: skip
 
@@ -303,6 +310,10 @@ def test_blocks_leave_out_what_is_as_usual() -> None:
     assert encoded(Chip("a")) == {"kind": "chip", "text": "a"}
     assert encoded((Span(1, 2), 0.123456)) == [{"kind": "span", "start": 1, "end": 2}, 0.1235]
     assert cut("abcd", 3) == "abc… (1 more characters are not shown)"
+    long, shown = "a" * (CHARACTERS_SHOWN + 1500), "a" * CHARACTERS_SHOWN
+    (source,) = encoded(Sources((Source(1, "Long", long),)))["sources"]
+    assert source["text"] == f"{shown}… (1,500 more characters are not shown)"
+    assert encoded(Unread("no JSON", long))["raw"] == source["text"]
 
 
 # In a browser.
@@ -469,10 +480,14 @@ def test_every_block_is_drawn_and_hostile_text_runs_nothing(reading: Reading, fi
 
 def test_a_citation_opens_its_source(reading: Reading, file: Path) -> None:
     page = reading(file, "#bridges/r/0")
-    page.get_by_role("link", name="Source 2").click()
+    citation = page.get_by_role("link", name="Source 2")
     source = page.locator(".source").nth(1)
-    expect(source.locator("summary")).to_be_focused()
-    expect(source.get_by_role("region")).to_be_visible()
+    for _ in range(2):  # each time, though the reader has closed it
+        citation.click()
+        expect(source.locator("summary")).to_be_focused()
+        expect(source.get_by_role("region")).to_be_in_viewport()
+        page.keyboard.press("Enter")
+        expect(source.get_by_role("region")).to_have_count(0)
     assert page.url.endswith("#bridges/r/0?source=2")
     page.reload()
     expect(source.get_by_role("region")).to_be_visible()
@@ -533,7 +548,7 @@ def test_the_overview_can_be_read_without_scripts(reading: Reading, file: Path) 
 
 def test_the_only_experiment_stands_below_its_summary(reading: Reading, tmp_path: Path) -> None:
     path = tmp_path / "one.html"
-    write(path, "Bridges", [bridges()], {})
+    explorer.write(path, "Bridges", [bridges()], {})
     page = reading(path)
     expect(page.locator("#overview")).to_be_visible()
     expect(page.locator("#bridges table").first).to_be_visible()
@@ -546,8 +561,8 @@ def test_the_only_experiment_stands_below_its_summary(reading: Reading, tmp_path
 
 def test_the_only_example_is_shown_at_once(reading: Reading, tmp_path: Path) -> None:
     path = tmp_path / "answer.html"
-    alone = ExperimentView("ask", "The answer", examples=(example("1", ""),))
-    write(path, "How long?", [alone], {})
+    alone = explorer.ExperimentView("ask", "The answer", examples=(example("1", ""),))
+    explorer.write(path, "How long?", [alone], {})
     page = reading(path)
     expect(page.locator(".source")).to_have_count(2)
     page.get_by_role("link", name="Source 2").click()

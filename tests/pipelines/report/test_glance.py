@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 from browser import Read
-from pages import Reading
+from pages import Reading, safe
 
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.tables.every import all_tables as conflicts_tables
+from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.view import finding as typed
 from pipelines.conflictscore.detection.decisions import detectors
@@ -41,24 +42,8 @@ from pipelines.npov.areas import SALIENCE
 from pipelines.npov.result import ROUGE, ErrorScores, NpovResult
 from pipelines.npov.tables import all_tables as npov_tables
 from pipelines.npov.view import finding as faithful
+from pipelines.report import glance
 from pipelines.report.explorer import ExperimentView, render
-from pipelines.report.glance import (
-    FEW,
-    FEW_EXAMPLES,
-    Finding,
-    count,
-    failed,
-    fewest,
-    figure,
-    joined,
-    model_name,
-    percent,
-    rests_on_few,
-    with_figures,
-)
-from pipelines.report.glance import (
-    judges as judging,
-)
 from pipelines.report.table import records
 
 HOSTILE = "</li></section><script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -66,19 +51,20 @@ LLM = {"name": "small-llm", "digest": "1" * 64, "engine": "vllm"}
 TAGGER = {"name": "our-nli", "digest": "2" * 64, "engine": "cross-encoder bf16"}
 
 
-def found(experiment: str = "One", examples: int = 100, **changed: Any) -> Finding:
+def found(examples: int = 100, **changed: Any) -> glance.Finding:
     given: dict[str, Any] = {
         "question": "Is it so?",
-        "ran": "100 claims, claims.jsonl",
-        "by": "judged by our-nli",
+        "data": "100 claims, claims.jsonl",
+        "models": "judged by our-nli",
         "found": "Half of them are.",
-        "anchor": "one",
     }
-    return Finding(experiment=experiment, examples=examples, **(given | changed))
+    return glance.Finding(examples=examples, **(given | changed))
 
 
-def page_of(*findings: Finding) -> str:
-    return render("T", [ExperimentView(each.anchor, "E", each) for each in findings], {})
+def page_of(**findings: glance.Finding) -> str:
+    """A page of experiments by these titles."""
+    views = [ExperimentView(title.lower(), title, each) for title, each in findings.items()]
+    return render("T", views, {})
 
 
 def plain(text: str) -> str:
@@ -90,87 +76,84 @@ def plain(text: str) -> str:
 
 
 def test_shares_are_said_in_per_cent_with_their_interval() -> None:
-    assert plain(percent(Estimate(0.214, 0.119, 0.331, 28))) == "21 % [12 %, 33 %]"
-    assert plain(percent(Estimate(1.0, None, None, 1))) == "100 % (no interval)"
-    assert plain(percent(Estimate(0.0, 0.0, 0.0, 9))) == "0 % (all alike)"
-    assert percent(None) == "–"
+    assert plain(glance.percent(Estimate(0.214, 0.119, 0.331, 28))) == "21 % [12 %, 33 %]"
+    assert plain(glance.percent(Estimate(1.0, None, None, 1))) == "100 % (no interval)"
+    assert plain(glance.percent(Estimate(0.0, 0.0, 0.0, 9))) == "0 % (all alike)"
+    assert glance.percent(None) == "–"
 
 
 def test_other_values_keep_two_decimals() -> None:
-    assert plain(figure(Estimate(0.6421, 0.42, 0.831, 28))) == "0.64 [0.42, 0.83]"
-
-
-def test_no_line_breaks_within_a_figure() -> None:
-    assert "\u00a0%" in percent(Estimate(0.5, 0.2, 0.8, 9))
-    assert "20\u00a0%,\u00a080\u00a0%]" in percent(Estimate(0.5, 0.2, 0.8, 9))
+    assert plain(glance.figure(Estimate(0.6421, 0.42, 0.831, 28))) == "0.64 [0.42, 0.83]"
+    # No line breaks within a figure.
+    assert glance.percent(Estimate(0.5, 0.2, 0.8, 9)) == "50\u00a0% [20\u00a0%,\u00a080\u00a0%]"
 
 
 def test_many_figures_are_cut_and_counted() -> None:
     half = Estimate(0.5, None, None, 1)
-    said = plain(with_figures([("a", half), ("b", None), ("c", half)], limit=2))
+    said = plain(glance.with_figures([("a", half), ("b", None), ("c", half)], limit=2))
     assert said == "a 50 % (no interval); b –; and 1 more below"
-    assert plain(with_figures([("", half)], figure)) == "0.50 (no interval)"
-    assert with_figures([]) == ""
+    assert plain(glance.with_figures([("", half)], glance.figure)) == "0.50 (no interval)"
+    assert glance.with_figures([]) == ""
 
 
 def test_counts_and_lists_read_as_english() -> None:
-    assert (count(1, "query", "queries"), count(2_000, "query", "queries")) == (
+    assert (glance.count(1, "query", "queries"), glance.count(2_000, "query", "queries")) == (
         "1 query",
         "2,000 queries",
     )
-    assert (joined([]), joined("a"), joined("aab"), joined("abc")) == (
+    assert (glance.joined([]), glance.joined("a"), glance.joined("aab"), glance.joined("abc")) == (
         "",
         "a",
         "a and b",
         "a, b and c",
     )
-    assert failed((0, "lost: {}"), (2, "{} of 9 failed"), (1_000, "cut: {}")) == (
+    assert glance.failed((0, "lost: {}"), (2, "{} of 9 failed"), (1_000, "cut: {}")) == (
         "2 of 9 failed; cut: 1,000"
     )
-    assert failed((0, "lost: {}")) == "none"
+    assert glance.failed((0, "lost: {}")) == "none"
 
 
 def test_models_are_named_with_their_part() -> None:
-    assert (model_name(LLM), model_name(TAGGER)) == ("small-llm", "our-nli (a tagger)")
-    assert judging({"model": LLM}) == "small-llm"
+    assert (glance.model_name(LLM), glance.model_name(TAGGER)) == (
+        "small-llm",
+        "our-nli (a tagger)",
+    )
+    assert glance.judges({"model": LLM}) == "small-llm"
     cascade = {"model": LLM, "tagger": TAGGER, "cascade": {}}
-    assert judging(cascade) == "our-nli (a tagger) where it is sure, else small-llm"
+    assert glance.judges(cascade) == "our-nli (a tagger) where it is sure, else small-llm"
 
 
 def test_few_examples_are_those_behind_the_weakest_figure() -> None:
-    assert fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
-    assert fewest([None]) == 0
-    assert rests_on_few([found(), found(examples=FEW - 1)])
-    assert not rests_on_few([found(), found(examples=FEW), found(examples=0)])
+    assert glance.fewest([Estimate(0.5, None, None, 40), None, Estimate(0.5, None, None, 7)]) == 7
+    assert glance.fewest([None]) == 0
+    assert glance.rests_on_few([found(), found(examples=glance.FEW - 1)])
+    assert not glance.rests_on_few([found(), found(examples=glance.FEW), found(examples=0)])
 
 
 # The page.
 
 
 def test_the_first_screen_says_what_each_experiment_found() -> None:
-    page = page_of(found(beside="Always: F1 0.67."), found("Two", anchor="two", failed="2 of 9"))
+    page = page_of(One=found(beside="Always: F1 0.67."), Two=found(failed="2 of 9"))
     read = Read(page)
     assert read.text.count("For comparison") == 1
     for part in ("Is it so?", "100 claims, claims.jsonl", "Always: F1 0.67.", "2 of 9", "none"):
         assert part in read.text
     assert '<h3><a href="#two">Two</a></h3>' in page
-    assert FEW_EXAMPLES not in page
+    assert glance.FEW_EXAMPLES not in page
 
 
 def test_few_examples_are_said_once_below_the_summary() -> None:
-    few = page_of(found(examples=8), found(examples=9, anchor="two"))
-    assert few.count(FEW_EXAMPLES) == 1
-    assert few.index(FEW_EXAMPLES) > few.rindex('class="finding"')
+    few = page_of(One=found(examples=8), Two=found(examples=9))
+    assert few.count(glance.FEW_EXAMPLES) == 1
+    assert few.index(glance.FEW_EXAMPLES) > few.rindex('class="finding"')
 
 
 def test_hostile_text_stays_text() -> None:
-    texts = dict.fromkeys(("question", "ran", "by", "found", "beside", "failed"), f"\x1b{HOSTILE}")
-    page = page_of(found(HOSTILE, 100, **texts))
-    read = Read(page)
-    assert read.text.count("alert(1)") == 7
-    for tag, attrs in read.elements:
-        assert tag != "img"
-        assert not any(name == "style" or name.startswith("on") for name in attrs)
+    names = ("question", "data", "models", "found", "beside", "failed")
+    texts: dict[str, Any] = dict.fromkeys(names, f"\x1b{HOSTILE}")
+    page = page_of(**{HOSTILE: found(**texts)})
+    assert safe(page).text.count("alert(1)") == 8
     assert "\x1b" not in page
 
 
@@ -187,8 +170,8 @@ def test_conflictscore_says_how_many_claims_are_in_conflict(results: list[Result
         "splitter": LLM,
     }
     made = scored(results, config, [Skipped(3, "no JSON")])
-    assert made.ran == "6 responses to 3 questions, d.jsonl"
-    assert made.by == (
+    assert made.data == "6 responses to 3 questions, d.jsonl"
+    assert made.models == (
         "claims, where the data bring none, split by small-llm; claims judged by our-nli (a tagger)"
     )
     # Overconfident: 1 of 3 and 1 of 2 claims. Hedged: none of 4 and none of 1.
@@ -205,7 +188,7 @@ def test_conflictscore_without_a_splitter_or_variants(results: list[Result]) -> 
     one = [results[0].model_copy(update={"variant": None})]
     config = {"data": {"name": "d"}, "settings": {"claims": "whole", "labeller": "llm"}}
     made = scored(one, config | {"model": LLM, "writer": LLM})
-    assert made.by == "responses written by small-llm; claims judged by small-llm"
+    assert made.models == "responses written by small-llm; claims judged by small-llm"
     assert "on average: 33 % (no interval)." in plain(made.found)
     assert made.failed == "none"
 
@@ -325,8 +308,8 @@ def test_the_page_shows_judges_side_by_side() -> None:
 
 def test_conflict_detection_says_how_judges_compare() -> None:
     made = detected(TWO, detection_tables(TWO, "d"), "d", [{"model": TAGGER}, {"model": LLM}])
-    assert made.ran == "5 claims with their documents, d"
-    assert made.by == "documents labelled by our-nli (a tagger) and small-llm"
+    assert made.data == "5 claims with their documents, d"
+    assert made.models == "documents labelled by our-nli (a tagger) and small-llm"
     # The tagger: 2 found, 1 invented, 1 missed. The other: 1 found, 1 invented.
     assert "our-nli (5 claims) 0.67 [" in made.found
     assert "small-llm (4 claims) 0.67 [" in made.found
@@ -374,8 +357,8 @@ def test_conrag_stands_beside_the_best_simpler_method() -> None:
     ]
     config = {"model": TAGGER, "data": {"name": "c.jsonl"}, "writer": LLM}
     made = compared({"claims": own}, {"claims": config})
-    assert made.ran == "3 claims, c.jsonl"
-    assert made.by == "passages labelled by our-nli (a tagger); answers written by small-llm"
+    assert made.data == "3 claims, c.jsonl"
+    assert made.models == "passages labelled by our-nli (a tagger); answers written by small-llm"
     assert ": 50 % [9 %, 91 %]." in plain(made.found)
     assert plain(made.beside) == (
         "Best simpler method: CiteRAG 100 % [34 %, 100 %]. "
@@ -412,14 +395,14 @@ def test_madam_rag_stands_beside_the_concatenated_prompt() -> None:
     own = [answered("1", right, wrong), answered("2", wrong, wrong), answered("3", right, unread)]
     config: dict[str, Any] = {"model": LLM, "data": {"name": "ramdocs.jsonl"}}
     made = debated({"ramdocs": own}, {"ramdocs": config})
-    assert made.ran == "3 questions, ramdocs.jsonl"
-    assert made.by == "all answers written by small-llm"
+    assert made.data == "3 questions, ramdocs.jsonl"
+    assert made.models == "all answers written by small-llm"
     assert ": 67 % [21 %, 94 %]." in plain(made.found)
     assert plain(made.beside) == "Concatenated prompt 0 % [0 %, 66 %]."
     assert made.failed == "replies of all methods that could not be read: 1 of 6"
     assert made.examples == 3
     told = debated({"ramdocs": own}, {"ramdocs": config | {"tagger": TAGGER}})
-    assert told.by.endswith("; reliability of documents judged by our-nli (a tagger)")
+    assert told.models.endswith("; reliability of documents judged by our-nli (a tagger)")
     assert debated({}, {}).found.endswith("no wrong one: –.")
 
 
@@ -440,9 +423,9 @@ def test_conflicts_stands_beside_the_most_frequent_type() -> None:
     own = [query("1", old, old), query("2", old, old), query("3", new, old), query("4", new, new)]
     own.append(own[0].model_copy(update={"id": "5", "status": "failed", "error": "too long"}))
     config = {"model": TAGGER, "tagger": TAGGER, "data": {"name": "c.jsonl"}, "judge": LLM}
-    made = typed({"run": own}, conflicts_tables({"run": own}, {}), {"run": config})
-    assert made.ran == "5 queries, c.jsonl"
-    assert made.by == "sources read by our-nli (a tagger); answers judged by small-llm"
+    made = typed({"run": own}, conflicts_tables([Part("run", own)]), {"run": config})
+    assert made.data == "5 queries, c.jsonl"
+    assert made.models == "sources read by our-nli (a tagger); answers judged by small-llm"
     assert plain(made.found) == (
         "Type of conflict named rightly: a trained classifier 75 % [30 %, 95 %]."
     )
@@ -474,8 +457,8 @@ def test_npov_stands_beside_rouge() -> None:
     results = {"small": own}
     config = {"model": LLM, "detector": "salience", "data": {"name": "topics.jsonl"}}
     made = faithful(results, npov_tables(results), [config])
-    assert made.ran == "4 responses, topics.jsonl"
-    assert made.by == "gradients of small-llm"
+    assert made.data == "4 responses, topics.jsonl"
+    assert made.models == "gradients of small-llm"
     # Of four pairs, salience has three in order; ROUGE three and a tie.
     assert "Arguments left out: Paraphrased synthetic 0.75 [" in made.found
     assert "Content added" not in made.found
@@ -488,10 +471,10 @@ def test_npov_stands_beside_rouge() -> None:
 
 def test_the_first_screen_fits_every_width(reading: Reading, tmp_path: Path) -> None:
     long = "a-model-with-a-name-that-nobody-would-want-to-read-aloud-" * 2
-    findings = [found(by=long, ran=long), found(long, anchor="two"), found("Two", anchor="three")]
-    (tmp_path / "report.html").write_text(page_of(*findings))
+    made = page_of(One=found(models=long, data=long), **{long: found()}, Three=found())
+    (tmp_path / "report.html").write_text(made)
     for width in (400, 1280, 1920):
         page = reading(tmp_path / "report.html", width=width)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        page.get_by_role("heading", name="Two").get_by_role("link").click()
+        page.get_by_role("heading", name="Three").get_by_role("link").click()
         assert page.url.endswith("#three")

@@ -18,10 +18,10 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
-from pipelines.report.blocks import Matrix
+from pipelines.report.blocks import Matrix, encoded
 from pipelines.report.explorer import ExperimentView, render, write
 from pipelines.report.plots import dots, shares
-from pipelines.report.texts import CHARACTERS_SHOWN
+from pipelines.report.text import CHARACTERS_SHOWN
 
 SETTINGS = {"claims": "atomic", "labeller": "llm", "evidence": "choice"}
 MODEL = {"name": "judge <7b>", "digest": "0123456789abcdef" * 4, "engine": "e"}
@@ -114,21 +114,11 @@ def test_a_long_document_is_cut_and_says_so(results: list[Result]) -> None:
     )
     matrix = matrix_of(result)
     (source,), (cell,) = matrix.sources, matrix.rows[0].cells
-    assert source.text == f"{'x' * CHARACTERS_SHOWN}… (22 more characters are not shown)"
+    assert (
+        encoded(source)["text"] == f"{'x' * CHARACTERS_SHOWN}… (22 more characters are not shown)"
+    )
     assert cell is not None
     assert (cell.found, cell.quote, cell.span) == (True, tail, None)
-
-
-def test_a_large_run_lists_a_part_and_says_so(
-    results: list[Result], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipelines.report.explorer.EXAMPLES_SHOWN", 4)
-    page = rendered(results)
-    text = Read(page).text
-    assert "The page holds 4 responses" in text
-    assert "2 more stand in the conflictscore files" in text
-    assert len(unpacked(page)) == 4
-    assert "of 6; 1 invalid, 1 failed" in text
 
 
 def test_a_judge_that_gives_one_label_is_remarked_upon(results: list[Result]) -> None:
@@ -178,7 +168,7 @@ def file(results: list[Result], tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def opened(reading: Reading, file: Path, name: str, **options: Any) -> Page:
-    page = reading(file, f"#conflictscore/samples/{name}", **options)
+    page = reading(file, f"#conflictscore/-/{name}", **options)
     expect(page.locator("#example .sources, #example .trouble").first).to_be_visible()
     return page
 

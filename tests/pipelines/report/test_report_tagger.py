@@ -11,18 +11,13 @@ from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.reliability import reliability
-from pipelines.report.curves import SIDE, curve, reliability_diagram
+from pipelines.report import tagger
 from pipelines.report.explorer import render
+from pipelines.report.plots import curve, reliability_diagram
 from pipelines.report.table import records
-from pipelines.report.tagger import (
-    Scored,
-    confusion_table,
-    labels_table,
-    reliability_table,
-    scores_table,
-    training_view,
-    view,
-)
+
+SIDE = 240
+"""Width and height of a plotted square."""
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -32,7 +27,7 @@ def pair(label: Label, source: str = "one") -> LabelledPair:
 
 
 SUPPORT, REFUTE, IRRELEVANT = LABELS
-SCORED = Scored(
+SCORED = tagger.Predictions(
     [
         pair(SUPPORT),
         pair(SUPPORT),
@@ -48,11 +43,13 @@ def test_labels_and_confidences_are_those_of_the_largest_probability() -> None:
     assert SCORED.given == [SUPPORT, REFUTE, REFUTE, SUPPORT, IRRELEVANT]
     assert SCORED.confidences == [0.9, 0.7, 0.8, 0.4, 1.0]
     assert SCORED.correct == [True, False, True, False, True]
-    assert Scored([pair(REFUTE)], [(0.4, 0.4, 0.2)]).given == [SUPPORT]  # first of equals
+    assert tagger.Predictions([pair(REFUTE)], [(0.4, 0.4, 0.2)]).given == [
+        SUPPORT
+    ]  # first of equals
 
 
 def test_scores_are_by_source_and_over_all() -> None:
-    rows = {row["source"]: row for row in records(scores_table(SCORED, "model", "data"))}
+    rows = {row["source"]: row for row in records(tagger.scores_table(SCORED, "model", "data"))}
     assert list(rows) == ["all", HOSTILE, "one", "two"]
     assert [row["pairs"] for row in rows.values()] == [5, 1, 2, 2]
     assert rows["all"]["accuracy"] == pytest.approx(3 / 5)
@@ -67,18 +64,20 @@ def test_scores_are_by_source_and_over_all() -> None:
 
 
 def test_a_single_source_has_one_row() -> None:
-    table = scores_table(Scored(SCORED.pairs[:2], SCORED.probabilities[:2]), "model", "data")
+    table = tagger.scores_table(
+        tagger.Predictions(SCORED.pairs[:2], SCORED.probabilities[:2]), "model", "data"
+    )
     assert [row[0] for row in table.rows] == ["all"]
 
 
 def test_precision_recall_and_confusion() -> None:
-    rows = {row["label"]: row for row in records(labels_table(SCORED))}
+    rows = {row["label"]: row for row in records(tagger.labels_table(SCORED))}
     assert rows["support"]["precision"] == pytest.approx(1 / 2)
     assert rows["support"]["recall"] == pytest.approx(1 / 2)
     assert rows["refute"]["precision"] == pytest.approx(1 / 2)
     assert rows["refute"]["recall"] == 1
     assert rows["irrelevant"]["f1"] == pytest.approx(2 / 3)
-    assert confusion_table(SCORED).rows == (
+    assert tagger.confusion_table(SCORED).rows == (
         ("support", 1, 1, 0),
         ("refute", 0, 1, 0),
         ("irrelevant", 1, 0, 1),
@@ -94,7 +93,7 @@ def test_the_diagrams_points_stand_where_the_tables_numbers_say() -> None:
     assert right - left == pytest.approx(0.6 * SIDE, abs=0.02)
     assert top - high == pytest.approx(0.5 * SIDE, abs=0.02)
     assert "before: 2 with confidence 0.20, 0.50 of them right" in drawn
-    rows = records(reliability_table([("before", SCORED)]))
+    rows = records(tagger.reliability_table([("before", SCORED)]))
     assert sum(int(row["pairs"] or 0) for row in rows) == 5
 
 
@@ -128,8 +127,8 @@ def test_a_curve_over_steps_has_each_step_in_a_column_of_its_own() -> None:
 
 
 def test_the_page_holds_diagram_and_tables_with_everything_escaped() -> None:
-    tables = [scores_table(SCORED, HOSTILE, HOSTILE), labels_table(SCORED)]
-    text = render("Tagger", [view([(HOSTILE, SCORED)], tables, HOSTILE)], {"pairs": HOSTILE})
+    tables = [tagger.scores_table(SCORED, HOSTILE, HOSTILE), tagger.labels_table(SCORED)]
+    text = render("Tagger", [tagger.view([(HOSTILE, SCORED)], tables, HOSTILE)], {"pairs": HOSTILE})
     assert "alert(1)" in text
     assert "<script>alert(1)" not in text
     assert text.count('class="curve"') == 1
@@ -142,7 +141,7 @@ def test_training_curves_show_every_evaluation() -> None:
         CurvePoint(step=n, pairs=1000 * n, loss=1 / n, accuracy=1 - 0.5 / n, by_source={"one": 0.5})
         for n in (1, 2, 4)
     ]
-    text = render("Training", [training_view(points)], {})
+    text = render("Training", [tagger.training_view(points)], {})
     assert text.count('<polyline class="path') == 2
     assert text.count('<circle class="first"') == 6
     assert "4,000" in text

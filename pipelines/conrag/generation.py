@@ -1,0 +1,191 @@
+"""Answers by a language model, in the form of the template's.
+
+With ConRAG's protocol each sentence is bound to evidence and checked. One whose citations are wrong
+is asked for once more; if they are still wrong it stays, marked, and does not count as cited. The
+baselines that look at relevance alone are given passages and a query and no more; they cite, or
+there would be nothing to compare, and nobody has them repair it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from pipelines.conrag import template
+from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence
+from pipelines.conrag.generator import Generator
+from pipelines.conrag.policies import CitationPolicy, problems, unmarked
+from pipelines.conrag.question import FirstAnswer
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tagged import SIDES, TaggedPassage
+
+REPLY_TOKENS = 768
+REPAIR_TOKENS = 192
+SENTENCES = 8
+
+Sent = Annotated[str, Field(min_length=1, max_length=400)]
+Cites = Annotated[list[int], Field(max_length=8)]
+
+# The docstrings of replies are a part of the schema that the model is asked by.
+
+
+class SentenceReply(BaseModel):
+    """One sentence, as the model gives it. A number that is no passage's is found out later."""
+
+    about: Literal["support", "refute", "conflict", "answer"]
+    sent: Sent
+    cites: Cites
+
+
+class QuestionReply(BaseModel):
+    """The JSON reply to a question."""
+
+    conflict: Annotated[str, Field(max_length=400)]
+    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+
+
+class AnswerReply(BaseModel):
+    """The JSON reply to a claim (ConRAG, section 2, citation binding)."""
+
+    stance: Stance
+    conflict: Annotated[str, Field(max_length=400)]
+    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+
+
+class PlainSentence(BaseModel):
+    """One sentence, as the model gives it; a number may be no passage's."""
+
+    sent: Sent
+    cites: Cites
+
+
+class PlainQuestionReply(BaseModel):
+    """The JSON reply to a question."""
+
+    sentences: Annotated[list[PlainSentence], Field(min_length=1, max_length=SENTENCES)]
+
+
+class PlainReply(BaseModel):
+    """The JSON reply to a claim."""
+
+    stance: Stance
+    sentences: Annotated[list[PlainSentence], Field(min_length=1, max_length=SENTENCES)]
+
+
+@dataclass(frozen=True)
+class GeneratedAnswer:
+    """What was written.
+
+    Attributes:
+        sentences: With what is wrong with their citations; empty where the reply was unreadable.
+        stance: What the model takes the stance to be; None likewise, and of questions.
+        problem: Why there is no answer, in one line; `raw` is the unreadable reply.
+    """
+
+    sentences: tuple[AnswerSentence, ...]
+    stance: Stance | None = None
+    conflict: str | None = None
+    problem: str | None = None
+    raw: str | None = None
+
+
+def nothing_found(*, question: bool) -> GeneratedAnswer:
+    """What there is to say where no passage says anything."""
+    text = template.NO_ANSWER if question else template.NOTHING_FOUND
+    return GeneratedAnswer((AnswerSentence(text=text, about="none"),))
+
+
+async def write(
+    query: str,
+    table: Sequence[Evidence],
+    policy: CitationPolicy,
+    generator: Generator,
+    first: FirstAnswer | None = None,
+) -> GeneratedAnswer:
+    """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
+
+    Without evidence for either side there is nothing to write from, and the model is not asked.
+
+    Of a question, `first` is the answer that the relations in the table are to; where it could not
+    be read, there is no answer either. Of a claim it is None. Errors are those of `Generator.ask`.
+    """
+    if first is not None and first.problem is not None:
+        return GeneratedAnswer((), problem=first.problem, raw=first.raw)
+    if not any(each.relation in SIDES for each in table):
+        return nothing_found(question=first is not None)
+    shown = [
+        {
+            "number": each.number,
+            "relation": each.relation.value,
+            "cluster": each.cluster,
+            "text": each.passage.as_read(),
+        }
+        for each in table
+    ]
+    claims = list(first.claims) if first else []
+    form: type[AnswerReply | QuestionReply] = AnswerReply if first is None else QuestionReply
+    prompt = "answer" if first is None else "question"
+    reply = await generator.ask(
+        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=shown
+    )
+    if reply.value is None:
+        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
+
+    def checked(written: SentenceReply) -> AnswerSentence:
+        cites = tuple(dict.fromkeys(written.cites))
+        sentence = AnswerSentence(text=unmarked(written.sent), cites=cites, about=written.about)
+        return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
+
+    async def bound(written: SentenceReply) -> AnswerSentence:
+        first = checked(written)
+        if not first.problems:
+            return first
+        again = await generator.ask(
+            "repair",
+            SentenceReply,
+            REPAIR_TOKENS,
+            query=query,
+            claims=claims,
+            evidence=shown,
+            sentence=first.text,
+            problem=first.problems[0],
+        )
+        second = checked(again.value) if again.value else first
+        return first if second.problems else second.model_copy(update={"repaired": True})
+
+    sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
+    stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
+    return GeneratedAnswer(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
+
+
+async def write_plainly(
+    query: str, packet: Sequence[TaggedPassage], generator: Generator, *, question: bool
+) -> GeneratedAnswer:
+    """Have the model answer from passages, whatever they say; it is not shown their tags.
+
+    All of a text speaks for the stance that its writer gives. A sentence that cites nothing, or
+    what is not there, is not cited. Errors are those of `Generator.ask`.
+    """
+    if not packet:
+        return nothing_found(question=question)
+    shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
+    form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
+    prompt = "plain_question" if question else "plain"
+    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=shown)
+    if reply.value is None:
+        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
+    stance = reply.value.stance if isinstance(reply.value, PlainReply) else None
+    about = ABOUT.get(stance or Stance.NOT_ENOUGH_INFO, "answer")
+    numbers = range(1, len(packet) + 1)
+    sentences = (
+        AnswerSentence(
+            text=unmarked(each.sent),
+            cites=tuple(dict.fromkeys(each.cites)),
+            about=about,
+            problems=() if each.cites and {*each.cites} <= {*numbers} else ("cites no passage",),
+        )
+        for each in reply.value.sentences
+    )
+    return GeneratedAnswer(tuple(sentences), stance)
