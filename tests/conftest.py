@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from filelock import FileLock
@@ -18,6 +18,9 @@ from serving.endpoint import Endpoint
 from serving.models import Model, find, import_gguf
 from serving.offline import go_offline
 from serving.profile import EngineOptions, load
+
+if TYPE_CHECKING:
+    from commands import Contested
 
 go_offline()
 
@@ -45,6 +48,14 @@ def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted() as scripted:
         yield scripted
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> "Contested":
+    """The command, run in this process."""
+    from commands import Contested
+
+    return Contested(capsys)
 
 
 @pytest.fixture(autouse=True)

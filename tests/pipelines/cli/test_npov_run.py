@@ -1,53 +1,29 @@
 """`contested run npov`, as a person meets it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from commands import Contested, contents, table
+from golden import ORGANIC, TOPIC
 from tiny_loaded import saved
 
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
 from serving import models
 
-TOPIC = {
-    "topic": "dams",
-    "question": "Should it stay?",
-    "pro": ["It holds drinking water.", "The dam is there."],
-    "con": ["Salmon cannot pass.", "Others say that."],
-}
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
-
-
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
-    organic = {
-        "id": "o1",
-        "question": TOPIC["question"],
-        "pro": TOPIC["pro"][:1],
-        "con": TOPIC["con"][:1],
-        "response": "Supporters say that it holds drinking water; people see this.",
-        "coverage": "full",
-        "uncovered": [TOPIC["con"][0]],
-    }
-    Path("organic.jsonl").write_text(json.dumps(organic))
-    words = {
-        **organic,
-        "id": "o2",
-        "coverage": "none",
-        "uncovered": [],
-        "response": "It is that.",
-    }
+    Path("organic.jsonl").write_text(json.dumps(ORGANIC))
+    words = {**ORGANIC, "id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
     Path("empty.jsonl").write_text(json.dumps(words))
 
 
@@ -157,10 +133,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
-        (
-            ["--coverage-prompt", "p.safetensors"],
-            "is of --detector classifier",
-        ),
+        (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
         (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
         (["--organic", "topics.jsonl"], "organic|annotated responses"),
@@ -169,8 +142,6 @@ def test_what_cannot_be_scored_stops_or_is_counted(
 def test_bad_input_is_one_line(
     contested: Contested, model: list[object], options: list[object], problem: str
 ) -> None:
-    import re
-
     assert re.search(problem, contested.refused(*RUN, *options, *model))
     assert not Path("results/tables").exists()
 

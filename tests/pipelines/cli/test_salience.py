@@ -20,11 +20,6 @@ EXAMPLE = {
 OPTIONS = ["--question", EXAMPLE["question"], "--pro", *EXAMPLE["pro"], "--con", *EXAMPLE["con"]]
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -143,10 +138,7 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
         (["check-npov", "--question", ""], "--pro is missing"),
         (["check-npov", *OPTIONS, "--response", " "], "response: "),
         (["check-npov", "deep.json"], "deep.json: not JSON that can be read"),
-        (
-            ["check-npov", "example.json", "--html", "pages"],
-            "pages cannot be written (it is",
-        ),
+        (["check-npov", "example.json", "--html", "pages"], "pages cannot be written (it is"),
         (["salience", "--prompt", " ", "--response", "x"], "--prompt is empty"),
         (["salience", "--prompt", "@none.txt", "--response", "x"], "none.txt"),
         (["salience", "--prompt", "a", "--response", "b", "--png", "pages"], "pages cannot be"),

@@ -26,11 +26,6 @@ def topic(name: str) -> str:
 BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3]
 
 
-@pytest.fixture
-def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
-    return Contested(capsys)
-
-
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
