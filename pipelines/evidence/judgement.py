@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict
 
-from serving.replies import Fitted
+from serving.calls import Excerpt
 
 
 class Relation(StrEnum):
@@ -83,7 +83,7 @@ class Truncation(BaseModel):
     kept: int
 
     @classmethod
-    def of(cls, text: str, fitted: Fitted) -> tuple[Self, ...]:
+    def of(cls, text: str, fitted: Excerpt) -> tuple[Self, ...]:
         """The truncation of a text that was made to fit; none where all of it did."""
         if fitted.kept >= fitted.tokens:
             return ()

@@ -198,6 +198,6 @@ def contains(text: str, snippet: str) -> bool:
     return " ".join(snippet.split()).casefold() in " ".join(text.split()).casefold()
 
 
-def _read(text: Fitted) -> int | None:
+def _read(text: Excerpt) -> int | None:
     """Tokens that were read of a text of which the rest was cut."""
     return text.kept if text.kept < text.tokens else None
