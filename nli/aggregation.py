@@ -1,10 +1,10 @@
 """From the windows of a premise to the premise: how their probabilities are joined.
 
-Every aggregation takes the (w, 3) probabilities of w windows, in the order of `LABELS`, and gives
-the (3,) probabilities of the whole, which sum to 1. One window is given back as it is.
+Every aggregation takes the (w, 3) probabilities of w >= 1 windows, in the order of `LABELS`, and
+gives the (3,) probabilities of the whole, which sum to 1. One window is given back as it is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -21,6 +21,14 @@ Coefficients = tuple[tuple[float, ...], ...]
 _SUPPORT, _REFUTE, _IRRELEVANT = (LABELS.index(label) for label in Label)
 # Keeps log-odds finite; beyond it probabilities of a small model mean nothing more.
 _LEAST = 1e-4
+
+
+def softmax(logits: ArrayLike, temperature: float = 1.0) -> Floats:
+    """Probabilities of logits divided by a temperature; the last axis sums to 1."""
+    scaled = np.asarray(logits, dtype=np.float64) / temperature
+    shares = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
+    result: Floats = shares / shares.sum(axis=-1, keepdims=True)
+    return result
 
 
 def strongest(probabilities: ArrayLike) -> float:
@@ -43,12 +51,6 @@ def maximum(window_probabilities: ArrayLike) -> Floats:
     Where the two exceed 1 together (a premise that does both) nothing is left, and they are
     normalised. This is how sentence-level NLI is commonly read at document level (SummaC_ZS, Laban
     et al. 2022, takes the maximum over the source as well).
-
-    Args:
-        window_probabilities: (w, 3), w >= 1.
-
-    Returns:
-        (3,), summing to 1.
     """
     rows = _rows(window_probabilities)
     if len(rows) == 1:
@@ -61,12 +63,6 @@ def noisy_or(window_probabilities: ArrayLike) -> Floats:
     """At least one window supports, at least one refutes, all are irrelevant: normalised.
 
     Support and refute are `any_of` the windows, irrelevant is the product of the windows'.
-
-    Args:
-        window_probabilities: (w, 3), w >= 1.
-
-    Returns:
-        (3,), summing to 1.
     """
     rows = _rows(window_probabilities)
     if len(rows) == 1:
@@ -77,10 +73,7 @@ def noisy_or(window_probabilities: ArrayLike) -> Floats:
 
 
 def features(window_probabilities: ArrayLike) -> Floats:
-    """What the learned aggregation looks at.
-
-    Args:
-        window_probabilities: (w, 3), w >= 1.
+    """What the learned aggregation looks at in the (w, 3) probabilities of windows.
 
     Returns:
         (6,): log-odds of the strongest support and of the strongest refute, log-odds of the mean
@@ -103,23 +96,12 @@ def features(window_probabilities: ArrayLike) -> Floats:
 
 
 def learned(window_probabilities: ArrayLike, coefficients: Coefficients) -> Floats:
-    """Multinomial logistic regression on `features`, fitted on labelled premises.
-
-    Args:
-        window_probabilities: (w, 3), w >= 1.
-        coefficients: From `fit_learned`.
-
-    Returns:
-        (3,), summing to 1.
-    """
+    """Multinomial logistic regression on `features`, with the coefficients of `fit_learned`."""
     rows = _rows(window_probabilities)
     if len(rows) == 1:
         return rows.reshape(-1)
     weights = np.asarray(coefficients, dtype=np.float64)
-    scores = weights[:, 0] + weights[:, 1:] @ features(rows)
-    shares = np.exp(scores - scores.max())
-    result: Floats = shares / shares.sum()
-    return result
+    return softmax(weights[:, 0] + weights[:, 1:] @ features(rows))
 
 
 def fit_learned(windows: Sequence[ArrayLike], labels: Sequence[Label]) -> Coefficients:
@@ -151,25 +133,12 @@ def fit_learned(windows: Sequence[ArrayLike], labels: Sequence[Label]) -> Coeffi
     return tuple(tuple(round(float(value), 6) for value in row) for row in table)
 
 
-BY_NAME: dict[str, Callable[[ArrayLike], Floats]] = {"maximum": maximum, "noisy-or": noisy_or}
-"""The aggregations that need no fitting."""
-
-
 def aggregate(
     name: Aggregation, window_probabilities: ArrayLike, coefficients: Coefficients | None = None
 ) -> Floats:
-    """Join windows by the aggregation of this name; see the functions.
-
-    Args:
-        name: Which.
-        window_probabilities: (w, 3), w >= 1.
-        coefficients: For `learned`.
-
-    Raises:
-        ValueError: `learned` without coefficients.
-    """
+    """Join windows by the aggregation of this name; `learned` needs its coefficients."""
     if name != "learned":
-        return BY_NAME[name](window_probabilities)
+        return (maximum if name == "maximum" else noisy_or)(window_probabilities)
     if coefficients is None:
         raise ValueError("the learned aggregation has not been fitted")
     return learned(window_probabilities, coefficients)

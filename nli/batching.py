@@ -7,17 +7,10 @@ T = TypeVar("T", bound=Any)
 
 
 def distinct(items: Sequence[T]) -> tuple[list[T], list[int]]:
-    """The distinct items, and where each item is among them.
+    """The distinct items, (m,), and the place of each item among them, (n,).
 
     They are sorted, so what is computed from them does not depend on the order of the input:
     batches come out the same, to the last bit.
-
-    Args:
-        items: Hashable and comparable; (n,).
-
-    Returns:
-        The distinct items, sorted, (m,); and for each item its place among them, (n,), so that
-        `[unique[i] for i in index] == list(items)`.
     """
     unique = sorted(set(items))
     places = {item: place for place, item in enumerate(unique)}
@@ -30,12 +23,8 @@ def token_budget_batches(lengths: Sequence[int], budget: int) -> list[list[int]]
     Longest first: what takes the most memory is tried first, and what is left goes faster than what
     was done, so an estimate of the remaining time errs on the safe side.
 
-    Args:
-        lengths: Tokens of each item, (n,).
-        budget: Most tokens of a batch with its padding: items times the longest of them.
-
     Returns:
-        Places in `lengths`, each in exactly one batch. An item above the budget is alone.
+        Places in `lengths`, (n,), each in exactly one batch. An item above the budget is alone.
     """
     batches: list[list[int]] = []
     width = 0

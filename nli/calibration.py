@@ -4,24 +4,21 @@ Everything that turns window logits into a tag, and was fitted rather than train
 file beside the weights, `calibration.json`.
 """
 
-import os
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from nli.aggregation import Aggregation, Coefficients
+from nli.aggregation import Aggregation, Coefficients, Floats, softmax
 from nli.errors import TaggerError
-from nli.folder import CALIBRATION, weights_digest
+from nli.folder import CALIBRATION, weights_digest, write_whole
 from nli.labels import LABELS, Label
 from nli.risk import RiskCurve, RiskPoint, Share
 
 Method = Literal["none", "temperature", "isotonic"]
-Floats = NDArray[np.float64]
 Knots = tuple[tuple[Share, Share], ...]
 """A rising broken line from raw to calibrated probability, by its corners."""
 
@@ -77,14 +74,6 @@ class Calibration(BaseModel):
         return 1.0 if self.method == "none" else self.temperature
 
 
-def softmax(logits: ArrayLike, temperature: float = 1.0) -> Floats:
-    """Probabilities of logits divided by a temperature; the last axis sums to 1."""
-    scaled = np.asarray(logits, dtype=np.float64) / temperature
-    shares = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    result: Floats = shares / shares.sum(axis=-1, keepdims=True)
-    return result
-
-
 def negative_log_likelihood(probabilities: ArrayLike, labels: Sequence[Label]) -> float:
     """Mean of -log p(gold label), in nats: (n, 3) probabilities against (n,) labels."""
     rows = np.asarray(probabilities, dtype=np.float64)
@@ -93,17 +82,11 @@ def negative_log_likelihood(probabilities: ArrayLike, labels: Sequence[Label]) -
 
 
 def fit_temperature(logits: ArrayLike, labels: Sequence[Label]) -> float:
-    """The temperature that minimises the negative log-likelihood of held-out labels.
+    """The temperature in [0.05, 20] that minimises the negative log-likelihood of held-out labels.
 
     Guo, Pleiss, Sun, Weinberger: On Calibration of Modern Neural Networks (2017), section 4.2. One
     number for all classes, so the order of a pair's probabilities, and with it the label, stays.
-
-    Args:
-        logits: (n, 3) in the order of `LABELS`, of pairs that were not trained on.
-        labels: (n,).
-
-    Returns:
-        A temperature in [0.05, 20]; at its lower end where every label is right already.
+    The logits, (n, 3), and the labels, (n,), are of pairs that were not trained on.
 
     Raises:
         TaggerError: There are no pairs.
@@ -126,11 +109,8 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
     Zadrozny and Elkan: Transforming Classifier Scores into Accurate Multiclass Probability
     Estimates (2002). Equal probabilities are given their mean. No calibrated probability comes
-    nearer to 0 or 1 than 1 / (n + 2): n pairs cannot show more.
-
-    Args:
-        probabilities: (n, 3) in the order of `LABELS`, of pairs that were not trained on.
-        labels: (n,); labels may be missing among them.
+    nearer to 0 or 1 than 1 / (n + 2): n pairs cannot show more. The probabilities, (n, 3), and the
+    labels, (n,), some of which may not occur, are of pairs that were not trained on.
 
     Raises:
         TaggerError: There are no pairs.
@@ -150,15 +130,7 @@ def fit_isotonic(probabilities: ArrayLike, labels: Sequence[Label]) -> dict[Labe
 
 
 def apply_isotonic(lines: Mapping[Label, Knots], probabilities: ArrayLike) -> Floats:
-    """Send each label's probability along its line, then make each row sum to 1 again.
-
-    Args:
-        lines: From `fit_isotonic`.
-        probabilities: (n, 3) in the order of `LABELS`.
-
-    Returns:
-        (n, 3).
-    """
+    """Send each label's probability along its line, then make each row of (n, 3) sum to 1 again."""
     rows = np.asarray(probabilities, dtype=np.float64)
     columns = [
         np.interp(rows[:, column], *np.array(lines[label]).T) for column, label in enumerate(LABELS)
@@ -180,13 +152,9 @@ def apply(calibration: Calibration, probabilities: ArrayLike) -> Floats:
 def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCurve:
     """Count kept and wrong labels at the confidences that occur, at most 500 of them.
 
-    Args:
-        confidences: Of pairs that nothing was fitted on, in [0, 1]; (n,).
-        correct: Whether the label is the gold one; (n,).
-
-    Returns:
-        The curve. The lowest and the highest confidence are always among its points; what is left
-        out between makes a threshold chosen from it higher, never lower.
+    The lowest and the highest confidence, in [0, 1], are always among the points; what is left out
+    between makes a threshold chosen from the curve higher, never lower. Nothing was fitted on these
+    pairs; `correct` says of each whether its label is the gold one.
     """
     ranked = sorted(zip(confidences, correct, strict=True), reverse=True)
     points: list[RiskPoint] = []
@@ -203,10 +171,7 @@ def risk_curve(confidences: Sequence[float], correct: Sequence[bool]) -> RiskCur
 
 
 def read(folder: Path) -> Calibration | None:
-    """The calibration of a tagger's folder.
-
-    Returns:
-        None where there is no `calibration.json`: the model is used as it is.
+    """The calibration of a tagger's folder; None without one: the model is used as it is.
 
     Raises:
         TaggerError: The file is damaged, or was fitted to other weights than lie beside it.
@@ -234,24 +199,15 @@ def read(folder: Path) -> Calibration | None:
 
 
 def write(folder: Path, calibration: Calibration) -> None:
-    """Store a calibration beside the weights, in one step, and note which weights these are.
-
-    Raises:
-        TaggerError: The folder cannot be written to.
-    """
+    """Store a calibration beside the weights, in one step, with the digest of these weights."""
     file = folder / CALIBRATION
-    fresh = folder / f".{CALIBRATION}.{os.getpid()}"
     stored = calibration.model_copy(update={"weights": weights_digest(folder)})
     try:
-        fresh.write_text(stored.model_dump_json(indent=1) + "\n", encoding="utf-8")
-        fresh.replace(file)
+        write_whole(file, f"{stored.model_dump_json(indent=1)}\n".encode())
     except OSError as error:
         raise TaggerError(
             f"{file} cannot be written ({error.strerror}); make the folder writable"
         ) from error
-    finally:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
 
 
 def _check(pairs: int) -> None:

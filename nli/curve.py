@@ -23,11 +23,9 @@ class CurvePoint(BaseModel):
     """The development pairs scored at one moment.
 
     Attributes:
-        step: Batches passed.
-        pairs: Pairs passed.
+        step, pairs: Batches and pairs passed.
         loss: Mean cross-entropy of the development pairs, in nats.
-        accuracy: Share labelled right, in [0, 1].
-        by_source: The same for each source.
+        accuracy, by_source: Share labelled right, in [0, 1]; the same for each source.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -63,22 +61,9 @@ def keep_point(out: Path, point: CurvePoint) -> None:
 
 
 def evaluation(
-    model: "CrossEncoder",
-    dev: Sequence[LabelledPair],
-    *,
-    step: int,
-    pairs: int,
-    batch_tokens: int,
+    model: "CrossEncoder", dev: Sequence[LabelledPair], *, step: int, pairs: int, batch_tokens: int
 ) -> CurvePoint:
-    """Score the development pairs: one point of the validation curve.
-
-    Args:
-        model: As it is now.
-        dev: The pairs.
-        step: Batches it was trained on so far.
-        pairs: Pairs it was trained on so far.
-        batch_tokens: Most tokens of a batch here, padding included.
-    """
+    """Score the development pairs, in batches of `batch_tokens`, after `step` and `pairs`."""
     import torch
 
     texts = [[pair.premise, pair.hypothesis] for pair in dev]

@@ -22,12 +22,6 @@ def new_cross_encoder(
     The classifier of an earlier tagger is kept, its outputs in the order of `LABELS`; one whose
     outputs are not the three labels, each known by its name, gets a new output layer.
 
-    Args:
-        encoder: Folder of an encoder, or of an earlier tagger.
-        max_tokens: Longest pair to read, within what the encoder reads.
-        dropout: Of hidden states, in [0, 1).
-        seed: For the weights of a new classifier.
-
     Raises:
         TaggerError: The folder holds no encoder that can be used, or one whose dropout is not set
             in this way.
@@ -83,12 +77,7 @@ def token_lengths(model: "CrossEncoder", pairs: Sequence[LabelledPair]) -> list[
 
 
 def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
-    """Put the rows of a classifier's output layer into the order of `LABELS`, or start them anew.
-
-    Args:
-        model: With three outputs.
-        before: The `config.json` that it was loaded with.
-    """
+    """Put a classifier's three outputs into the order of `LABELS`, or start them anew."""
     import torch
 
     architectures = before.get("architectures") or [""]
@@ -98,15 +87,12 @@ def _order_outputs(model: Any, before: Mapping[str, Any]) -> None:
     try:
         own = label_order(before)
     except TaggerError:
-        own = None
+        torch.nn.init.normal_(output.weight, std=getattr(model.config, "initializer_range", 0.02))
+        if output.bias is not None:
+            torch.nn.init.zeros_(output.bias)
+        return
+    rows = [own.index(label) for label in LABELS]
     with torch.no_grad():
-        if own is not None:
-            rows = [own.index(label) for label in LABELS]
-            output.weight.copy_(output.weight[rows])
-            if output.bias is not None:
-                output.bias.copy_(output.bias[rows])
-        else:
-            spread = getattr(model.config, "initializer_range", 0.02)
-            torch.nn.init.normal_(output.weight, std=spread)
-            if output.bias is not None:
-                torch.nn.init.zeros_(output.bias)
+        output.weight.copy_(output.weight[rows])
+        if output.bias is not None:
+            output.bias.copy_(output.bias[rows])

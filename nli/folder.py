@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +15,33 @@ from nli.labels import label_order
 CALIBRATION = "calibration.json"
 
 DECIDING = (
-    "*.safetensors",
-    "*.safetensors.index.json",
-    "config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "vocab.txt",
-    "vocab.json",
-    "merges.txt",
-    "*.model",
-    CALIBRATION,
+    *("*.safetensors", "*.safetensors.index.json", "config.json", CALIBRATION),
+    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.txt", "vocab.json", "merges.txt", "*.model"),
 )
 """Patterns of the files that decide a tagger's answers."""
 
 _TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 _PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
-_CHUNK = 1 << 20
+
+
+def write_whole(file: Path, content: bytes) -> None:
+    """Write a file in one step: it is there as a whole or not at all."""
+    fresh = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        fresh.write_bytes(content)
+        fresh.replace(file)
+    finally:
+        with suppress(OSError):
+            fresh.unlink(missing_ok=True)
 
 
 def check_folder(folder: Path) -> dict[str, Any]:
-    """Refuse what is not a safe, local cross-encoder with three named labels.
-
-    Args:
-        folder: As sentence-transformers' `CrossEncoder.save` or transformers' `save_pretrained`
-            writes it.
-
-    Returns:
-        Its `config.json`.
+    """Refuse what is not a safe, local cross-encoder with three named labels; gives its config.
 
     Raises:
-        TaggerError: There is no such folder (or it is a name on a hub); the weights are pickles or
-            missing; it asks for its own Python code to be run; it has no tokenizer; it does not
-            classify; its labels are not three known ones.
+        TaggerError: As `check_files`; it does not classify; its labels are not three known ones.
     """
     config = check_files(folder)
     _check_modules(folder)
@@ -67,9 +61,6 @@ def check_folder(folder: Path) -> dict[str, Any]:
 def check_files(folder: Path) -> dict[str, Any]:
     """Refuse what is not a safe, local folder of a transformer, with a classifier or without.
 
-    Args:
-        folder: As transformers' `save_pretrained` writes it.
-
     Returns:
         Its `config.json`.
 
@@ -83,11 +74,11 @@ def check_files(folder: Path) -> dict[str, Any]:
         if not any(folder.glob("*.safetensors")):
             raise TaggerError(_no_weights(folder))
         config = _object(folder / "config.json")
-        for name in ("config.json", "tokenizer_config.json"):
-            if (folder / name).exists() and _object(folder / name).get("auto_map"):
+        for file in (folder / "config.json", *folder.glob("tokenizer_config.json")):
+            if _object(file).get("auto_map"):
                 raise TaggerError(
-                    f"{folder / name} asks for Python code from the folder to be run (auto_map),"
-                    " which is never done; use a model of an architecture that transformers knows"
+                    f"{file} asks for Python code from the folder to be run (auto_map), which is"
+                    " never done; use a model of an architecture that transformers knows"
                 )
         if not any(any(folder.glob(pattern)) for pattern in _TOKENIZERS):
             raise TaggerError(
@@ -95,7 +86,7 @@ def check_files(folder: Path) -> dict[str, Any]:
                 " from"
             )
     except OSError as error:
-        raise TaggerError(f"{folder} cannot be read ({error.strerror}); mend that first") from error
+        raise _unreadable(folder, error) from error
     return config
 
 
@@ -113,29 +104,24 @@ def folder_digest(folder: Path) -> str:
 
 
 def weights_digest(folder: Path) -> str:
-    """The same without the calibration: what a calibration belongs to.
-
-    Raises:
-        TaggerError: A file cannot be read.
-    """
+    """The same without the calibration: what a calibration belongs to."""
     return _digest(folder, [pattern for pattern in DECIDING if pattern != CALIBRATION])
 
 
 def _digest(folder: Path, patterns: Iterable[str]) -> str:
     files = {file.name: file for pattern in patterns for file in folder.glob(pattern)}
+    lines = ""
     try:
-        lines = "".join(f"{_sha256(files[name])}  {name}\n" for name in sorted(files))
+        for name in sorted(files):
+            with files[name].open("rb") as stream:
+                lines += f"{hashlib.file_digest(stream, 'sha256').hexdigest()}  {name}\n"
     except OSError as error:
-        raise TaggerError(f"{folder} cannot be read ({error.strerror}); mend that first") from error
+        raise _unreadable(folder, error) from error
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def _sha256(file: Path) -> str:
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+def _unreadable(path: Path, error: OSError) -> TaggerError:
+    return TaggerError(f"{path} cannot be read ({error.strerror}); mend that first")
 
 
 def _object(file: Path) -> dict[str, Any]:
@@ -160,7 +146,7 @@ def _check_modules(folder: Path) -> None:
     try:
         paths = [module["path"] for module in json.loads(file.read_bytes())]
     except OSError as error:
-        raise TaggerError(f"{file} cannot be read ({error.strerror}); mend that first") from error
+        raise _unreadable(file, error) from error
     except (ValueError, TypeError, KeyError) as error:
         raise TaggerError(f"{file} does not list modules; fetch the file again") from error
     if paths != [""]:

@@ -39,27 +39,19 @@ _NAMELESS = re.compile(r"label_?\d+", re.IGNORECASE)
 
 
 def label_of(name: str) -> Label | None:
-    """The label that a name stands for; case, spaces and punctuation do not count.
+    """The label that a name stands for, if any; case, spaces and punctuation do not count.
 
     Known are the names of SNLI and MultiNLI (entailment, contradiction, neutral), of FEVER
     (SUPPORTS, REFUTES, NOT ENOUGH INFO), of SciFact (SUPPORT, CONTRADICT) and their inflections.
-
-    Returns:
-        The label, or None for a name that is not known.
     """
     return _LABEL_OF.get(re.sub(r"[^a-z]", "", name.casefold()))
 
 
 def label_order(config: Mapping[str, Any]) -> tuple[Label, Label, Label]:
-    """Which label each logit of a model stands for.
+    """The label of logit 0, 1 and 2 of a model.
 
-    Models differ in the order, so it is taken from the model's own configuration and never assumed.
-
-    Args:
-        config: The model's `config.json`. `id2label` is read, or `label2id` where that is missing.
-
-    Returns:
-        The label of logit 0, 1 and 2.
+    Models differ in the order, so it is taken from the model's own `config.json` (`id2label`, or
+    `label2id` where that is missing) and never assumed.
 
     Raises:
         TaggerError: There are no names, not three of them, nameless ones (`LABEL_0`), unknown ones,

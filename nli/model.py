@@ -19,8 +19,6 @@ from nli.pairs import Pair
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["Encoder", "Precision", "folder_digest"]
-
 Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 
 # Tokens of a batch with its padding. On a CPU small batches stay in its caches: with six layers of
@@ -38,7 +36,6 @@ class Encoder:
     """A sequence classifier with three labels, on one device.
 
     Attributes:
-        folder: Where it was loaded from.
         labels: What logit 0, 1, 2 of the model itself stand for.
         digest: `folder_digest` of its folder.
         max_tokens: Most tokens of one input: premise, hypothesis and special tokens together.
@@ -62,19 +59,18 @@ class Encoder:
     def load(
         cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
     ) -> Self:
-        """Load a cross-encoder folder.
+        """Load a cross-encoder folder, as `save_pretrained` writes it, with safetensors.
 
         Args:
-            folder: As sentence-transformers' `CrossEncoder.save` or transformers' `save_pretrained`
-                writes it, with safetensors.
+            folder: See `folder.check_folder`.
             precision: `auto` is bf16 where the processor computes in it natively, fp16 on a GPU
                 without bf16, fp32 elsewhere. `int8` (CPU only) quantises the linear layers'
                 weights, and their inputs as they come.
             device: `cpu`, `cuda`, `cuda:1`, ...; the first GPU, or the CPU where there is none.
 
         Raises:
-            TaggerError: The folder is refused (see `folder.check_folder`) or transformers cannot
-                read it; the device is not there or not fit for the precision.
+            TaggerError: The folder is refused or transformers cannot read it; the device is not
+                there or not fit for the precision.
         """
         config = check_folder(folder)
         import torch
@@ -110,22 +106,18 @@ class Encoder:
     def logits(
         self, pairs: Sequence[Pair], on_batch: Callable[[int], None] | None = None
     ) -> NDArray[np.float32]:
-        """Score pairs.
+        """Score pairs, (n,); `on_batch` is told how many more of them are done.
 
         Equal pairs are scored once; batches hold pairs of about equal length. The result of a pair
         does not depend on where it stands, and on which others are there only by the rounding of
         the precision.
 
-        Args:
-            pairs: (n,), none of more than `max_tokens` tokens.
-            on_batch: Told how many more of the pairs are done.
-
         Returns:
             (n, 3), in the order of `LABELS` whatever the model's own order is.
 
         Raises:
-            TaggerError: A pair is too long: nothing is cut off silently. A logit is not a finite
-                number: the precision overflows, or the weights are damaged.
+            TaggerError: A pair is longer than `max_tokens`: nothing is cut off silently. A logit is
+                not a finite number: the precision overflows, or the weights are damaged.
         """
         if not pairs:
             return np.zeros((0, len(LABELS)), dtype=np.float32)
@@ -136,20 +128,19 @@ class Encoder:
         for batch in token_budget_batches([len(ids) for ids, _ in encoded], self._budget):
             scored[batch] = self._forward([encoded[place] for place in batch])
             if not np.isfinite(scored[batch]).all():
-                raise TaggerError(self._not_finite())
+                mend = (
+                    "its weights are damaged, fetch the model again"
+                    if self.precision == "fp32"
+                    else "use --precision fp32, and fetch the model again if that does not help"
+                )
+                raise TaggerError(
+                    f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
+                )
             if on_batch is not None:
                 on_batch(sum(times[place] for place in batch))
         own = [self.labels.index(label) for label in LABELS]
         reordered: NDArray[np.float32] = scored[index][:, own]
         return reordered
-
-    def _not_finite(self) -> str:
-        mend = (
-            "its weights are damaged, fetch the model again"
-            if self.precision == "fp32"
-            else "use --precision fp32, and fetch the model again if that does not help"
-        )
-        return f"{self.folder} gives scores that are no numbers in {self.precision}; {mend}"
 
     def _encoded(self, pairs: Sequence[Pair]) -> list[tuple[NDArray[Any], NDArray[Any]]]:
         """Token and segment numbers of each pair."""
@@ -188,10 +179,7 @@ class Encoder:
 def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
     """Model and tokenizer of a checked folder, the model in fp32 on the CPU."""
     import torch
-    from transformers import (
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
-    )
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # the command has a bar of its own
@@ -211,9 +199,10 @@ def _read(folder: Path, attention: str | None) -> tuple[Any, Any]:
             f"{folder} cannot be loaded: {reason(error)}; fetch the model again"
         ) from error
     if missing := sorted(loading["missing_keys"]):
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise TaggerError(
-            f"{folder} lacks weights that its config.json asks for ({missing[0]}"
-            f"{f' and {len(missing) - 1} more' if len(missing) > 1 else ''}); fetch it again"
+            f"{folder} lacks weights that its config.json asks for ({missing[0]}{more}); fetch it"
+            " again"
         )
     if not tokenizer.is_fast:
         raise TaggerError(f"{folder} has no fast tokenizer; add its tokenizer.json")
@@ -231,10 +220,7 @@ def reason(error: Exception) -> str:
 def _quantised(model: Any) -> Any:
     """Linear layers with int8 weights, a scale per row; inputs are quantised as they come."""
     import torch
-    from torch.ao.quantization import (
-        per_channel_dynamic_qconfig,
-        quantize_dynamic,
-    )
+    from torch.ao.quantization import per_channel_dynamic_qconfig, quantize_dynamic
 
     with warnings.catch_warnings():
         # Torch means to move this to a package of its own; here nothing can be done about it.
@@ -255,11 +241,7 @@ def most_tokens(model: Any, tokenizer: Any) -> int:
 
 
 def device_of(name: str | None) -> "torch.device":
-    """The device of that name; without one the first GPU, or the CPU where there is none.
-
-    Raises:
-        TaggerError: The name is no device, or there is no such GPU.
-    """
+    """The named device, or the first GPU, or the CPU. TaggerError for one not there."""
     import torch
 
     if name is None:

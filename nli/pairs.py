@@ -2,37 +2,29 @@
 
 import gzip
 import json
-import os
 import zlib
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from nli.errors import TaggerError
+from nli.folder import write_whole
 from nli.labels import Label, label_of
 
 
 class Pair(NamedTuple):
-    """What one judgement is about.
-
-    Attributes:
-        premise: The text that is taken as given: a document.
-        hypothesis: The statement that the premise supports, refutes or leaves open: a claim.
-    """
+    """A text that is taken as given (a document), and a statement about it (a claim)."""
 
     premise: str
     hypothesis: str
 
 
 class LabelledPair(BaseModel):
-    """A pair with the label that people (or a weak rule) gave it.
+    """A pair, neither text blank, with the label that people (or a weak rule) gave it.
 
     Attributes:
-        premise: As in `Pair`; not blank.
-        hypothesis: As in `Pair`; not blank.
         label: How they relate. Read in any spelling that `labels.label_of` knows.
         source: The data set that it comes from, for tables per source.
         group: What must not be torn apart by a split (a topic, a question), where there is any.
@@ -68,8 +60,7 @@ def read_pairs(path: Path) -> list[LabelledPair]:
     Fields: premise, hypothesis, label (entailment, SUPPORTS, refute, NOT ENOUGH INFO, ...), source
     and, optionally, group; others are passed over, as are blank lines.
 
-    Args:
-        path: UTF-8 `.jsonl`, or the same under gzip with a name ending in `.gz`.
+    The file is UTF-8, under gzip where its name ends in `.gz`.
 
     Raises:
         TaggerError: The file cannot be read or holds no pair, or a line is no pair; named by file
@@ -108,14 +99,10 @@ def read_pairs(path: Path) -> list[LabelledPair]:
 
 
 def write_pairs(path: Path, pairs: Iterable[LabelledPair]) -> None:
-    """Write labelled pairs as `read_pairs` reads them.
+    """Write labelled pairs, in their order, as `read_pairs` reads them.
 
-    The file is there as a whole or not at all, and the same pairs give the same bytes: neither a
-    time nor a name goes into the gzip header.
-
-    Args:
-        path: A name ending in `.gz` is written under gzip. Its folder is made if there is none.
-        pairs: Written in their order.
+    The file is there as a whole or not at all, its folder is made if there is none, and the same
+    pairs give the same bytes: neither a time nor a name goes into the gzip header.
 
     Raises:
         TaggerError: The file cannot be written.
@@ -124,18 +111,13 @@ def write_pairs(path: Path, pairs: Iterable[LabelledPair]) -> None:
     content = "".join(f"{line}\n" for line in lines).encode()
     if path.suffix == ".gz":
         content = gzip.compress(content, mtime=0)
-    fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(content)
-        fresh.replace(path)
+        write_whole(path, content)
     except OSError as error:
         raise TaggerError(
             f"{path} cannot be written ({error.strerror}); choose another place"
         ) from error
-    finally:
-        with suppress(OSError):
-            fresh.unlink(missing_ok=True)
 
 
 def _first_problem(error: ValidationError) -> str:

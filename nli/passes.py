@@ -21,8 +21,7 @@ class TrainingSettings(BaseModel):
     Attributes:
         encoder: Folder of the model to start from: an encoder, or an earlier tagger.
         epochs: Passes over the pairs; a fraction is allowed.
-        learning_rate: Peak of the learning rate, reached after `warmup_steps`, falling linearly to
-            zero at the end.
+        learning_rate: Its peak, reached after `warmup_steps`; it falls linearly to zero at the end.
         batch_tokens: Most tokens of a batch, padding included.
         max_tokens: Longest pair, within what the encoder reads; the longer text of a longer one is
             cut at its end.
@@ -53,18 +52,10 @@ class TrainingSettings(BaseModel):
 def batches(
     settings: TrainingSettings, sources: Sequence[str], lengths: Sequence[int]
 ) -> list[list[int]]:
-    """All batches of a training run, in the order in which they are trained on.
+    """All batches of a training run, as indices of pairs, in the order of training.
 
-    Every pass shuffles anew. The pairs of one batch are of about one length, and the batches come
-    in random order.
-
-    Args:
-        settings: Epochs, budget, repeats and seed.
-        sources: Source of each pair.
-        lengths: Tokens of each pair.
-
-    Returns:
-        Batches of indices into the pairs.
+    Every pass shuffles anew. The pairs of one batch are of about one length, in tokens, and the
+    batches come in random order.
     """
     rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
     by_source: dict[str, list[int]] = defaultdict(list)

@@ -8,13 +8,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class RiskPoint(BaseModel):
-    """What happens when labels are kept from one confidence on.
-
-    Attributes:
-        threshold: A label is kept where its confidence is at least this.
-        kept: Calibration pairs whose label is kept.
-        wrong: Those of them whose label is wrong.
-    """
+    """How many labels of at least this confidence there are, and how many of them are wrong."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,12 +18,7 @@ class RiskPoint(BaseModel):
 
 
 class RiskCurve(BaseModel):
-    """Kept and wrong labels at rising thresholds, on pairs that nothing was fitted on.
-
-    Attributes:
-        pairs: n, the number of these pairs.
-        points: By rising threshold, at most some hundred.
-    """
+    """Kept and wrong labels at some hundred rising thresholds, on n pairs none was fitted on."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration
-from nli.aggregation import aggregate
+from nli.aggregation import aggregate, softmax
 from nli.batching import distinct
-from nli.calibration import Calibration, softmax
+from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder, Precision
@@ -30,8 +30,7 @@ class Tag:
 
     Attributes:
         probabilities: In the order of `LABELS`, summing to 1.
-        label: The most probable; at equal probabilities the first in `LABELS`.
-        confidence: u, the probability of the label, in [0, 1].
+        label, confidence: The most probable, of equals the first, and u, its probability.
         rationale: Where in the premise the text stands that decided: the window in which the label
             is most probable, or the sentence of it, if that was asked for. None for `irrelevant`:
             no place makes a text irrelevant.
@@ -47,11 +46,9 @@ class Tag:
 
 @dataclass(frozen=True)
 class Reading:
-    """What the model says of one pair, window by window.
+    """What the model says of one pair: of each window, (w,), its span and logits, (w, 3).
 
-    Attributes:
-        spans: Of the windows in the premise, (w,).
-        logits: (w, 3), in the order of `LABELS`, as the model gives them.
+    The logits are as the model gives them, in the order of `LABELS`.
     """
 
     spans: tuple[Span, ...]
@@ -60,12 +57,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Tagger:
-    """A cross-encoder with its calibration.
-
-    Attributes:
-        encoder: Scores texts that fit.
-        calibration: How premises are cut into windows, and windows become a tag.
-    """
+    """A cross-encoder, and how premises are cut into windows and windows become a tag."""
 
     encoder: Encoder
     calibration: Calibration = _AS_IT_IS
@@ -74,12 +66,7 @@ class Tagger:
     def load(
         cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
     ) -> Self:
-        """Load a folder's model and, where it has one, its calibration.
-
-        Args:
-            folder: See `Encoder.load`.
-            precision: See `Encoder.load`.
-            device: See `Encoder.load`.
+        """Load a folder's model (see `Encoder.load`) and, where it has one, its calibration.
 
         Raises:
             TaggerError: The folder or its calibration is refused, the device is not there.
@@ -99,40 +86,33 @@ class Tagger:
         *,
         rationale: bool = False,
     ) -> list[Tag]:
-        """Tag pairs. Equal pairs are scored once; their order does not matter.
+        """Tag pairs, (n,), in their order. Equal pairs are scored once.
 
         Args:
-            pairs: (n,).
+            pairs: Their order has no effect on a tag.
             on_progress: Told how many more of the pairs are done; 0 while rationales are narrowed.
             rationale: Narrow the deciding window down to a sentence, for the labels support and
                 refute: each sentence of the window is scored alone, in one further batch, and the
                 one in which the label is most probable is named. Probabilities stay as they were.
 
-        Returns:
-            (n,), in the order of the pairs.
-
         Raises:
             TaggerError: A premise or hypothesis is blank, or a hypothesis does not fit.
         """
+        tell = on_progress or _say_nothing
         unique, index = distinct([Pair(*pair) for pair in pairs])
-        tags = [
-            self.conclude(reading) for reading in self.read(unique, _spread(pairs, on_progress))
-        ]
+        readings = self.read(unique, _as_pairs(len(pairs), tell))
+        tags = [self.conclude(reading) for reading in readings]
         if rationale:
-            tags = self._narrowed(unique, tags, on_progress)
+            # All pairs are counted already; a caller may want to stop here all the same.
+            tags = self._narrowed(unique, tags, lambda _: tell(0))
         return [tags[place] for place in index]
 
     def read(
         self, pairs: Sequence[Pair], on_progress: Callable[[float], None] | None = None
     ) -> list[Reading]:
-        """Score every window of every pair; what a calibration is fitted on.
+        """Score every window of every pair; what a calibration is fitted on. Raises as `tag`.
 
-        Args:
-            pairs: (n,).
-            on_progress: Told which further share, in [0, 1], of all windows is done.
-
-        Raises:
-            TaggerError: A premise or hypothesis is blank, or a hypothesis does not fit.
+        `on_progress` is told which further share, in [0, 1], of all windows is done.
         """
         spans = self._windows(pairs)
         flat = [
@@ -140,12 +120,8 @@ class Tagger:
             for pair, own in zip(pairs, spans, strict=True)
             for span in own
         ]
-
-        def on_batch(done: int) -> None:
-            if on_progress is not None:
-                on_progress(done / len(flat))
-
-        logits = self.encoder.logits(flat, on_batch)
+        tell = on_progress or _say_nothing
+        logits = self.encoder.logits(flat, lambda done: tell(done / len(flat)))
         ends = np.cumsum([len(own) for own in spans])
         return [
             Reading(tuple(own), logits[end - len(own) : end])
@@ -174,26 +150,21 @@ class Tagger:
         _refuse_blank(pairs)
         encoder, means = self.encoder, self.calibration
         hypotheses, of = distinct([pair.hypothesis for pair in pairs])
-        room = []
+        both, room = encoder.max_tokens - encoder.special_tokens, []
         for text, length in zip(hypotheses, encoder.count(hypotheses), strict=True):
-            most = encoder.max_tokens - encoder.special_tokens - LEAST_PREMISE
-            if length > most:
+            if length > both - LEAST_PREMISE:
                 raise TaggerError(
                     f"the statement '{text[:60]}{'…' if len(text) > 60 else ''}' has {length:,}"
-                    f" tokens where at most {most:,} fit beside a text; shorten it"
+                    f" tokens where at most {both - LEAST_PREMISE:,} fit beside a text; shorten it"
                 )
-            left = encoder.max_tokens - encoder.special_tokens - length
-            room.append(min(left, means.window_tokens))
+            room.append(min(both - length, means.window_tokens))
         wanted = [(pair.premise, room[place]) for pair, place in zip(pairs, of, strict=True)]
         cuts, index = distinct(wanted)
         cut = [windows(text, encoder.count, budget, means.overlap) for text, budget in cuts]
         return [cut[place] for place in index]
 
     def _narrowed(
-        self,
-        pairs: Sequence[Pair],
-        tags: Sequence[Tag],
-        on_progress: Callable[[int], None] | None,
+        self, pairs: Sequence[Pair], tags: Sequence[Tag], on_batch: Callable[[int], None]
     ) -> list[Tag]:
         """The same tags with a sentence as rationale where the window has several."""
         found = list(tags)
@@ -211,12 +182,6 @@ class Tagger:
             for place, own in asked
             for span in own
         ]
-
-        def on_batch(_: int) -> None:
-            # All pairs are counted already; a caller may want to stop here all the same.
-            if on_progress is not None:
-                on_progress(0)
-
         shares = iter(softmax(self.encoder.logits(alone, on_batch)))
         for place, own in asked:
             column = LABELS.index(tags[place].label)
@@ -243,19 +208,18 @@ def _refuse_blank(pairs: Sequence[Pair]) -> None:
                 )
 
 
-def _spread(
-    pairs: Sequence[Pair], on_progress: Callable[[int], None] | None
-) -> Callable[[float], None] | None:
-    """Tell of shares done as of whole pairs, all of them in the end."""
-    if on_progress is None:
-        return None
+def _say_nothing(_: float) -> None: ...
+
+
+def _as_pairs(pairs: int, tell: Callable[[int], None]) -> Callable[[float], None]:
+    """Tells of shares done as of whole pairs, all of them in the end."""
     share, told = 0.0, 0
 
     def on_share(more: float) -> None:
         nonlocal share, told
         share += more
-        done = int(share * len(pairs) + 1e-6)
-        on_progress(done - told)
+        done = int(share * pairs + 1e-6)
+        tell(done - told)
         told = done
 
     return on_share

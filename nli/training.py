@@ -30,17 +30,16 @@ if TYPE_CHECKING:
 
 CHECKPOINTS = "checkpoints"
 SETTINGS = "training.json"
+WEIGHTS = "model.safetensors"
+
+Pairs = Sequence[LabelledPair]
+Shares = Sequence[Sequence[float]]
+"""(n, 3) probabilities in the order of `LABELS`."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a training run is.
-
-    Attributes:
-        pairs: Pairs passed so far.
-        total: Pairs to pass.
-        loss: Mean training loss of late, in nats.
-    """
+    """Where a training run is: pairs passed, of how many, and the mean loss of late, in nats."""
 
     pairs: int
     total: int
@@ -49,11 +48,11 @@ class Progress:
 
 def train(
     settings: TrainingSettings,
-    pairs: Sequence[LabelledPair],
-    dev: Sequence[LabelledPair],
+    pairs: Pairs,
+    dev: Pairs,
     out: Path,
     *,
-    teacher: Sequence[Sequence[float]] | None = None,
+    teacher: Shares | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
     on_evaluation: Callable[[CurvePoint], None] = lambda _: None,
 ) -> list[CurvePoint]:
@@ -64,13 +63,10 @@ def train(
         pairs: What it learns from.
         dev: What it is watched by; it is never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
-            label order, the settings and the validation curve.
-        teacher: Probabilities (n, 3) in the order of `LABELS` that another model gives to `pairs`.
+            label order, the settings and the validation curve, which is returned.
+        teacher: What another model gives to `pairs`, (n, 3).
         on_progress: Told after every batch.
         on_evaluation: Told of every point of the curve.
-
-    Returns:
-        The validation curve.
 
     Raises:
         TaggerError: No pairs, a label that no pair has, an encoder that cannot be used, or a folder
@@ -88,17 +84,10 @@ def train(
             f"{settings.epochs:g} passes with these repeats take none of the {len(pairs):,} pairs;"
             " take more passes, or repeat a source at least once"
         )
-    _claim(out, settings, pairs=pairs, dev=dev, teacher=teacher)
-    if not (out / "model.safetensors").exists():
-        _fit(
-            settings,
-            pairs=pairs,
-            dev=dev,
-            out=out,
-            teacher=teacher,
-            on_progress=on_progress,
-            on_evaluation=on_evaluation,
-        )
+    _claim(out, settings, pairs, dev, teacher)
+    if not (out / WEIGHTS).exists():
+        labels = targets(pairs, teacher, settings.teacher_weight)
+        _fit(out, settings, pairs, labels, dev, on_progress=on_progress, on_point=on_evaluation)
     return curve(out)
 
 
@@ -110,26 +99,20 @@ def _sha256(lines: Iterable[str]) -> str:
 
 
 def _claim(
-    out: Path,
-    settings: TrainingSettings,
-    *,
-    pairs: Sequence[LabelledPair],
-    dev: Sequence[LabelledPair],
-    teacher: Sequence[Sequence[float]] | None,
+    out: Path, settings: TrainingSettings, pairs: Pairs, dev: Pairs, teacher: Shares | None
 ) -> None:
     """Write down what is trained here, or see that it is the same as before."""
+    rows = None if teacher is None else (json.dumps([float(p) for p in row]) for row in teacher)
     described = settings.model_dump(mode="json") | {
         "pairs": len(pairs),
         "pairs_sha256": _sha256(pair.model_dump_json() for pair in pairs),
         "dev_sha256": _sha256(pair.model_dump_json() for pair in dev),
-        "teacher_sha256": None
-        if teacher is None
-        else _sha256(json.dumps([float(share) for share in row]) for row in teacher),
+        "teacher_sha256": None if rows is None else _sha256(rows),
     }
     path = out / SETTINGS
     if out.resolve() == settings.encoder.resolve():
         raise TaggerError(f"{out} is the encoder to start from; choose another folder to train in")
-    if (out / "model.safetensors").exists() and not path.exists():
+    if (out / WEIGHTS).exists() and not path.exists():
         raise TaggerError(f"{out} holds a model that was not trained here; choose another folder")
     if not path.exists():
         check_files(settings.encoder)  # nothing is begun that could not go on
@@ -154,35 +137,28 @@ def _claim(
 
 
 def _fit(
-    settings: TrainingSettings,
-    *,
-    pairs: Sequence[LabelledPair],
-    dev: Sequence[LabelledPair],
     out: Path,
-    teacher: Sequence[Sequence[float]] | None,
+    settings: TrainingSettings,
+    pairs: Pairs,
+    labels: list[int] | list[list[float]],
+    dev: Pairs,
+    *,
     on_progress: Callable[[Progress], None],
-    on_evaluation: Callable[[CurvePoint], None],
+    on_point: Callable[[CurvePoint], None],
 ) -> None:
     # Heavy, and needed only where a model is trained.
     from datasets import Dataset, disable_progress_bars
+    from sentence_transformers import cross_encoder
     from sentence_transformers.base.evaluation import BaseEvaluator
     from sentence_transformers.base.sampler import DefaultBatchSampler
-    from sentence_transformers.cross_encoder import (
-        CrossEncoderTrainer,
-        CrossEncoderTrainingArguments,
-    )
     from transformers import TrainerCallback
     from transformers.trainer_callback import PrinterCallback
     from transformers.utils import logging
 
     disable_progress_bars()
     logging.disable_progress_bar()
-    model = new_cross_encoder(
-        settings.encoder,
-        max_tokens=settings.max_tokens,
-        dropout=settings.dropout,
-        seed=settings.seed,
-    )
+    how = settings.model_dump(include={"max_tokens", "dropout", "seed"})
+    model = new_cross_encoder(settings.encoder, **how)
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
     every = max(1, len(plan) // settings.evaluations)
@@ -196,7 +172,7 @@ def _fit(
         def __len__(self) -> int:
             return len(plan)
 
-    class PlannedTrainer(CrossEncoderTrainer):  # type: ignore[misc]  # no type hints
+    class PlannedTrainer(cross_encoder.CrossEncoderTrainer):  # type: ignore[misc]  # no type hints
         # Not as an argument of the trainer: it keeps its arguments in every checkpoint.
         def get_batch_sampler(self, dataset: Any, **options: Any) -> PlannedBatches:
             return PlannedBatches(dataset, **options)
@@ -208,15 +184,10 @@ def _fit(
             self, model: "CrossEncoder", *_: Any, steps: int = -1, **__: Any
         ) -> dict[str, float]:
             step = len(plan) if steps == -1 else steps
-            point = evaluation(
-                model,
-                dev,
-                step=step,
-                pairs=sizes[step],
-                batch_tokens=4 * settings.batch_tokens,  # no gradients take room
-            )
+            room = 4 * settings.batch_tokens  # no gradients take room
+            point = evaluation(model, dev, step=step, pairs=sizes[step], batch_tokens=room)
             keep_point(out, point)
-            on_evaluation(point)
+            on_point(point)
             return {"accuracy": point.accuracy, "cross_entropy": point.loss}
 
     class Watch(TrainerCallback):  # type: ignore[misc]  # no type hints
@@ -238,7 +209,7 @@ def _fit(
     precision = native_precision(place)
     trainer = PlannedTrainer(
         model=model,
-        args=CrossEncoderTrainingArguments(
+        args=cross_encoder.CrossEncoderTrainingArguments(
             output_dir=str(out / CHECKPOINTS),
             num_train_epochs=1,
             learning_rate=settings.learning_rate,
@@ -262,7 +233,7 @@ def _fit(
             {
                 "premise": [pair.premise for pair in pairs],
                 "hypothesis": [pair.hypothesis for pair in pairs],
-                "label": targets(pairs, teacher, settings.teacher_weight),
+                "label": labels,
             }
         ),
         loss=_target_loss(model),
@@ -315,28 +286,17 @@ def _save(model: "CrossEncoder", out: Path) -> None:
     shutil.rmtree(out / CHECKPOINTS)
 
 
-def targets(
-    pairs: Sequence[LabelledPair], teacher: Sequence[Sequence[float]] | None, weight: float
-) -> list[int] | list[list[float]]:
-    """What the model is to say of each pair.
+def targets(pairs: Pairs, teacher: Shares | None, weight: float) -> list[int] | list[list[float]]:
+    """What the model is to say of each pair: a label's number, or with a teacher probabilities.
 
-    Args:
-        pairs: With their labels.
-        teacher: Probabilities (n, 3) of a larger model, in the order of `LABELS`; None without one.
-        weight: Share of the teacher in the target, in [0, 1] (Hinton et al., 2015, with soft and
-            hard targets mixed).
-
-    Returns:
-        Label numbers, or with a teacher a probability per label.
+    The teacher's share of these is `weight`, in [0, 1] (Hinton et al., 2015, with soft and hard
+    targets mixed).
     """
     hard = [LABELS.index(pair.label) for pair in pairs]
     if teacher is None:
         return hard
     return [
-        [
-            weight * probability + (1 - weight) * (label == number)
-            for number, probability in enumerate(soft)
-        ]
+        [weight * share + (1 - weight) * (label == number) for number, share in enumerate(soft)]
         for label, soft in zip(hard, teacher, strict=True)
     ]
 

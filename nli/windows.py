@@ -53,9 +53,6 @@ def sentences(text: str) -> list[Span]:
     initial or an item's number. Line ends separate headings and list items; a line that was merely
     wrapped goes on.
 
-    Args:
-        text: Anything.
-
     Returns:
         Spans in the order of the text, without white space at their ends. They do not overlap, and
         every character that is not white space is in one of them.
@@ -72,20 +69,15 @@ def windows(text: str, length_of: LengthOf, budget: int, overlap: int) -> list[S
 
     Each window takes as many sentences as fit; the next one repeats the last `overlap` of them,
     fewer where the next sentence would not fit beside them. A sentence that is longer than the
-    budget is cut between words, a word that is longer between characters.
-
-    Args:
-        text: Anything.
-        length_of: Counts tokens.
-        budget: Most tokens of a window, at least 1. Only a single character may have more.
-        overlap: Sentences that consecutive windows share, at least 0.
+    budget (most tokens of a window) is cut between words, a word that is longer between
+    characters; only a single character may have more.
 
     Returns:
         Spans in the order of the text; every character that is not white space is in at least one.
         A text that fits is one window; blank text has none.
 
     Raises:
-        ValueError: Budget or overlap is too small.
+        ValueError: The budget is below 1, or the overlap below 0.
     """
     if budget < 1 or overlap < 0:
         raise ValueError(f"windows of {budget} tokens with an overlap of {overlap} sentences")

@@ -1,10 +1,9 @@
 """A decoder-only language model, ready for gradients: loaded safely, with its weights frozen."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +11,15 @@ from numpy.typing import NDArray
 from salience.errors import SalienceError
 from salience.gradients import Progress, token_salience
 from salience.spans import span_salience
-from salience.variants import Engine, Measure, Target
+from salience.variants import Engine, Measure, Precision, Target
 from salience.words import Offset
-
-Precision = Literal["auto", "fp32", "bf16"]
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A prompt and a response in tokens.
+    """A prompt and a response in n tokens, of which m are of the prompt, special ones included.
 
-    Attributes:
-        prompt, response: The texts.
-        ids: (n,) token ids of both.
-        prompt_tokens: m, how many are of the prompt, special tokens included.
-        offsets: Per token its characters [start, end) in prompt + response; empty of special ones.
+    Offsets are each token's characters [start, end) in prompt + response, empty of special ones.
     """
 
     prompt: str
@@ -43,32 +36,26 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Decoder:
-    """A causal language model on one device.
+    """A causal language model of transformers on one device, frozen and in evaluation mode.
 
-    Attributes:
-        folder: Where it was loaded from.
-        precision: What it computes in, "fp32" or "bf16".
-        device: Where, as torch names it.
+    It computes in "fp32" or "bf16". Its tokenizer is a fast one.
     """
 
     folder: Path
     precision: str
     device: str
-    _model: Any
-    _tokenizer: Any
+    model: Any
+    tokenizer: Any
 
     @classmethod
     def load(
         cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
     ) -> Self:
-        """Load a model folder.
+        """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
-        Args:
-            folder: As transformers' `save_pretrained` writes it, with safetensors and a tokenizer.
-            precision: `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or
-                AMX), where it is about twice as quick and ranks attributions almost alike; else
-                fp32.
-            device: "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none.
+        Precision `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or AMX),
+        where it is about twice as quick and ranks attributions almost alike; else fp32. The device
+        is "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none.
 
         Raises:
             SalienceError: The folder is no model that transformers can read without running code
@@ -111,43 +98,24 @@ class Decoder:
             raise SalienceError(
                 f"{folder} is no decoder: its tokens see later ones; name a model that writes text"
             )
-        return cls(
-            folder=folder,
-            precision=chosen,
-            device=str(place),
-            _model=model,
-            _tokenizer=tokenizer,
-        )
-
-    @property
-    def model(self) -> Any:
-        """The transformers model, frozen and in evaluation mode."""
-        return self._model
-
-    @property
-    def tokenizer(self) -> Any:
-        """Its fast tokenizer."""
-        return self._tokenizer
+        return cls(folder, chosen, str(place), model, tokenizer)
 
     @property
     def width(self) -> int:
         """d, the numbers of an embedding that the model reads."""
-        return int(self._model.config.get_text_config().hidden_size)
+        return int(self.model.config.get_text_config().hidden_size)
 
     @property
     def max_tokens(self) -> int | None:
         """Most tokens of prompt and response together; None where the model does not say."""
-        most = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+        most = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return int(most) if most else None
 
     def encode(self, prompt: str, response: str) -> Encoded:
-        """Both texts in tokens. No token has a part of both.
+        """Both texts in tokens, none of which has a part of both.
 
         They are read as one text; only where a token would have a part of both, each by itself.
-
-        Args:
-            prompt: With special tokens where the tokenizer adds them.
-            response: Without.
+        The prompt has special tokens where the tokenizer adds them, the response has none.
 
         Raises:
             SalienceError: One of them has no tokens, or they do not fit the model.
@@ -174,7 +142,7 @@ class Decoder:
         return Encoded(prompt, response, tuple(ids), count, tuple(offsets))
 
     def _tokens(self, text: str, *, special: bool) -> tuple[list[int], list[Offset]]:
-        found = self._tokenizer(
+        found = self.tokenizer(
             text,
             add_special_tokens=special,
             split_special_tokens=True,  # what a text says of them is text
@@ -193,40 +161,30 @@ class Decoder:
         columns: Sequence[int] | None = None,
         on_progress: Progress = lambda *_: None,
     ) -> NDArray[np.floating]:
-        """The token-to-token salience map; see `gradients.token_salience`.
-
-        Returns:
-            (n, n - m).
+        """The token-to-token salience map, (n, n - m); see `gradients.token_salience`.
 
         Raises:
             SalienceError: Memory does not suffice, or a gradient is not a finite number.
         """
-        with _told():
-            found = token_salience(
-                self._model,
-                self._ids(encoded),
-                encoded.prompt_tokens,
-                engine=engine,
-                target=target,
-                measure=measure,
-                columns=columns,
-                on_progress=on_progress,
-            )
+        found = token_salience(
+            self.model,
+            self._ids(encoded),
+            encoded.prompt_tokens,
+            engine=engine,
+            target=target,
+            measure=measure,
+            columns=columns,
+            on_progress=on_progress,
+        )
         return self._finite(found)
 
     def span_salience(
         self, encoded: Encoded, spans: Sequence[Offset], *, target: Target = "logit"
     ) -> NDArray[np.floating]:
-        """Signed attribution of response tokens to parts of the text; see `spans.span_salience`.
+        """Signed attribution of response tokens to parts of the text, (spans, n - m).
 
-        Args:
-            encoded: The texts.
-            spans: Characters [start, end) in prompt + response. A token that has a character in a
-                span belongs to it.
-            target: What is differentiated.
-
-        Returns:
-            (spans, n - m).
+        See `spans.span_salience`; here spans are characters [start, end) in prompt + response. A
+        token that has a character in a span belongs to it.
 
         Raises:
             SalienceError: No token stands in a span, memory does not suffice, or a gradient is not
@@ -238,10 +196,9 @@ class Decoder:
             if not places:
                 raise SalienceError(f"no token stands in the characters {start} to {end}")
             found.append((places[0], places[-1] + 1))
-        with _told():
-            salience = span_salience(
-                self._model, self._ids(encoded), encoded.prompt_tokens, found, target=target
-            )
+        salience = span_salience(
+            self.model, self._ids(encoded), encoded.prompt_tokens, found, target=target
+        )
         return self._finite(salience)
 
     def _finite(self, salience: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -255,15 +212,11 @@ class Decoder:
     def _ids(self, encoded: Encoded) -> Any:
         import torch
 
-        return torch.tensor(encoded.ids, device=self._model.device)
+        return torch.tensor(encoded.ids, device=self.model.device)
 
 
 def settled(precision: Precision, device: str | None) -> tuple[str, str]:
-    """What `auto`, and no device, stand for on this machine.
-
-    Returns:
-        "fp32" or "bf16", and the device.
-    """
+    """What `auto`, and no device, stand for here: "fp32" or "bf16", and the device."""
     import torch
 
     name = device or ("cuda" if torch.cuda.is_available() else "cpu")
@@ -272,15 +225,6 @@ def settled(precision: Precision, device: str | None) -> tuple[str, str]:
     able = torch.cpu.get_capabilities()
     native = name != "cpu" or able.get("avx512_bf16") or able.get("amx_bf16")
     return ("bf16" if native else "fp32"), name
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    """What memory cannot hold, said to a person."""
-    try:
-        yield
-    except MemoryError as error:
-        raise SalienceError(f"{error}; shorten the texts, or take a smaller model") from error
 
 
 def _is_causal(model: Any) -> bool:

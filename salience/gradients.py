@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from salience.errors import SalienceError
 from salience.variants import Engine, Measure, Target
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ def token_salience(
         engine: Who computes it. The two agree to rounding.
         target: What is differentiated.
         measure: What is made of embedding and gradient.
-        chunk: Output tokens at a time of `batched`; chosen by itself, and halved where memory does
-            not suffice.
+        chunk: Output tokens at a time of `batched`; halved where memory does not suffice.
         columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
             taken is in proportion.
         on_progress: Told how many output tokens are done.
@@ -75,7 +75,7 @@ def token_salience(
     Raises:
         ValueError: There is no prompt or no response, an option is unknown, a chunk is below 1, or
             there is no such column.
-        MemoryError: Not even one output token fits into memory.
+        SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
     check_prompt(prompt_tokens, tokens)
@@ -104,11 +104,7 @@ def token_salience(
 
 
 def check_prompt(prompt_tokens: int, tokens: int) -> None:
-    """Refuse a prompt or a response without tokens.
-
-    Raises:
-        ValueError: There is none.
-    """
+    """Raise a `ValueError` where the prompt or the response has no tokens."""
     if not 1 <= prompt_tokens < tokens:
         raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
 
@@ -149,11 +145,9 @@ def _batched(
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
 
-    The forward pass of a chunk ends at its last output token: no position after it can matter. The
-    head is differentiated apart, since each logit rests on one position alone.
-
-    Yields:
-        (i, j): attributions of the tokens at the next j places to the i tokens before the last.
+    The forward pass of a chunk ends at its last output token: no position after it can matter.
+    Each item is (i, j): attributions of the tokens at the next j places to the i tokens before the
+    last of them.
     """
     import torch
 
@@ -189,17 +183,10 @@ def _gradients(
     tokens: "torch.Tensor",
     target: Target,
 ) -> "torch.Tensor":
-    """Gradients of some output tokens.
+    """Gradients of output tokens (j,), (j, i, d), by the embeddings before the last, (1, i, d).
 
-    Args:
-        model: The model.
-        embeddings: (1, i, d), of all tokens before the last output token.
-        places: (j,), the positions at which they are predicted, the last of them i - 1.
-        tokens: (j,), the output tokens.
-        target: What is differentiated.
-
-    Returns:
-        (j, i, d).
+    They are predicted at `places`, (j,), the last of which is i - 1. The head is differentiated
+    apart, since each logit rests on one position alone.
     """
     import torch
 
@@ -280,17 +267,16 @@ def with_attention(model: Any, kind: Literal["eager", "sdpa"]) -> Iterator[None]
 
 @contextmanager
 def memory_errors(tokens: int) -> Iterator[None]:
-    """Raise torch's errors of memory as `MemoryError`.
-
-    Args:
-        tokens: How many there are, for the message.
-    """
+    """Say in words for people that the gradients of so many tokens do not fit into memory."""
     try:
         yield
     except RuntimeError as error:
         if not _out_of_memory(error):
             raise
-        raise MemoryError(f"the gradients of {tokens} tokens do not fit into memory") from error
+        raise SalienceError(
+            f"the gradients of {tokens} tokens do not fit into memory; shorten the texts, or take "
+            "a smaller model"
+        ) from error
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

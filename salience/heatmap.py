@@ -21,22 +21,12 @@ MOST_PIXELS = 2**14
 take gigabytes, or exceed what can be drawn at all."""
 
 
-def shorten(word: str, longest: int) -> str:
-    """A word, or its beginning where it is longer."""
-    return word if len(word) <= longest else f"{word[: longest - 1]}…"
-
-
 def strength(shares: NDArray[np.floating]) -> NDArray[np.floating]:
     """Shares of salience on a logarithmic scale.
 
     A response token's salience is spread over all tokens before it, so that most shares are small:
-    drawn as they are, a map is blank but for a few cells.
-
-    Args:
-        shares: In [0, 1].
-
-    Returns:
-        In [0, 1], of the same shape: 1 for a share of 1, 0 for one of 1/1000 or less.
+    drawn as they are, a map is blank but for a few cells. The result is in [0, 1] as well: 1 for a
+    share of 1, 0 for one of 1/1000 or less.
     """
     floor = 10.0**-DECADES
     return np.asarray(1 + np.log10(np.maximum(shares, floor)) / DECADES)
@@ -47,11 +37,7 @@ def png(
 ) -> bytes:
     """A map as a PNG, in the layout of the paper's Figure 2 (NPOV): input down, response across.
 
-    Args:
-        values: (rows, columns) shares, in [0, 1].
-        rows: Words of the input.
-        columns: Words of the response.
-        title: Above the map.
+    Values are (rows, columns) shares in [0, 1], rows words of the input, columns of the response.
 
     Raises:
         ValueError: There is no row or no column.
@@ -62,7 +48,10 @@ def png(
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    rows, columns = ([shorten(word, LONGEST) for word in words] for words in (rows, columns))
+    rows, columns = (
+        [word if len(word) <= LONGEST else f"{word[: LONGEST - 1]}…" for word in words]
+        for words in (rows, columns)
+    )
     size = (
         3 + 0.17 * len(columns) + 0.07 * max(map(len, rows)),
         1.5 + 0.17 * len(rows) + 0.07 * max(map(len, columns)),

@@ -19,8 +19,7 @@ class WordMap:
         encoded: Prompt and response in tokens.
         salience: (n, n - m), of tokens, what the map is made from; columns that the words of the
             response do not need may be 0.
-        given: Words of each part of the prompt, in the order of the parts.
-        response: Words of each part of the response.
+        given, response: Words of each part of the prompt and of the response, in order.
         values: (words of all parts given, words of all parts of the response), in [0, 1].
     """
 
@@ -43,35 +42,21 @@ class WordMap:
 
 
 def words_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...], ...]:
-    """Content words of parts of a text.
-
-    Args:
-        encoded: The text in tokens.
-        spans: Characters [start, end) of each part, in prompt + response.
-    """
+    """Content words of parts of a text: characters [start, end) in prompt + response."""
     return tuple(tuple(content_words(encoded.text, encoded.offsets, span)) for span in spans)
 
 
 def response_tokens(encoded: Encoded, words: Sequence[Sequence[Word]]) -> list[int]:
-    """The tokens of words of the response, ascending, from its first token on.
-
-    Args:
-        encoded: Prompt and response in tokens.
-        words: From `words_of`.
-    """
+    """The tokens of words of the response, ascending, counted from its first token."""
     found = {token for part in words for word in part for token in word.tokens}
     return sorted(token - encoded.prompt_tokens for token in found)
 
 
 def tokens_of(encoded: Encoded, spans: Sequence[Offset]) -> tuple[tuple[Word, ...], ...]:
-    """Tokens of parts of a text, each as a word of its own.
+    """Tokens of parts of a text, each as a word of its own, otherwise as `words_of`.
 
     Special tokens have no text and are left out, as is white space. Tokens that share a character,
     as the bytes of an emoji do, are one word: no text shows them apart.
-
-    Args:
-        encoded: The text in tokens.
-        spans: As for `words_of`.
     """
     return tuple(tuple(_tokens(encoded, span)) for span in spans)
 
@@ -100,13 +85,9 @@ def word_map(
     given: Sequence[Sequence[Word]],
     response: Sequence[Sequence[Word]],
 ) -> WordMap:
-    """Words' salience from tokens'.
+    """Words' salience from that of all tokens, (n, n - m), from `Decoder.salience`.
 
-    Args:
-        encoded: Prompt and response in tokens.
-        salience: (n, n - m), of all of them: `Decoder.salience`.
-        given: Words of parts of the prompt, from `words_of` or `tokens_of`.
-        response: Words of parts of the response, likewise.
+    `given` and `response` are words of parts of each, from `words_of` or `tokens_of`.
     """
     rows = [word for part in given for word in part]
     columns = [word for part in response for word in part]
@@ -117,11 +98,8 @@ def word_map(
 def normalised(salience: NDArray[np.floating]) -> NDArray[np.floating]:
     """The map squared, each column divided by its sum (NPOV, section 3.2).
 
-    Args:
-        salience: (n, l), signed or not.
-
-    Returns:
-        (n, l) in [0, 1]; a column sums to 1, or to 0 where it has nothing but zeros.
+    It is (n, l), signed or not; the result is in [0, 1]. A column sums to 1, or to 0 where it has
+    nothing but zeros.
     """
     # Divided first, so that squares of a half-precision model's outliers do not overflow.
     largest = np.abs(salience).max(axis=0, keepdims=True, initial=0)
@@ -141,15 +119,8 @@ def word_salience(
     From an input word to an output word it is the largest attribution from any token of the one to
     any token of the other.
 
-    Args:
-        normalised_map: (n, n - m), from `normalised`. It is over all tokens: normalising comes
-            before words are chosen.
-        rows: Words of the input.
-        columns: Words of the response.
-        prompt_tokens: m.
-
-    Returns:
-        (rows, columns), in [0, 1].
+    The map is from `normalised`, (n, n - m), over all tokens: normalising comes before words are
+    chosen. What is returned is (rows, columns), in [0, 1].
     """
     words = np.zeros((len(rows), len(columns)), normalised_map.dtype)
     for i, row in enumerate(rows):

@@ -12,16 +12,12 @@ from salience.variants import Aggregation, Average
 def contributions(
     words: NDArray[np.floating], aggregation: Aggregation = "max"
 ) -> NDArray[np.floating]:
-    """alpha_i, how much an input word contributes to the response (NPOV, equation 1).
+    """alpha_i, how much an input word contributes to the response (NPOV, equation 1): (rows,).
 
-    Args:
-        words: M_words, (rows, columns), in [0, 1].
-        aggregation: Over response words. `sum` may exceed 1. `negative_entropy` is of the row
-            divided by its sum, as 1 - entropy / log(columns), in [0, 1]: the paper does not scale
-            it, and geometric means want numbers that are not negative.
-
-    Returns:
-        (rows,); 0 where there is no response word.
+    M_words is (rows, columns), in [0, 1]; without a response word alpha is 0. It is aggregated over
+    response words. `sum` may exceed 1. `negative_entropy` is of the row divided by its sum, as
+    1 - entropy / log(columns), in [0, 1]: the paper does not scale it, and geometric means want
+    numbers that are not negative.
     """
     return _aggregated(words, aggregation)
 
@@ -31,10 +27,7 @@ def attributions(
 ) -> NDArray[np.floating]:
     """beta_j, how much a response word is drawn from the input (NPOV, equation 2).
 
-    As `contributions`, over input words.
-
-    Returns:
-        (columns,); 0 where there is no input word.
+    As `contributions`, over input words: (columns,), and 0 where there is no input word.
     """
     return _aggregated(words.T, aggregation)
 
@@ -59,11 +52,7 @@ def _aggregated(rows: NDArray[np.floating], aggregation: Aggregation) -> NDArray
 
 
 def average(scores: NDArray[np.floating] | Sequence[float], how: Average = "geometric") -> float:
-    """The mean of words' scores.
-
-    Args:
-        scores: At least 0; at least one.
-        how: The geometric mean is 0 as soon as one score is.
+    """The mean of words' scores; the geometric one is 0 as soon as one score is.
 
     Raises:
         ValueError: There is no score, or one is negative.
@@ -81,14 +70,9 @@ def coverage_error(
 ) -> float | None:
     """s_cov: how far a perspective is left out of a response (NPOV, appendix C).
 
-    One minus the smallest of the perspectives' average contributions, since each must be covered.
-
-    Args:
-        perspectives: Contributions of the words of each; those without words are passed over.
-        how: Which average.
-
-    Returns:
-        In [0, 1] if contributions are; None where no perspective has a word.
+    One minus the smallest of the perspectives' average contributions, since each must be covered;
+    perspectives without words are passed over. In [0, 1] if contributions are; None where no
+    perspective has a word.
     """
     means = [average(words, how) for words in perspectives if len(words)]
     return 1 - min(means) if means else None
@@ -97,13 +81,7 @@ def coverage_error(
 def hallucination_error(response: NDArray[np.floating], how: Average = "geometric") -> float | None:
     """s_hall: how far a response is not drawn from the input (NPOV, appendix C).
 
-    One minus the average attribution of the response's words.
-
-    Args:
-        response: Attributions of its words.
-        how: Which average.
-
-    Returns:
-        In [0, 1] if attributions are; None where the response has no word.
+    One minus the average attribution of the response's words. In [0, 1] if attributions are; None
+    where the response has no word.
     """
     return 1 - average(response, how) if len(response) else None

@@ -2,17 +2,18 @@
 
 A span's attribution is the sum of its tokens' attributions, x . d logit / d x: the derivative of
 the logit in the direction of the span's embeddings. Backwards that takes a vector-Jacobian product
-per output token; forwards, a Jacobian-vector product per span. The cheaper way is chosen.
+per output token; forwards, a Jacobian-vector product per span. They agree to rounding; the cheaper
+way is chosen.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salience.gradients import (
-    Progress,
     check_prompt,
     memory_errors,
     outputs,
@@ -25,8 +26,6 @@ from salience.variants import Target
 
 if TYPE_CHECKING:
     import torch
-
-Way = Literal["auto", "forward", "backward"]
 
 FORWARD_COST = 2
 """What a span costs forwards, in output tokens backwards, as measured with SmolLM2-135M on a CPU: a
@@ -43,64 +42,33 @@ def span_salience(
     spans: Sequence[tuple[int, int]],
     *,
     target: Target = "logit",
-    way: Way = "auto",
-    on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
-    """Signed attribution of every response token to spans of earlier tokens.
+    """Signed attribution of every response token to spans of earlier tokens, (spans, n - m).
 
-    Args:
-        model: A causal language model of transformers, with its weights frozen.
-        ids: (n,) token ids of prompt and response, on the model's device.
-        prompt_tokens: m, how many are of the prompt; at least 1.
-        spans: Token positions [start, end) within [0, n).
-        target: What is differentiated.
-        way: Forwards, backwards, or whichever is cheaper and can be had. They agree to rounding.
-        on_progress: Told how many output tokens or spans are done.
-
-    Returns:
-        (spans, n - m). What of a span lies at or after an output token adds nothing to it.
+    Model, ids, (n,), and m prompt tokens are as for `token_salience`; spans are token positions
+    [start, end) within [0, n). What of a span lies at or after an output token adds nothing to it.
 
     Raises:
         ValueError: There is no prompt or no response, a span is empty or lies outside, or an option
             is unknown.
-        MemoryError: Not even one output token or span fits into memory.
+        SalienceError: Not even one output token or span fits into memory.
     """
     tokens = len(ids)
     check_prompt(prompt_tokens, tokens)
-    if way not in get_args(Way) or target not in get_args(Target):
-        raise ValueError(f"unknown way '{way}' or target '{target}'")
+    if target not in get_args(Target):
+        raise ValueError(f"unknown target '{target}'")
     for start, end in spans:
         if not 0 <= start < end <= tokens:
             raise ValueError(f"no span of {tokens} tokens: [{start}, {end})")
     short = quick_attention(model, tokens) == "eager"  # forwards its weights are all kept
     cheaper = FORWARD_COST * len(spans) < tokens - prompt_tokens
-    if way == "forward" or (way == "auto" and short and cheaper):
-        try:
-            return _forwards(model, ids, prompt_tokens, spans, target, on_progress=on_progress)
-        except RuntimeError:
-            # Some architectures have parts without a forward derivative.
-            if way == "forward":
-                raise
-    tokenwise = token_salience(model, ids, prompt_tokens, target=target, on_progress=on_progress)
+    if short and cheaper:
+        # Some architectures have parts without a forward derivative.
+        with suppress(RuntimeError), memory_errors(tokens):
+            return _forward(model, ids, prompt_tokens, spans, target)
+    tokenwise = token_salience(model, ids, prompt_tokens, target=target)
     rows = [tokenwise[start:end].sum(axis=0) for start, end in spans]
     return np.stack(rows) if rows else tokenwise[:0]
-
-
-def _forwards(
-    model: Any,
-    ids: "torch.Tensor",
-    prompt_tokens: int,
-    spans: Sequence[tuple[int, int]],
-    target: Target,
-    *,
-    on_progress: Progress,
-) -> NDArray[np.floating]:
-    parts: list[NDArray[np.floating]] = []
-    with memory_errors(len(ids)):
-        for part in _forward(model, ids, prompt_tokens, spans, target):
-            parts.append(part)
-            on_progress(min(AT_ONCE * len(parts), len(spans)), len(spans))
-    return np.concatenate(parts) if parts else np.zeros((0, len(ids) - prompt_tokens), np.float32)
 
 
 def _forward(
@@ -109,11 +77,12 @@ def _forward(
     prompt_tokens: int,
     spans: Sequence[tuple[int, int]],
     target: Target,
-) -> Iterator[NDArray[np.floating]]:
+) -> NDArray[np.floating]:
     """Jacobian-vector products, some spans at a time."""
     import torch
 
     places = torch.arange(prompt_tokens - 1, len(ids) - 1, device=ids.device)
+    parts = [np.zeros((0, len(places)), np.float32)]
 
     def read(embeddings: torch.Tensor) -> torch.Tensor:
         logits = model(inputs_embeds=embeddings, use_cache=False, logits_to_keep=places).logits[0]
@@ -131,5 +100,5 @@ def _forward(
             directions = embeddings.new_zeros((len(some), *embeddings.shape))
             for direction, (start, end) in zip(directions, some, strict=True):
                 direction[0, start:end] = embeddings[0, start:end]
-            found = torch.func.vmap(derivative)(directions)
-            yield np.asarray(wide(found).cpu().numpy())
+            parts.append(wide(torch.func.vmap(derivative)(directions)).cpu().numpy())
+    return np.concatenate(parts)

@@ -1,7 +1,8 @@
-"""The variants of salience: who computes it, of what, and how it is summed up."""
+"""The variants of salience: who computes it and in what, of what, and how it is summed up."""
 
 from typing import Literal
 
+Precision = Literal["auto", "fp32", "bf16"]
 Engine = Literal["batched", "captum"]
 Target = Literal["logit", "log_probability"]
 """What is differentiated. The paper takes the logit; Captum's class for language models takes the

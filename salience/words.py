@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -49,13 +49,7 @@ def word_pattern() -> re.Pattern[str]:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of a text.
-
-    Attributes:
-        text: As it stands.
-        start, end: Its characters in the text.
-        tokens: Positions of the tokens that have a character of it; at least one.
-    """
+    """A word of a text, at characters [start, end), and all tokens that have a character of it."""
 
     text: str
     start: int
@@ -63,13 +57,7 @@ class Word:
     tokens: tuple[int, ...]
 
 
-def content_words(
-    text: str,
-    offsets: Sequence[Offset],
-    within: Offset,
-    *,
-    stop_words: Collection[str] = STOP_WORDS,
-) -> list[Word]:
+def content_words(text: str, offsets: Sequence[Offset], within: Offset) -> list[Word]:
     """The words of a part of a text, stop words dropped, in order.
 
     The paper joins consecutive tokens that neither white space nor punctuation parts. Here words
@@ -77,11 +65,8 @@ def content_words(
     a comma, or the end of one word and the start of the next, does no harm. What has no token, as a
     model without some script drops it, is left out.
 
-    Args:
-        text: Prompt and response.
-        offsets: Per token its characters in the text; empty of special tokens.
-        within: Characters [start, end) of the part.
-        stop_words: In lower case.
+    `offsets` are each token's characters in the text, empty of special tokens, and `within` those
+    of the part.
     """
     found = []
     place = 0
@@ -95,6 +80,6 @@ def content_words(
                 break
             if offsets[n][1] > start:
                 tokens.append(n)
-        if tokens and match[0].lower() not in stop_words:
+        if tokens and match[0].lower() not in STOP_WORDS:
             found.append(Word(match[0], start, end, tuple(tokens)))
     return found

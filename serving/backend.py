@@ -1,56 +1,44 @@
 """Where completions come from: servers this process starts, or endpoints that are already there."""
 
 import asyncio
-import subprocess
-import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from serving import detached
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.server import LocalServer
 
+Server = TypeVar("Server")
+
 
 class Backend(Protocol):
-    """The endpoints of one model. They are reached for only when the cache has no answer."""
+    """The endpoints of one model. They are reached for only when the cache has no answer.
+
+    Raises:
+        ServingError: An endpoint cannot be had, or will not come back.
+    """
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """Endpoints that answer now; starts servers at the first call.
-
-        Raises:
-            ServingError: None can be had.
-        """
-        ...
+        """Endpoints that answer now; starts servers at the first call."""
 
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait until an endpoint that failed may be asked again.
-
-        Raises:
-            ServingError: It will not come back.
-        """
-        ...
+        """Wait until an endpoint that failed may be asked again."""
 
     async def close(self) -> None:
         """Stop what this backend started."""
-        ...
 
 
-class LocalServers:
-    """vLLM servers that live as long as this process: one per replica.
+class _Start(Generic[Server]):
+    """Servers that are started once, when the first completion is needed, or fail for good."""
 
-    Args:
-        start: Starts the servers; called once, when the first completion is needed.
-    """
-
-    def __init__(self, start: Callable[[], Awaitable[list[LocalServer]]]) -> None:
+    def __init__(self, start: Callable[[], Awaitable[list[Server]]]) -> None:
         self._start = start
         self._starting = asyncio.Lock()
-        self._servers: list[LocalServer] = []
+        self._servers: list[Server] = []
         self._failure: ServingError | None = None
 
-    async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints, started at the first call."""
+    async def _started(self) -> list[Server]:
         async with self._starting:
             if self._failure is not None:
                 raise self._failure
@@ -60,7 +48,15 @@ class LocalServers:
                 except ServingError as error:
                     self._failure = error
                     raise
-        return [server.endpoint for server in self._servers]
+        return self._servers
+
+
+class LocalServers(_Start[LocalServer]):
+    """vLLM servers that live as long as this process: one per replica."""
+
+    async def endpoints(self) -> Sequence[Endpoint]:
+        """The servers' endpoints, started at the first call."""
+        return [server.endpoint for server in await self._started()]
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait for the restart of a crashed server."""
@@ -74,58 +70,15 @@ class LocalServers:
         self._servers = []
 
 
-class SharedServers:
-    """Servers that live as long as this process and serve all its clients; see `serving.shared`.
-
-    Args:
-        start: Starts them, or finds those that an earlier client has started. It blocks, and tells
-            the process that it waits for.
-    """
-
-    def __init__(
-        self, start: Callable[[Callable[["subprocess.Popen[str]"], None]], list[Endpoint]]
-    ) -> None:
-        self._start = start
-        self._starting = asyncio.Lock()
-        self._endpoints: list[Endpoint] = []
-        self._failure: ServingError | None = None
+class SharedServers(_Start[Endpoint]):
+    """Servers that live as long as this process and serve all its clients; see `serving.shared`."""
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints, started at the first call."""
-        async with self._starting:
-            if self._failure is not None:
-                raise self._failure
-            if not self._endpoints:
-                await self._wait_for_start()
-        return self._endpoints
-
-    async def _wait_for_start(self) -> None:
-        """Starts the servers in a thread, which an interrupt ends whenever it comes."""
-        holder: list[subprocess.Popen[str]] = []
-        interrupted = threading.Event()
-
-        def note(process: "subprocess.Popen[str]") -> None:
-            holder.append(process)
-            if interrupted.is_set():
-                process.terminate()
-
-        try:
-            self._endpoints = await asyncio.to_thread(self._start, note)
-        except asyncio.CancelledError:
-            interrupted.set()
-            for process in holder:
-                process.terminate()
-            raise
-        except ServingError as error:
-            self._failure = error
-            raise
+        """The servers' endpoints, started at the first call if no earlier client has."""
+        return await self._started()
 
     async def recover(self, endpoint: Endpoint) -> None:
-        """Wait a little: the process that holds them restarts a crashed server.
-
-        Raises:
-            ServingError: That process has ended: the server was stopped, or crashed too often.
-        """
+        """Wait a little: the process that holds them restarts a crashed server."""
         held = await asyncio.to_thread(detached.running)
         if not any(endpoint.url in state.urls for state in held):
             raise ServingError(
@@ -139,11 +92,7 @@ class SharedServers:
 
 
 class RunningEndpoints:
-    """Servers that somebody else started and will stop.
-
-    Args:
-        endpoints: They should serve the same model.
-    """
+    """Servers of one model that somebody else started and will stop."""
 
     def __init__(self, endpoints: Sequence[Endpoint]) -> None:
         self._endpoints = tuple(endpoints)

@@ -8,9 +8,9 @@ import hashlib
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from serving.database import open_database
@@ -33,67 +33,44 @@ def completion_key(parts: Mapping[str, Any]) -> str:
 
 
 class CompletionCache:
-    """Completions by key.
-
-    Args:
-        path: The database file; made with its folder where it does not exist. A file that SQLite
-            cannot read is set aside as `NAME.damaged-TIME` with a message on standard error.
-
-    Raises:
-        ServingError: The folder or file cannot be written.
-    """
+    """Completions by key, in a file that is opened by `open_database`; faults are ServingErrors."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
+        with self._told("opened for writing", "name another file with --cache"):
             self._database = open_database(
                 path, SCHEMA, name="the cache", loss="completions will be asked again"
             )
-        except (OSError, sqlite3.OperationalError) as error:
-            raise ServingError(
-                f"the cache {path} cannot be opened for writing ({error}); "
-                "name another file with --cache"
-            ) from error
 
     def get(self, key: str) -> dict[str, Any] | None:
-        """The stored completion, or None.
-
-        Raises:
-            ServingError: The file cannot be read: it is another program's, or damaged.
-        """
-        try:
-            row = self._database.execute(
-                "SELECT value FROM completions WHERE key = ?", (key,)
-            ).fetchone()
-            value: dict[str, Any] | None = json.loads(row[0]) if row is not None else None
-        except (sqlite3.Error, ValueError) as error:
-            raise ServingError(
-                f"the cache {self.path} cannot be read ({error}); move it away, or name another "
-                "file with --cache"
-            ) from error
+        """The stored completion, or None."""
+        value: dict[str, Any] | None = None
+        with self._told("read", "move it away, or name another file with --cache"):
+            query = "SELECT value FROM completions WHERE key = ?"
+            if row := self._database.execute(query, (key,)).fetchone():
+                value = json.loads(row[0])
         return value
 
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:
         """Store a completion for good. The first one stored under a key stays.
 
-        Args:
-            key: From `completion_key`.
-            model: Digest of the model, so that a user can see or drop one model's answers.
-            value: JSON-serialisable.
-
-        Raises:
-            ServingError: The disk is full or the file can no longer be written.
+        The model's digest goes with it, so that a user can see or drop one model's answers.
         """
+        row = (key, model, json.dumps(value, ensure_ascii=False), time.time())
+        remedy = (
+            "free some space or name another file with --cache, then start again: nothing stored "
+            "is lost"
+        )
+        with self._told("written", remedy), self._database:
+            self._database.execute("INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)", row)
+
+    @contextmanager
+    def _told(self, what: str, remedy: str) -> Iterator[None]:
         try:
-            with self._database:
-                self._database.execute(
-                    "INSERT OR IGNORE INTO completions VALUES (?, ?, ?, ?)",
-                    (key, model, json.dumps(value, ensure_ascii=False), time.time()),
-                )
-        except sqlite3.Error as error:
+            yield
+        except (OSError, sqlite3.Error, json.JSONDecodeError) as error:
             raise ServingError(
-                f"the cache {self.path} cannot be written ({error}); free some space or name "
-                "another file with --cache, then start again: nothing stored is lost"
+                f"the cache {self.path} cannot be {what} ({error}); {remedy}"
             ) from error
 
     def __len__(self) -> int:
@@ -108,10 +85,5 @@ class CompletionCache:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

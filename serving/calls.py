@@ -1,6 +1,12 @@
-"""What a call is asked of, how its answer is drawn, and what calls have cost."""
+"""What a call is asked of, how its answer is drawn, what comes back, and what calls have cost."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+Schema = TypeVar("Schema", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -8,7 +14,6 @@ class ServedIdentity:
     """What decides a model's answers apart from the request.
 
     Attributes:
-        name: For people: the model's name.
         digest: Of the model folder; see `serving.models`.
         engine: Engine, version and numeric type.
         context: Context length in tokens, or None where it is not known.
@@ -22,13 +27,7 @@ class ServedIdentity:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How a completion is drawn. The default is greedy.
-
-    Attributes:
-        max_tokens: Most tokens to write.
-        temperature: 0 is greedy.
-        seed: Of the draw; without effect at temperature 0.
-    """
+    """How a completion of at most `max_tokens` is drawn; at temperature 0 greedily, unseeded."""
 
     max_tokens: int
     temperature: float = 0.0
@@ -37,13 +36,11 @@ class Sampling:
 
 @dataclass
 class Usage:
-    """What the calls of a client have cost so far.
+    """What the calls of a client have cost so far, in requests and the servers' tokens.
 
     Attributes:
-        calls: Requests that a server answered.
         saved_calls: Requests answered from the cache, or by an equal request in flight.
         retries: Requests sent again after a passing fault.
-        prompt_tokens, completion_tokens: Read and written by the server.
         cached_prefix_tokens: Prompt tokens that the server took from its prefix cache.
     """
 
@@ -53,3 +50,61 @@ class Usage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_prefix_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A text that the model wrote, as the cache keeps it.
+
+    Attributes:
+        finish_reason: "stop", or "length" where it was cut by `max_tokens`.
+        logprobs: Token id -> log-probability at the first position, where it was asked for.
+        cached_prefix_tokens: Prompt tokens taken from the server's prefix cache.
+    """
+
+    text: str
+    finish_reason: str
+    logprobs: Mapping[str, float] | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_prefix_tokens: int = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether it ends where the model wanted it to."""
+        return self.finish_reason == "stop"
+
+
+@dataclass(frozen=True)
+class Structured(Generic[Schema]):
+    """A JSON reply: as the schema's model and raw, or why it could not be read, in one line."""
+
+    value: Schema | None
+    raw: str
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One label out of several.
+
+    Attributes:
+        label: The most probable one; the first of equals.
+        probabilities: Label -> probability, summing to 1: how likely constrained sampling at
+            temperature 1 is to write this label.
+        mass: Probability in [0, 1] that the unconstrained model begins with one of the labels.
+            A low value says that it wanted to write something else.
+    """
+
+    label: str
+    probabilities: Mapping[str, float]
+    mass: float
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A text, or its beginning, that fits the context: `kept` of its `tokens`."""
+
+    text: str
+    tokens: int
+    kept: int

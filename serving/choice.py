@@ -10,16 +10,11 @@ NextLogprobs = Callable[[list[int], Sequence[int]], Awaitable[Mapping[int, float
 async def label_shares(
     labels: Mapping[str, Sequence[int]], next_logprobs: NextLogprobs, depth: int = 0
 ) -> tuple[dict[str, float], float]:
-    """Shares of the labels, walking the tree that their tokens make.
+    """Shares of the labels (label -> token ids), walking the tree that their tokens make.
 
     Where the labels part, the model is asked once for the probabilities of the next tokens; where
     they do not, constrained decoding has no choice and nothing is asked. A label's share is the
-    product of the shares along its path.
-
-    Args:
-        labels: Label -> its token ids.
-        next_logprobs: Asks the model.
-        depth: Tokens that all the labels have in common and that are behind us.
+    product of the shares along its path. The first `depth` tokens, the same in all, are behind us.
 
     Returns:
         Label -> share, summing to 1; and the probability in [0, 1] that the unconstrained model

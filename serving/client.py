@@ -13,10 +13,9 @@ from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
-from serving.calls import Sampling, ServedIdentity, Usage
+from serving.calls import Choice, Completion, Excerpt, Sampling, ServedIdentity, Structured, Usage
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
-from serving.replies import Choice, Completion, Fitted, Structured
 from serving.requests import Line, ask, token_ids
 from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
 
@@ -28,6 +27,9 @@ Schema = TypeVar("Schema", bound=BaseModel)
 
 class Client:
     """Asks one model, through the cache.
+
+    Whatever asks raises RequestError for what does not fit the context or is refused by the server,
+    and ServingError where no server can be had.
 
     Args:
         model: Identity of the model; part of every cache key.
@@ -55,7 +57,7 @@ class Client:
         self._backend = backend
         self._places = asyncio.Semaphore(concurrency)
         self._repeat = 0
-        self._in_flight: dict[str, asyncio.Task[dict[str, Any]]] = {}
+        self._in_flight: dict[str, asyncio.Task[Completion]] = {}
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
         self._asking_ids = asyncio.Lock()
@@ -63,19 +65,12 @@ class Client:
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
     ) -> Completion:
-        """Let the model write a reply.
+        """Let the model write a reply to system, user and assistant turns.
 
-        Args:
-            messages: System, user and assistant turns.
-            sampling: Length and temperature.
-            affinity: Requests with equal affinity go to the same replica where that is not busier
-                than the others, so that a shared document is prefilled once.
-
-        Raises:
-            RequestError: The messages do not fit the context, or the server refuses them.
-            ServingError: No server can be had.
+        Requests with equal affinity go to the same replica where that is not busier than the
+        others, so that a shared document is prefilled once.
         """
-        return await self._complete(messages, sampling, {}, affinity)
+        return await self._reply(self._request(messages, sampling), affinity)
 
     async def structured(
         self,
@@ -89,17 +84,10 @@ class Client:
 
         A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
         error: the caller records it.
-
-        Raises:
-            RequestError, ServingError: As `chat`.
         """
         form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
-        completion = await self._complete(
-            messages,
-            sampling,
-            {"response_format": {"type": "json_schema", "json_schema": form}},
-            affinity,
-        )
+        wanted = {"response_format": {"type": "json_schema", "json_schema": form}}
+        completion = await self._reply(self._request(messages, sampling) | wanted, affinity)
         try:
             return Structured(schema.model_validate_json(completion.text), completion.text)
         except ValidationError as error:
@@ -120,7 +108,6 @@ class Client:
 
         Raises:
             ValueError: Fewer than two choices, or one is the beginning of another.
-            RequestError, ServingError: As `chat`.
         """
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
@@ -141,22 +128,19 @@ class Client:
 
         Args:
             vectors: (tokens, d), what the model's first layer reads: see `serving.embeddings`. The
-                server casts them to its own number format.
+                server casts them to its own number format; it must be started with `prompt_embeds`.
             sampling: Length and temperature.
             pattern: Regular expression that the text is held to, and ends with; any text if None.
 
         Raises:
             ValueError: The vectors are no matrix, or hold what is no number.
-            RequestError: They do not fit the context or the model, or the server was started
-                without `prompt_embeds`.
-            ServingError: As `chat`.
         """
         from serving.embeddings import digest_of
 
         request = {"embeddings": digest_of(vectors), **asdict(sampling)}
         if pattern is not None:
             request["structured_outputs"] = {"regex": pattern}
-        return Completion.of(await self._reply(request, "", vectors))
+        return await self._reply(request, "", vectors)
 
     def count(self, messages: Sequence[Message]) -> int:
         """Prompt tokens of a request; estimated at four characters each without a tokenizer."""
@@ -173,36 +157,36 @@ class Client:
         max_tokens: int,
         cut: bool,
         name: str,
-    ) -> Fitted:
-        """Make a text fit the context together with the prompt around it.
+    ) -> Excerpt:
+        """Make a text fit the context together with the prompt that `render` makes around it.
+
+        Without a tokenizer or a known context length, it is the whole text.
 
         Args:
             text: What may be cut.
             render: Makes the messages around the text.
             max_tokens: Room to leave for the reply.
             cut: Whether the text may be cut; its beginning is kept.
-            name: For the error: what the text is.
-
-        Returns:
-            The text that fits. Without a tokenizer or a known context length, the whole text.
+            name: What the text is, for errors.
 
         Raises:
             RequestError: It does not fit and may not be cut, or the prompt alone is too long.
         """
         if self.tokenizer is None or self.model.context is None:
-            return Fitted(text, 0, 0)
+            return Excerpt(text, 0, 0)
         text = self.tokenizer.defuse(text)
         tokens = len(self.tokenizer.encode(text))
         room = self.model.context - max_tokens
         needed = self.count(render(text))
         if needed <= room:
-            return Fitted(text, tokens, tokens)
+            return Excerpt(text, tokens, tokens)
+        full = RequestError(
+            f"{name} does not fit {self.model.name}: the prompt around it and "
+            f"{max_tokens:,} tokens for the reply alone fill the context of "
+            f"{self.model.context:,} tokens; raise max_model_len in the profile"
+        )
         if self.count(render("")) >= room:
-            raise RequestError(
-                f"{name} does not fit {self.model.name}: the prompt around it and "
-                f"{max_tokens:,} tokens for the reply alone fill the context of "
-                f"{self.model.context:,} tokens; raise max_model_len in the profile"
-            )
+            raise full
         if not cut:
             raise RequestError(
                 f"{name} is too long for {self.model.name}: the prompt has {needed:,} tokens, "
@@ -214,19 +198,12 @@ class Client:
             shorter = self.tokenizer.cut(text, keep)
             excess = self.count(render(shorter)) - room
             if excess <= 0:
-                return Fitted(shorter, tokens, keep)
+                return Excerpt(shorter, tokens, keep)
             keep -= excess
-        raise RequestError(
-            f"{name} does not fit {self.model.name}: the prompt around it alone fills the context "
-            f"of {self.model.context:,} tokens; raise max_model_len in the profile"
-        )
+        raise full
 
     def repeated(self, repeat: int) -> "Client":
-        """The same model asked anew: a client that shares everything but the answers.
-
-        Args:
-            repeat: Number of the draw; 0 is the first.
-        """
+        """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
         again = copy(self)
         again._repeat = repeat
         again.usage = Usage()
@@ -239,25 +216,14 @@ class Client:
         await asyncio.gather(*(line.close() for line in self._lines))
         await self._backend.close()
 
-    async def _complete(
-        self,
-        messages: Sequence[Message],
-        sampling: Sampling,
-        extra: Mapping[str, Any],
-        affinity: str,
-    ) -> Completion:
-        request = {"messages": self._defused(messages), **asdict(sampling), **extra}
-        return Completion.of(await self._reply(request, affinity))
+    def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
+        return {"messages": self._defused(messages), **asdict(sampling)}
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
     ) -> dict[int, float]:
         """Log-probabilities of some tokens as the next ones of a reply that begins so."""
-        request: dict[str, Any] = {
-            "messages": self._defused(messages),
-            "max_tokens": 1,
-            "temperature": 0.0,
-            "seed": 0,
+        request = self._request(messages, Sampling(max_tokens=1)) | {
             "logprobs": True,
             "logprob_token_ids": tokens,
             "allowed_token_ids": tokens,
@@ -266,8 +232,7 @@ class Client:
         if begun:
             request["messages"] = [*request["messages"], {"role": "assistant", "content": begun}]
             request |= {"add_generation_prompt": False, "continue_final_message": True}
-        reply = await self._reply(request, affinity)
-        found: dict[str, float] = reply["logprobs"]
+        found = (await self._reply(request, affinity)).logprobs or {}
         return {token: found[str(token)] for token in tokens}
 
     def _decode(self, ids: Sequence[int]) -> str:
@@ -293,20 +258,14 @@ class Client:
 
     async def _reply(
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
-    ) -> dict[str, Any]:
+    ) -> Completion:
         """The reply from the cache, from an equal request in flight, or from a server."""
-        parts = {
-            "model": self.model.digest,
-            "engine": self.model.engine,
-            "template": TEMPLATE_ARGUMENTS,
-            "request": request,
-            "repeat": self._repeat,
-        }
-        key = completion_key(parts)
+        parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
+        key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         stored = self._cache.get(key)
         if stored is not None:
             self.usage.saved_calls += 1
-            return stored
+            return Completion(**stored)
         if key in self._in_flight:
             self.usage.saved_calls += 1
         else:
@@ -316,24 +275,26 @@ class Client:
         # Shielded: an example that is given up must not take the answer from another that waits.
         return await asyncio.shield(self._in_flight[key])
 
-    def _landed(self, key: str, task: asyncio.Task[dict[str, Any]]) -> None:
+    def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
         if not task.cancelled():
             task.exception()  # marks it as seen where nobody waits any more
 
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
-    ) -> dict[str, Any]:
+    ) -> Completion:
         self._check_length(request, vectors)
+
+        def count_retry() -> None:
+            self.usage.retries += 1
+
         async with self._places:
-            lines = await self._connected()
-
-            def count_retry() -> None:
-                self.usage.retries += 1
-
+            endpoints = await self._backend.endpoints()
+            if not self._lines:
+                self._lines.extend(Line(endpoint) for endpoint in endpoints)
             answer = await ask(
                 _body(request, vectors),
-                lines,
+                self._lines,
                 affinity=affinity,
                 recover=self._backend.recover,
                 on_retry=count_retry,
@@ -348,15 +309,8 @@ class Client:
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
-        reply = asdict(answer)
-        self._cache.put(key, self.model.digest, reply)
-        return reply
-
-    async def _connected(self) -> list[Line]:
-        endpoints = await self._backend.endpoints()
-        if not self._lines:
-            self._lines.extend(Line(endpoint) for endpoint in endpoints)
-        return self._lines
+        self._cache.put(key, self.model.digest, asdict(answer))
+        return answer
 
     def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
         if self.tokenizer is None or self.model.context is None:

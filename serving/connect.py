@@ -18,6 +18,7 @@ from serving.command import engine_version
 from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
+from serving.offline import LOOPBACK
 from serving.profile import EngineOptions, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
@@ -28,14 +29,8 @@ Role = Literal["generator", "judge"]
 DEFAULT_CONCURRENCY = 128
 """Requests in flight per server where the profile leaves `max_num_seqs` to vLLM."""
 
-LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
-
-
-def silent(status: str) -> None:
-    """Say nothing of what a server is doing."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,6 @@ class Source:
 
     Attributes:
         profile: Names the model and its engine options.
-        role: "generator", "judge", ...
         models_dir: Where models are registered.
         model: A registered name or folder in place of the profile's.
         endpoints: Base URLs of servers that are already there, all with the same model; empty to
@@ -75,13 +69,12 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Resolved:
+class RoleModel:
     """A role's model, found and named, before any server is started.
 
     Attributes:
         identity: Part of every cache key and of every table's provenance.
-        tokenizer: None where the model's folder is not on this machine.
-        folder: The model's folder, where it is on this machine.
+        tokenizer, folder: None where the model's folder is not on this machine.
         served: Endpoints that were given; empty where servers are to be found or started.
     """
 
@@ -91,7 +84,7 @@ class Resolved:
     served: tuple[Endpoint, ...]
 
 
-async def resolve(source: Source) -> Resolved:
+async def resolve(source: Source) -> RoleModel:
     """Find the model of a role. Starts nothing; asks `endpoints` where there are any.
 
     Raises:
@@ -107,7 +100,7 @@ async def resolve(source: Source) -> Resolved:
         engine=f"{engine_version()} {numerics(options)}",
         context=options.max_model_len,
     )
-    return Resolved(identity, ChatTokenizer.from_folder(folder.path), folder, ())
+    return RoleModel(identity, ChatTokenizer.from_folder(folder.path), folder, ())
 
 
 @asynccontextmanager
@@ -117,18 +110,13 @@ async def connect(
     cache: Path | None = None,
     logs: Path | None = None,
     concurrency: int | None = None,
-    on_status: Callable[[str], None] = silent,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
-    A server is started only when the cache has no answer.
-
-    Args:
-        source: Which model, and where.
-        cache: The completion store; `default_cache()` unless given.
-        logs: Folder for the servers' logs.
-        concurrency: Most requests in flight; by default what the engine batches.
-        on_status: Told what a starting server is doing.
+    A server is started only when the cache (`default_cache()` unless given) has no answer; its
+    logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
+    requests in flight, by default what the engine batches.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.
@@ -158,18 +146,13 @@ def default_cache() -> Path:
 
 def numerics(options: EngineOptions) -> str:
     """The engine options that can change an answer, for cache keys and provenance."""
-    parts: list[str] = [options.dtype]
-    if options.quantization:
-        parts.append(options.quantization)
-    if options.kv_cache_dtype != "auto":
-        parts.append(f"kv {options.kv_cache_dtype}")
-    if options.max_num_seqs == 1 and not options.prefix_caching:
-        parts.append("strict")
-    return " ".join(parts)
+    cache = "" if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}"
+    strict = "strict" if options.max_num_seqs == 1 and not options.prefix_caching else ""
+    return " ".join(filter(None, [options.dtype, options.quantization, cache, strict]))
 
 
 def backend(
-    resolved: Resolved, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
+    resolved: RoleModel, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own.
 
@@ -182,13 +165,8 @@ def backend(
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
     if shared.wanted():
         return SharedServers(
-            lambda on_spawn: detached.start(
-                model,
-                options,
-                logs=logs,
-                owner=os.getpid(),
-                on_status=on_status,
-                on_spawn=on_spawn,
+            lambda: detached.start(
+                model, options, logs=logs, owner=os.getpid(), on_status=on_status
             )
         )
     if running := detached.find(model.digest, options):
@@ -196,7 +174,7 @@ def backend(
     return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
 
 
-async def _resolve_endpoints(source: Source) -> Resolved:
+async def _resolve_endpoints(source: Source) -> RoleModel:
     key = os.environ.get(KEY_VARIABLE, "")
     answers = [await ask_endpoint(url, key, source.model) for url in source.endpoints]
     first = answers[0]
@@ -208,25 +186,18 @@ async def _resolve_endpoints(source: Source) -> Resolved:
             )
     served = tuple(Endpoint(url.rstrip("/"), key, first.name) for url in source.endpoints)
     folder, tokenizer = _local_folder(first, source)
-    # How a server computes (number format, quantised cache) cannot be asked, so an answer counts
-    # for the addresses it came from only.
-    engine = f"{first.engine} at {', '.join(sorted(one.url for one in served))}"
+    # Of weights that are elsewhere only what the server says is known: one that is given others
+    # under the same name and address is not noticed. Tables show that.
+    told = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
     identity = ServedIdentity(
         name=first.name,
-        digest=folder.digest if folder is not None else unverified_digest(first),
-        engine=engine,
+        digest=folder.digest if folder is not None else f"unverified-{told}",
+        # How a server computes (number format, quantised cache) cannot be asked, so an answer
+        # counts for the addresses it came from only.
+        engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",
         context=first.context,
     )
-    return Resolved(identity, tokenizer, folder, served)
-
-
-def unverified_digest(served: ServedModel) -> str:
-    """Stands for the digest of weights that are elsewhere: only what the server says of them.
-
-    A server that is given other weights under the same name and address is not noticed. It begins
-    with "unverified" so that tables show what it is.
-    """
-    return "unverified-" + hashlib.sha256(f"{served.name} {served.root}".encode()).hexdigest()
+    return RoleModel(identity, tokenizer, folder, served)
 
 
 def _local_folder(
@@ -241,7 +212,7 @@ def _local_folder(
     if here and (Path(served.root) / "tokenizer.json").is_file():
         folder = models.find(served.root, source.models_dir)
         return folder, ChatTokenizer.from_folder(folder.path)
-    registered = {model.name: model for model in models.registered(source.models_dir)}
-    if served.name in registered:
-        return None, ChatTokenizer.from_folder(registered[served.name].path)
+    for model in models.registered(source.models_dir):
+        if model.name == served.name:
+            return None, ChatTokenizer.from_folder(model.path)
     return None, None

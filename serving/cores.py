@@ -9,15 +9,11 @@ machine: with both cores, 2-core machines read prompts 1.7 times and write 1.6 t
 
 
 def binding(wanted: str, *, replica: int = 0, replicas: int = 1) -> str:
-    """The value of vLLM's VLLM_CPU_OMP_THREADS_BIND.
-
-    Args:
-        wanted: `cpu_threads` of the engine's options.
-        replica: Which of several servers, counted from 0.
-        replicas: How many servers share the machine.
+    """The value of vLLM's VLLM_CPU_OMP_THREADS_BIND for one of several replicas, from 0 on.
 
     Returns:
-        `wanted`, unless it is "auto" and the cores are few or shared: then the cores to use.
+        `wanted` (`cpu_threads` of the engine's options), unless it is "auto" and the cores are few
+        or shared: then the cores to use.
     """
     if wanted != "auto":
         return wanted
@@ -30,15 +26,10 @@ def binding(wanted: str, *, replica: int = 0, replicas: int = 1) -> str:
 
 
 def threads(wanted: str, *, replica: int = 0, replicas: int = 1) -> dict[str, str]:
-    """Variables that have a server compute on its cores.
+    """Variables that have a server compute on its cores; the arguments are those of `binding`.
 
     On few cores the model computes within vLLM's engine process. In a process of its own it would
     take another 7 s to start, and the engine would spin on one of the cores while it waits.
-
-    Args:
-        wanted: As for `binding`.
-        replica: Likewise.
-        replicas: Likewise.
     """
     bound = binding(wanted, replica=replica, replicas=replicas)
     variables = {"VLLM_CPU_OMP_THREADS_BIND": bound}

@@ -10,19 +10,11 @@ CHECKED_BYTES = 256 * 2**20
 
 
 def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.Connection:
-    """Open a file for reading and writing; several processes may share it.
+    """Open a file in WAL mode, made where it does not exist; several processes may share it.
 
     A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
-    error, and a new one is begun.
-
-    Args:
-        path: The file; made with its folder where it does not exist.
-        schema: Statement that makes its table where there is none.
-        name: What the file is, for messages: "the cache".
-        loss: What losing it means, for messages.
-
-    Returns:
-        In WAL mode. `with connection:` commits, or takes back on an error.
+    error that says what the file is ("the cache") and what losing it means; a new one is begun.
+    The `schema` is a statement that makes its table where there is none.
 
     Raises:
         OSError: The folder cannot be written.

@@ -16,8 +16,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn, cast
 
 import psutil
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -40,13 +42,9 @@ class State(BaseModel):
     """What a detached server says of itself.
 
     Attributes:
-        model, digest: Name and digest of the model it serves.
-        options: Digest of the engine options.
-        engine: The engine and its version.
-        pid: The process that holds the servers.
-        started: When that process began, in seconds since the epoch.
-        urls: Base addresses, one per replica.
-        keys: The key that each of them wants.
+        digest, options: Digests of the model it serves and of the engine options.
+        pid, started: The process that holds the servers, and when it began, in epoch seconds.
+        urls, keys: Base address and key of each replica.
         logs: Folder of their logs.
         owner: The process that it runs for; None if it runs until it is stopped.
     """
@@ -66,10 +64,7 @@ class State(BaseModel):
 
     def endpoints(self) -> list[Endpoint]:
         """Where it answers."""
-        return [
-            Endpoint(url=url, key=key, model=self.model)
-            for url, key in zip(self.urls, self.keys, strict=True)
-        ]
+        return [Endpoint(*own, self.model) for own in zip(self.urls, self.keys, strict=True)]
 
     def alive(self) -> bool:
         """Whether its process still is the one that wrote this."""
@@ -88,9 +83,7 @@ class State(BaseModel):
 class _Job(BaseModel):
     """What the process is started with, on its command line; no secrets."""
 
-    model: str
-    path: Path
-    digest: str
+    model: Model
     options: EngineOptions
     port: int | None
     home: Path
@@ -104,8 +97,6 @@ def running(home: Path | None = None) -> list[State]:
     for file in sorted(_folder(home).glob("*.json")):
         try:
             state = State.model_validate_json(file.read_bytes())
-        except FileNotFoundError:
-            continue
         except (OSError, ValidationError):
             state = None
         if state is not None and state.alive():
@@ -116,29 +107,20 @@ def running(home: Path | None = None) -> list[State]:
 
 
 def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[Endpoint]:
-    """The endpoints of a detached server that serves exactly this model in exactly this way.
+    """The endpoints, those that answer, of a detached server of exactly this model and options.
 
     One that runs for another process is passed over: it may end at any time.
-
-    Args:
-        digest: The model's digest.
-        options: The engine options wanted.
-        home: Where state files are kept; `default_home()` if None.
-
-    Returns:
-        The endpoints that answer now; empty if there is no such server.
     """
     for state in running(home):
-        if state.owner not in (None, os.getpid()):
+        same = (state.digest, state.options) == (digest, options.digest()) and _same_engine(state)
+        if not same or state.owner not in (None, os.getpid()):
             continue
-        if (state.digest, state.options) == (digest, options.digest()) and _same_engine(state):
-            healthy = [one for one in state.endpoints() if answers(one)]
-            if healthy:
-                return healthy
+        if healthy := [one for one in state.endpoints() if answers(one)]:
+            return healthy
     return []
 
 
-def start(
+async def start(
     model: Model,
     options: EngineOptions,
     *,
@@ -146,10 +128,9 @@ def start(
     home: Path | None = None,
     logs: Path | None = None,
     owner: int | None = None,
-    on_status: Callable[[str], None] | None = None,
-    on_spawn: Callable[["subprocess.Popen[str]"], None] | None = None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """Starts a detached server, or finds the one that already runs.
+    """Starts a detached server, or finds the one that already runs; cancelled, it leaves none.
 
     Args:
         model: What to serve.
@@ -159,63 +140,49 @@ def start(
         logs: Folder of the servers' logs; `home`/logs if None.
         owner: The process it ends with; None for a server that runs until it is stopped.
         on_status: Called with a few words whenever the start reaches a new stage.
-        on_spawn: Told the process that will hold the servers; whoever ends it ends the start.
-
-    Returns:
-        The endpoints, once they answer.
 
     Raises:
         ServingError: It cannot be started.
     """
     home = home or default_home()
-    if already := find(model.digest, options, home):
+    if already := await asyncio.to_thread(find, model.digest, options, home):
         return already
-    path = model.path.absolute()
-    job = _Job(
-        model=model.name,
-        path=path,
-        digest=model.digest,
-        options=options,
-        port=port,
-        home=home,
-        logs=(logs or home / "logs").absolute(),
-        owner=owner,
+    process = _spawn(
+        _Job(
+            model=replace(model, path=model.path.absolute()),
+            options=options,
+            port=port,
+            home=home,
+            logs=(logs or home / "logs").absolute(),
+            owner=owner,
+        )
     )
-    process = _spawn(job)
-    if on_spawn is not None:
-        on_spawn(process)
-    last: dict[str, Any] = {}
+    lines = cast("IO[str]", process.stdout)
+    said: dict[str, Any] = {}
     try:
-        for line in process.stdout or ():
-            last = json.loads(line)
-            if "status" in last and on_status is not None:
-                on_status(last["status"])
-            if "ready" in last:
-                return [Endpoint(**one) for one in last["ready"]]
+        # Read in a thread: who waits may be cancelled, which ends the process and so the thread.
+        while line := await asyncio.to_thread(lines.readline):
+            said = json.loads(line)
+            if "status" in said:
+                on_status(said["status"])
+            if "ready" in said:
+                return State.model_validate(said["ready"]).endpoints()
     except BaseException:
         process.terminate()
-        process.wait()
+        await asyncio.to_thread(process.wait)
         raise
     finally:
-        if process.stdout is not None:
-            process.stdout.close()
+        lines.close()
     process.wait()
-    reason = last.get("error") or f"it ended at once; see {log_path(home)}"
-    raise ServingError(reason)
+    raise ServingError(said.get("error") or f"it ended at once; see {log_path(home)}")
 
 
 def stop(
     model: str | None = None, home: Path | None = None, *, owner: int | None = None
 ) -> list[State]:
-    """Stops detached servers and waits until they are gone.
+    """Stops detached servers (of a model, or all), waits for their end, and says which they were.
 
-    Args:
-        model: Name of the model whose servers are to stop; all if None.
-        home: Where state files are kept; `default_home()` if None.
-        owner: Stop those that run for this process, in place of those that run for none.
-
-    Returns:
-        What was stopped.
+    They are those that run for the process `owner`, or those that run for none.
     """
     chosen = [
         state
@@ -224,12 +191,10 @@ def stop(
     ]
     processes = []
     for state in chosen:
-        try:
+        with suppress(psutil.NoSuchProcess):
             process = psutil.Process(state.pid)
             process.terminate()
             processes.append(process)
-        except psutil.NoSuchProcess:
-            continue
     _, stubborn = psutil.wait_procs(processes, timeout=_STOP_S)
     for process in stubborn:
         process.kill()
@@ -299,7 +264,7 @@ async def _hold(job: _Job) -> None:
             this.cancel()
 
     watch = asyncio.create_task(_end_with(job.owner, this)) if job.owner is not None else None
-    model = Model(name=job.model, path=job.path, digest=job.digest)
+    model = job.model
     servers = await start_all(
         model, job.options, job.logs, port=job.port, on_status=lambda text: tell(status=text)
     )
@@ -319,7 +284,7 @@ async def _hold(job: _Job) -> None:
             owner=job.owner,
         )
         _write_private(file, state.model_dump_json(indent=2))
-        tell(ready=[{"url": one.url, "key": one.key, "model": one.model} for one in endpoints])
+        tell(ready=state.model_dump(mode="json"))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
             print(f"{time.ctime()}: {failure}", file=sys.stderr, flush=True)
@@ -332,12 +297,10 @@ async def _hold(job: _Job) -> None:
 
 async def _end_with(owner: int, holder: "asyncio.Task[None]") -> None:
     """Cancels the holder once the owner has ended."""
-    try:
+    with suppress(psutil.NoSuchProcess):
         process = psutil.Process(owner)
         while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110
             await asyncio.sleep(_LOOK_EVERY_S)
-    except psutil.NoSuchProcess:
-        pass
     holder.cancel()
 
 

@@ -7,7 +7,6 @@ every model what its first layer reads; see `embed`.
 import base64
 import hashlib
 import io
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from serving.errors import ServingError
-from serving.folders import read_object
+from serving.folders import read_header, read_object
 
 Vectors = NDArray[np.float32]
 """(tokens, d): one vector a token, as the model's first layer reads it."""
@@ -39,11 +38,8 @@ def embed(folder: Path, ids: Sequence[int], *, dtype: str = "auto") -> Vectors:
     computes in; those are the vectors that vLLM takes, and that transformers calls
     `inputs_embeds`.
 
-    Args:
-        folder: The model.
-        ids: Token ids.
-        dtype: The number format that the server computes in: "bfloat16", "float16", "float32", or
-            "auto" for the one in the folder's `config.json`.
+    The `dtype` is the number format that the server computes in: "bfloat16", "float16", "float32",
+    or "auto" for the one in the folder's `config.json`.
 
     Raises:
         ServingError: What the model's first layer reads is not known here, its table cannot be
@@ -78,11 +74,7 @@ def rounded(values: Vectors, dtype: str) -> Vectors:
 
 
 def digest_of(vectors: Vectors) -> str:
-    """SHA-256 hex of the vectors and their shape.
-
-    Raises:
-        ValueError: They are no matrix, or hold what is no number.
-    """
+    """SHA-256 hex of the vectors and their shape. ValueError for what is no matrix of numbers."""
     if vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
         raise ValueError(f"embeddings are a matrix of finite numbers, not {vectors.shape}")
     data = np.ascontiguousarray(vectors, dtype="<f4")
@@ -122,21 +114,18 @@ def _rows(folder: Path, ids: Sequence[int]) -> Vectors:
 
 def _table(folder: Path) -> tuple[Path, dict[str, Any], int]:
     """The file with the table, what its header says of it, and where the file's data begin."""
-    found = []
     try:
-        for file in sorted(folder.glob("*.safetensors")):
-            with file.open("rb") as stream:
-                length = int.from_bytes(stream.read(8), "little")
-                header = json.loads(stream.read(length))
-            found += [
-                (file, entry, 8 + length)
-                for name, entry in header.items()
-                if name == TABLE or name.endswith(f".{TABLE}")
-            ]
-    except (OSError, ValueError) as error:
+        headers = [(file, *read_header(file)) for file in sorted(folder.glob("*.safetensors"))]
+    except OSError as error:
         raise ServingError(
             f"{folder}: its weights cannot be read ({error}); fetch it again"
         ) from error
+    found = [
+        (file, tensor, start)
+        for file, tensors, start in headers
+        for name, tensor in tensors.items()
+        if name == TABLE or name.endswith(f".{TABLE}")
+    ]
     if len(found) != 1:
         raise ServingError(
             f"{folder} has {len(found)} tensors called {TABLE}, where one is the table of "

@@ -1,6 +1,5 @@
 """An OpenAI-compatible server: where it is, whether it answers, and what it serves."""
 
-import json
 import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -13,15 +12,13 @@ from serving.errors import ServingError
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
+REFUSED = "refuses the key; set CONTESTED_API_KEY to the one it was started with"
+FOREIGN = "answers, but not as an OpenAI-compatible server does"
+
+
 @dataclass(frozen=True)
 class Endpoint:
-    """Where a model answers.
-
-    Attributes:
-        url: Base address of the OpenAI-compatible interface, e.g. "http://127.0.0.1:8000/v1".
-        key: The key that requests must carry.
-        model: Name under which the model is served.
-    """
+    """Where a model answers: base address, e.g. "http://127.0.0.1:8000/v1", key, served name."""
 
     url: str
     key: str
@@ -51,32 +48,22 @@ class ServedModel:
 
 
 def answers(endpoint: Endpoint, timeout_s: float = 5.0) -> bool:
-    """Whether an endpoint is healthy, takes its key and serves its model.
-
-    Args:
-        endpoint: Where to ask.
-        timeout_s: Seconds to wait for each of the two replies.
-    """
+    """Whether an endpoint is healthy, takes its key and serves its model; asks for two replies."""
     root = endpoint.url.removesuffix("/v1")
     try:
         with httpx.Client(timeout=timeout_s, trust_env=False, verify=_NO_TLS) as http:
             if http.get(f"{root}/health").status_code != httpx.codes.OK:
                 return False
             reply = http.get(f"{endpoint.url}/models", headers=endpoint.headers)
-            if reply.status_code != httpx.codes.OK:
-                return False
-            return endpoint.model in {one.get("id") for one in reply.json().get("data", [])}
+            return reply.status_code == httpx.codes.OK and endpoint.model in {
+                one.get("id") for one in reply.json().get("data", [])
+            }
     except (httpx.HTTPError, ValueError, AttributeError, TypeError):
         return False
 
 
 async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedModel:
-    """Ask an OpenAI-compatible server which model it serves.
-
-    Args:
-        url: Base URL, ending in /v1.
-        key: API key; may be empty for a server that wants none.
-        model: The one wanted, where the server has several.
+    """Ask an OpenAI-compatible server (a URL that ends in /v1) which model it serves, or for one.
 
     Raises:
         ServingError: No answer, a refused key, an unknown model, or no such server.
@@ -88,8 +75,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         )
     if not _is_url(url):
         raise ServingError(f"--endpoint '{url}' is not a URL; write http://127.0.0.1:8000/v1")
-    parts = urlsplit(url)
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    parts, headers = urlsplit(url), Endpoint(url, key, "").headers
     try:
         async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
             answer = await client.get(f"{url.rstrip('/')}/models")
@@ -100,10 +86,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             "start it, or leave --endpoint out to have one started"
         ) from error
     if answer.status_code in {401, 403}:
-        raise ServingError(
-            f"the server at {url} refuses the key; set CONTESTED_API_KEY to the one it was "
-            "started with"
-        )
+        raise ServingError(f"the server at {url} {REFUSED}")
     try:
         cards = {card["id"]: card for card in answer.json()["data"]}
     except (ValueError, KeyError, TypeError) as error:
@@ -117,13 +100,12 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             f"the server at {url} serves no model '{name}', but {', '.join(cards) or 'none'}; "
             "name one of them with --model"
         )
-    card = cards[name]
-    return ServedModel(
-        name=name,
-        root=str(card.get("root") or ""),
-        context=card.get("max_model_len"),
-        engine=_engine(version.text if version.status_code == 200 else ""),
-    )
+    try:
+        engine = f"vllm {version.json()['version']}"
+    except (ValueError, KeyError, TypeError):
+        engine = "unknown engine"
+    root, context = cards[name].get("root"), cards[name].get("max_model_len")
+    return ServedModel(name=name, root=str(root or ""), context=context, engine=engine)
 
 
 def _is_url(text: str) -> bool:
@@ -132,10 +114,3 @@ def _is_url(text: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
     except ValueError:  # a port that is no number or too large, a bracket too few
         return False
-
-
-def _engine(version: str) -> str:
-    try:
-        return f"vllm {json.loads(version)['version']}"
-    except (ValueError, KeyError, TypeError):
-        return "unknown engine"

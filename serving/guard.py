@@ -54,15 +54,10 @@ class _Signals:
                 pass
 
 
-def run(command: list[str], grace_s: float = 5.0) -> int:
-    """Runs the command until it ends or the guard is to end it.
+def run(command: list[str], grace_s: float) -> int:
+    """Runs the command until it ends or the guard is to end it; gives the exit code, 0 to 255.
 
-    Args:
-        command: Program and arguments.
-        grace_s: Seconds between TERM and KILL.
-
-    Returns:
-        The exit code to pass on, 0 to 255.
+    Between TERM and KILL it is given `grace_s` seconds.
     """
     parent = os.getppid()
     libc = ctypes.CDLL(None, use_errno=True)
@@ -106,8 +101,7 @@ def _spawn(command: list[str], libc: ctypes.CDLL, scratch: str) -> int:
         os.environ["TMPDIR"] = scratch
         os.execvp(command[0], command)  # noqa: S606 - the caller's own argv, no shell
     except OSError as error:
-        sys.stderr.write(f"guard: cannot run {command[0]}: {error.strerror}\n")
-        sys.stderr.flush()
+        print(f"guard: cannot run {command[0]}: {error.strerror}", file=sys.stderr, flush=True)
     os._exit(127)
 
 
@@ -121,16 +115,11 @@ def _at_end_of_input() -> bool:
 def _reap(child: int) -> int | None:
     """Collects every process that ended; returns the child's exit code if it is among them."""
     code = None
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return code
-        if pid == 0:
-            return code
-        if pid == child:
-            code = os.waitstatus_to_exitcode(status)
-            code = 128 - code if code < 0 else code
+    with contextlib.suppress(ChildProcessError):
+        while (ended := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            if ended[0] == child:
+                code = os.waitstatus_to_exitcode(ended[1])
+    return 128 - code if code is not None and code < 0 else code
 
 
 def _end(child: int, code: int | None, grace_s: float) -> int | None:
@@ -138,18 +127,16 @@ def _end(child: int, code: int | None, grace_s: float) -> int | None:
     began = time.monotonic()
     asked: set[int] = set()
     if code is None:
-        _send(child, signal.SIGTERM)
+        _send(signal.SIGTERM, {child})
         asked.add(child)
     while left := _descendants(os.getpid()):
         waited = time.monotonic() - began
         if waited > grace_s + _UNKILLABLE_S:
             break
         if waited > grace_s:
-            for pid in left:
-                _send(pid, signal.SIGKILL)
+            _send(signal.SIGKILL, left)
         elif code is not None or waited > grace_s / 2:
-            for pid in left - asked:
-                _send(pid, signal.SIGTERM)
+            _send(signal.SIGTERM, left - asked)
             asked |= left
         time.sleep(0.03)
         ended = _reap(child)
@@ -157,30 +144,24 @@ def _end(child: int, code: int | None, grace_s: float) -> int | None:
     return code if code is not None else _reap(child)
 
 
-def _send(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.kill(pid, number)
+def _send(number: signal.Signals, processes: set[int]) -> None:
+    for pid in processes:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
 
 
 def _descendants(root: int) -> set[int]:
     """Ids of all processes below `root`, the ones that only wait to be collected included."""
-    children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if not entry.name.isdigit():
-            continue
-        try:
-            stat = (entry / "stat").read_text()
-        except OSError:
-            continue
-        # The name, in parentheses, may itself hold spaces and parentheses.
-        parent = int(stat.rpartition(")")[2].split()[1])
-        children.setdefault(parent, []).append(int(entry.name))
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            # The name, in parentheses, may itself hold spaces and parentheses.
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
     found: set[int] = set()
-    open_ends = [root]
-    while open_ends:
-        below = children.get(open_ends.pop(), [])
-        found.update(below)
-        open_ends.extend(below)
+    below = {root}
+    while below:
+        below = {pid for pid, parent in parents.items() if parent in below}
+        found |= below
     return found
 
 

@@ -7,10 +7,7 @@ import platformdirs
 
 
 def default_home() -> Path:
-    """`$CONTESTED_HOME`, or the user's data folder (on Linux `~/.local/share/contested`).
-
-    The folder is named, not made: whoever writes into it makes it.
-    """
+    """`$CONTESTED_HOME`, or the user's data folder (`~/.local/share/contested`); not made here."""
     chosen = os.environ.get("CONTESTED_HOME", "").strip()
     if chosen:
         return Path(chosen).expanduser().absolute()

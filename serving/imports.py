@@ -1,7 +1,7 @@
 """Why an import failed, said so that a person can mend it."""
 
 import sys
-from collections.abc import Iterator
+import traceback
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -54,14 +54,6 @@ def _first(error: ImportError) -> ImportError:
     return found
 
 
-def _files(error: BaseException) -> Iterator[str]:
-    """Files of the traceback, the innermost last."""
-    trace = error.__traceback__
-    while trace is not None:
-        yield trace.tb_frame.f_code.co_filename
-        trace = trace.tb_next
-
-
 def _who_imported(error: ImportError) -> str:
-    owners = [found for path in _files(error) if (found := owner(path))]
-    return owners[-1] if owners else "this program"
+    files = [frame.filename for frame in reversed(traceback.extract_tb(error.__traceback__))]
+    return next((found for path in files if (found := owner(path))), "this program")

@@ -16,13 +16,9 @@ SUFFIX = ".manifest.json"
 
 
 class Source(BaseModel):
-    """Where a registered model came from.
+    """Where a registered model came from: a `folder` that was added, or a `gguf` file's name.
 
-    Attributes:
-        kind: `folder` for one that was added, `gguf` for one that was unpacked.
-        path: The folder's path, or the GGUF's file name.
-        sha256: Of the GGUF file.
-        dtype: What the weights of a GGUF were saved as.
+    Of a GGUF file also its digest, and what its weights were saved as.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -37,11 +33,9 @@ class Manifest(BaseModel):
     """What was true of a model folder when it was registered.
 
     Attributes:
-        name: The registered name.
         digest: As in `Model`.
-        source: Where it came from.
         created: UTC, ISO 8601.
-        files: Deciding file -> its digest, size and time.
+        files: Of each deciding file, by its name in the folder.
         notes: What a user of the model should know, one sentence each.
     """
 
@@ -56,11 +50,7 @@ class Manifest(BaseModel):
 
 
 def read_manifest(name: str, models_dir: Path) -> Manifest | None:
-    """The manifest of a name, or None if there is none.
-
-    Raises:
-        ServingError: It is damaged or cannot be read.
-    """
+    """The manifest of a name, or None. Raises ServingError if it is damaged or cannot be read."""
     file = models_dir / f"{name}{SUFFIX}"
     try:
         return Manifest.model_validate_json(file.read_bytes())
@@ -73,11 +63,7 @@ def read_manifest(name: str, models_dir: Path) -> Manifest | None:
 
 
 def write_manifest(models_dir: Path, content: Manifest) -> None:
-    """Write a manifest in one step: it is there as a whole or not at all.
-
-    Raises:
-        ServingError: `models_dir` cannot be written to.
-    """
+    """Write a manifest in one step, whole or not at all. Raises ServingError where it cannot."""
     file = models_dir / f"{content.name}{SUFFIX}"
     fresh = models_dir / f".{content.name}.{os.getpid()}{SUFFIX}"
     try:
@@ -94,17 +80,14 @@ def write_manifest(models_dir: Path, content: Manifest) -> None:
 
 @contextmanager
 def only_one(
-    name: str, models_dir: Path, on_step: Callable[[str], None] | None = None
+    name: str, models_dir: Path, on_step: Callable[[str], None] = lambda _: None
 ) -> Iterator[None]:
     """Let one process at a time register a name; the lock goes with the process, however it ends.
 
-    Args:
-        name: The name to be registered.
-        models_dir: Made if it does not exist.
-        on_step: Told when another process has to be waited for.
+    `on_step` is told when another process has to be waited for.
 
     Raises:
-        ServingError: `models_dir` cannot be written to.
+        ServingError: `models_dir`, which is made if it does not exist, cannot be written to.
     """
     try:
         models_dir.mkdir(parents=True, exist_ok=True)
@@ -118,8 +101,7 @@ def only_one(
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            if on_step is not None:
-                on_step(f"waiting for another process that is making '{name}'")
+            on_step(f"waiting for another process that is making '{name}'")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:

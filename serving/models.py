@@ -9,54 +9,23 @@ size and time first, by SHA-256 where those differ.
 import os
 import re
 import shutil
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from serving import gguf
+from serving import folders, gguf
 from serving.errors import ServingError
-from serving.folders import (
-    FileRecord,
-    OnBytes,
-    check_folder,
-    deciding_bytes,
-    deciding_files,
-    digest_of,
-    fingerprint,
-    sha256_of,
-)
-from serving.home import default_home, default_models_dir
+from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
 from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
-
-__all__ = [
-    "Manifest",
-    "Model",
-    "Source",
-    "add",
-    "check_folder",
-    "deciding_bytes",
-    "default_home",
-    "default_models_dir",
-    "find",
-    "import_gguf",
-    "manifest",
-    "registered",
-    "verify",
-]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model folder whose bytes are known.
-
-    Attributes:
-        name: What it is registered as; the folder's own name if it is not registered.
-        path: The folder.
-        digest: SHA-256 (hex) over the sorted names and digests of its files; `folders.digest_of`.
-    """
+    """A model folder whose bytes are known: its registered name or its own, and digest."""
 
     name: str
     path: Path
@@ -68,23 +37,17 @@ def add(
     name: str,
     models_dir: Path,
     *,
-    on_bytes: OnBytes | None = None,
+    on_bytes: OnBytes = lambda _: None,
     replace: bool = False,
 ) -> Model:
     """Register a model folder under a name, by a link; the folder itself stays as it is.
 
-    Adding the same content again is no error; the link then points to the folder given last.
-
-    Args:
-        source: The folder.
-        name: Letters, digits, `.`, `_`, `-`.
-        models_dir: Where registered models live; made if it does not exist.
-        on_bytes: Told how many more bytes were hashed.
-        replace: Let the name stand for other content from now on.
+    Adding the same content again is no error; the link then points to the folder given last. With
+    `replace`, the name stands for other content from now on.
 
     Raises:
         ServingError: The folder is refused (see `check_folder`), the name is not allowed or taken,
-            or `models_dir` cannot be written to.
+            or `models_dir`, which is made if it does not exist, cannot be written to.
     """
     _check_name(name)
     source = source.expanduser()
@@ -92,15 +55,10 @@ def add(
     folder, link = source.resolve(), models_dir / name
     with only_one(name, models_dir):
         files = fingerprint(folder, on_bytes)
-        digest = digest_of(files)
         known = read_manifest(name, models_dir)
-        same = known is not None and known.digest == digest
+        same = known is not None and known.digest == digest_of(files)
         if known is not None and not same and not replace:
-            raise ServingError(
-                f"the name '{name}' is taken by another model (from"
-                f" {known.source.path}); choose another name, or let it stand for"
-                " this one: --replace"
-            )
+            raise _taken(known, ", or let it stand for this one: --replace")
         own = link.is_dir() and not link.is_symlink()
         if own and same:
             return find(name, models_dir)
@@ -108,16 +66,7 @@ def add(
             raise ServingError(
                 f"{link} is a folder of its own; choose another name, or move that folder away"
             )
-        write_manifest(
-            models_dir,
-            Manifest(
-                name=name,
-                digest=digest,
-                source=Source(kind="folder", path=str(folder)),
-                created=_now(),
-                files=files,
-            ),
-        )
+        digest = _note(name, models_dir, Source(kind="folder", path=str(folder)), files)
         if not own:
             fresh = models_dir / f".{name}.link"
             fresh.unlink(missing_ok=True)
@@ -132,19 +81,12 @@ def import_gguf(
     models_dir: Path,
     *,
     dtype: gguf.Dtype = "bfloat16",
-    on_step: gguf.OnStep | None = None,
+    on_step: gguf.OnStep = lambda _: None,
 ) -> Model:
-    """Unpack a GGUF file into a model folder and register it.
+    """Unpack a GGUF file into a model folder, its weights saved as `dtype`, and register it.
 
     Importing the same file under the same name again finds the folder that is there. A folder is
     made beside its final place and renamed, so that a killed import leaves no half-made model.
-
-    Args:
-        file: The GGUF file.
-        name: Letters, digits, `.`, `_`, `-`.
-        models_dir: Where registered models live; made if it does not exist.
-        dtype: What the weights are saved as.
-        on_step: Told what is being done.
 
     Raises:
         ServingError: The file cannot be imported (see `gguf.convert`), the name is not allowed or
@@ -154,7 +96,7 @@ def import_gguf(
     gguf.check_gguf(file)
     target, partial = models_dir / name, models_dir / f".{name}.partial"
     with only_one(name, models_dir, on_step):
-        source = Source(kind="gguf", path=file.name, sha256=sha256_of(file), dtype=dtype)
+        source = Source(kind="gguf", path=file.name, sha256=folders.sha256_of(file), dtype=dtype)
         known = read_manifest(name, models_dir)
         if os.path.lexists(target):
             if known is None:
@@ -162,34 +104,18 @@ def import_gguf(
                     f"{target} exists but is not registered; move it away, or choose another name"
                 )
             if (known.source.sha256, known.source.dtype) != (source.sha256, source.dtype):
-                raise ServingError(
-                    f"the name '{name}' is taken by another model (from"
-                    f" {known.source.path}); choose another name"
-                )
+                raise _taken(known)
             return find(name, models_dir)
         # Holding the lock, whatever lies there was left by an import that was killed.
         shutil.rmtree(partial, ignore_errors=True)
         try:
             partial.mkdir()
             notes = gguf.convert(file, partial, dtype, on_step)
-            if on_step is not None:
-                on_step("computing digests")
+            on_step("computing digests")
             check_folder(partial)
-            files = fingerprint(partial)
-            digest = digest_of(files)
             # The manifest comes first: without its folder it stands for nothing, and is
             # overwritten next time.
-            write_manifest(
-                models_dir,
-                Manifest(
-                    name=name,
-                    digest=digest,
-                    source=source,
-                    created=_now(),
-                    files=files,
-                    notes=tuple(notes),
-                ),
-            )
+            digest = _note(name, models_dir, source, fingerprint(partial), notes)
             partial.rename(target)
         except OSError as error:
             raise ServingError(
@@ -211,27 +137,18 @@ def registered(models_dir: Path) -> list[Model]:
 
 
 def manifest(name: str, models_dir: Path) -> Manifest:
-    """The manifest of a registered model.
-
-    Raises:
-        ServingError: There is no model of that name, or its manifest is damaged.
-    """
+    """The manifest of a registered model. Raises ServingError for others, or a damaged one."""
     known = read_manifest(name, models_dir) if _NAME.fullmatch(name) else None
     if known is None:
         raise ServingError(_unknown(name, models_dir))
     return known
 
 
-def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Model:
-    """Find a model and make sure that its bytes are those that were registered.
+def find(name: str, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> Model:
+    """Find a model by its name, or a path to a folder; its bytes are those that were registered.
 
     Sizes and times are compared with the manifest; where they differ the files are hashed again. A
     folder that is not registered is hashed every time.
-
-    Args:
-        name: A registered name, or a path to a folder.
-        models_dir: Where registered models live.
-        on_bytes: Told how many more bytes were hashed.
 
     Raises:
         ServingError: There is no such model, it is refused (see `check_folder`), or it was changed
@@ -266,12 +183,11 @@ def find(name: str, models_dir: Path, *, on_bytes: OnBytes | None = None) -> Mod
     return Model(name, folder, known.digest)
 
 
-def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -> list[str]:
+def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes = lambda _: None) -> list[str]:
     """Hash a registered model again, whatever the sizes and times say.
 
     Returns:
-        Names of the deciding files whose bytes changed, that vanished or that appeared; empty if
-        the model is as it was added.
+        Names of the deciding files whose bytes changed, that vanished or that appeared.
 
     Raises:
         ServingError: The model is not registered, or a file cannot be read.
@@ -280,7 +196,7 @@ def verify(model: Model, models_dir: Path, *, on_bytes: OnBytes | None = None) -
     return _differences(known.files, fingerprint(model.path, on_bytes))
 
 
-def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes | None) -> Model:
+def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes) -> Model:
     path = Path(name).expanduser()
     if not path.exists() and "/" not in name:
         raise ServingError(_unknown(name, models_dir))
@@ -293,18 +209,14 @@ def _find_folder(name: str, models_dir: Path, on_bytes: OnBytes | None) -> Model
 
 
 def _as_registered(folder: Path, known: Manifest) -> bool:
-    seen = {name: file.stat() for name, file in deciding_files(folder).items()}
-    return {name: (state.st_size, state.st_mtime_ns) for name, state in seen.items()} == {
-        name: (record.size, record.mtime_ns) for name, record in known.files.items()
-    }
+    states = {name: file.stat() for name, file in folders.deciding_files(folder).items()}
+    seen = {name: (state.st_size, state.st_mtime_ns) for name, state in states.items()}
+    return seen == {name: (file.size, file.mtime_ns) for name, file in known.files.items()}
 
 
 def _differences(before: dict[str, FileRecord], now: dict[str, FileRecord]) -> list[str]:
-    return [
-        name
-        for name in sorted({*before, *now})
-        if name not in before or name not in now or before[name].sha256 != now[name].sha256
-    ]
+    old, new = ({(name, file.sha256) for name, file in files.items()} for files in (before, now))
+    return sorted({name for name, _ in old ^ new})
 
 
 def _check_name(name: str) -> None:
@@ -313,6 +225,30 @@ def _check_name(name: str) -> None:
             f"'{name}' cannot be a model's name; use letters, digits, '.', '_' and '-', for"
             f" instance {re.sub(r'[^A-Za-z0-9]+', '-', name).strip('-')[:100] or 'my-model'}"
         )
+
+
+def _taken(known: Manifest, otherwise: str = "") -> ServingError:
+    return ServingError(
+        f"the name '{known.name}' is taken by another model (from {known.source.path}); choose"
+        f" another name{otherwise}"
+    )
+
+
+def _note(
+    name: str,
+    models_dir: Path,
+    source: Source,
+    files: dict[str, FileRecord],
+    notes: Sequence[str] = (),
+) -> str:
+    """Writes the manifest of a model that is registered now; gives the model's digest."""
+    digest = digest_of(files)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    content = Manifest(
+        name=name, digest=digest, source=source, created=created, files=files, notes=tuple(notes)
+    )
+    write_manifest(models_dir, content)
+    return digest
 
 
 def _unknown(name: str, models_dir: Path) -> str:
@@ -324,7 +260,3 @@ def _unknown(name: str, models_dir: Path) -> str:
         f"there is no model '{name}' in {models_dir} (registered: {names});"
         f" add it: contested models add FOLDER --name {name}"
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

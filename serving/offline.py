@@ -2,81 +2,63 @@
 
 import os
 from collections.abc import Mapping, MutableMapping
-from types import MappingProxyType
 
-OFFLINE: Mapping[str, str] = MappingProxyType(
-    {
-        # Nothing is fetched: a model is a folder, or it does not exist.
-        "HF_HUB_OFFLINE": "1",
-        "TRANSFORMERS_OFFLINE": "1",
-        "HF_DATASETS_OFFLINE": "1",
-        "HF_EVALUATE_OFFLINE": "1",
-        "VLLM_USE_MODELSCOPE": "False",
-        # Nothing is told.
-        "DO_NOT_TRACK": "1",
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-        "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
-        "OTEL_SDK_DISABLED": "true",
-        "VLLM_DO_NOT_TRACK": "1",
-        "VLLM_NO_USAGE_STATS": "1",
-        "WANDB_MODE": "disabled",
-        # A tokenizer used before a fork would otherwise warn or hang.
-        "TOKENIZERS_PARALLELISM": "false",
-    }
-)
+OFFLINE: Mapping[str, str] = {
+    # Nothing is fetched: a model is a folder, or it does not exist.
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_EVALUATE_OFFLINE": "1",
+    "VLLM_USE_MODELSCOPE": "False",
+    # Nothing is told.
+    "DO_NOT_TRACK": "1",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
+    "OTEL_SDK_DISABLED": "true",
+    "VLLM_DO_NOT_TRACK": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "WANDB_MODE": "disabled",
+    # A tokenizer used before a fork would otherwise warn or hang.
+    "TOKENIZERS_PARALLELISM": "false",
+}
 """Set in this process and in every server."""
 
-SERVER: Mapping[str, str] = MappingProxyType(
-    {
-        # An empty list of plugins: code of other packages is not loaded by name.
-        "VLLM_PLUGINS": "",
-        "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
-        "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
-        "VLLM_SERVER_DEV_MODE": "0",
-        # Without it vLLM finds "its" address by opening a socket towards a public one, and its
-        # processes then talk to each other over that address.
-        "VLLM_HOST_IP": "127.0.0.1",
-        "VLLM_DISABLE_LOG_LOGO": "1",
-        "VLLM_LOGGING_COLOR": "0",
-        "NO_COLOR": "1",
-        "PYTHONUNBUFFERED": "1",
-        # `python -m` would otherwise import any module that lies in the working directory.
-        "PYTHONSAFEPATH": "1",
-    }
-)
+SERVER: Mapping[str, str] = {
+    # An empty list of plugins: code of other packages is not loaded by name.
+    "VLLM_PLUGINS": "",
+    "VLLM_ALLOW_INSECURE_SERIALIZATION": "0",
+    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "0",
+    "VLLM_SERVER_DEV_MODE": "0",
+    # Without it vLLM finds "its" address by opening a socket towards a public one, and its
+    # processes then talk to each other over that address.
+    "VLLM_HOST_IP": "127.0.0.1",
+    "VLLM_DISABLE_LOG_LOGO": "1",
+    "VLLM_LOGGING_COLOR": "0",
+    "NO_COLOR": "1",
+    "PYTHONUNBUFFERED": "1",
+    # `python -m` would otherwise import any module that lies in the working directory.
+    "PYTHONSAFEPATH": "1",
+}
 """Set in servers only."""
 
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 # What would lead a server elsewhere: proxies, other hubs, tokens, logging or engine settings that
 # the profile does not show.
-_FOREIGN = frozenset(
-    {
-        "http_proxy",
-        "https_proxy",
-        "all_proxy",
-        "ftp_proxy",
-        "hf_endpoint",
-        "hf_token",
-        "hugging_face_hub_token",
-        "openai_api_key",
-        "contested_api_key",
-        "pythonstartup",
-        "pythonwarnings",
-    }
-)
+_FOREIGN = {
+    *("http_proxy", "https_proxy", "all_proxy", "ftp_proxy"),
+    *("hf_endpoint", "hf_token", "hugging_face_hub_token", "openai_api_key", "contested_api_key"),
+    *("pythonstartup", "pythonwarnings"),
+}
 
 # Where vLLM may write; says nothing of how it runs.
-_PLACES = frozenset({"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"})
+_PLACES = {"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"}
 
 
 def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
     """Keeps this process, and what it starts, offline and silent.
 
     Call it before importing any library that reads these variables, huggingface_hub above all.
-
-    Args:
-        environment: The mapping to change; this process's own unless told otherwise.
     """
     environment.update(OFFLINE)
     _exempt_loopback(environment)
@@ -87,9 +69,6 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
     Inherited `VLLM_*` settings are dropped too: the profile alone says how an engine runs, so
     that its record in a run folder is the whole truth.
-
-    Args:
-        base: What to start from; this process's environment unless told otherwise.
     """
     kept = {
         name: value
@@ -97,8 +76,7 @@ def server_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
         if name in _PLACES
         or (name.lower() not in _FOREIGN and not name.startswith(("VLLM_", "OTEL_")))
     }
-    kept.update(OFFLINE)
-    kept.update(SERVER)
+    kept |= {**OFFLINE, **SERVER}
     _exempt_loopback(kept)
     return kept
 
@@ -107,4 +85,4 @@ def _exempt_loopback(environment: MutableMapping[str, str]) -> None:
     """Adds the loopback addresses to those that are reached without a proxy."""
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in environment.get(name, "").split(",") if host]
-        environment[name] = ",".join(hosts + [host for host in _LOOPBACK if host not in hosts])
+        environment[name] = ",".join(hosts + [host for host in LOOPBACK if host not in hosts])

@@ -10,12 +10,7 @@ UNITS = {"avx512_bf16": "AVX-512 BF16", "amx_bf16": "AMX"}
 
 
 class Precision(NamedTuple):
-    """A number format and the reason for it.
-
-    Attributes:
-        dtype: What to compute in.
-        why: One clause for people.
-    """
+    """A number format to compute in, and why, in one clause for people."""
 
     dtype: Literal["bfloat16", "float32"]
     why: str
@@ -31,17 +26,13 @@ def cpu_precision() -> Precision:
     bfloat16 where the processor multiplies in it. Elsewhere it is emulated, five to seventy times
     slower than float32, which is then taken.
     """
-    flags = set(_flags())
+    try:
+        lines = CPUINFO.read_text("utf-8", "replace").splitlines()
+    except OSError:  # no Linux
+        lines = []
+    # All cores have the same.
+    flags = next((line.split() for line in lines if line.startswith("flags")), [])
     for flag, unit in UNITS.items():
         if flag in flags:
             return Precision("bfloat16", f"the processor has {unit}")
     return Precision("float32", f"the processor has neither {' nor '.join(UNITS.values())}")
-
-
-def _flags() -> list[str]:
-    try:
-        lines = CPUINFO.read_text("utf-8", "replace").splitlines()
-    except OSError:  # no Linux
-        return []
-    # All cores have the same.
-    return next((line.partition(":")[2].split() for line in lines if line.startswith("flags")), [])

@@ -15,6 +15,9 @@ from serving.processor import cpu_precision
 
 _TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+$|^LD_PRELOAD$"
 
+Quantization = Literal[
+    "awq", "awq_marlin", "compressed-tensors", "fp8", "gptq", "gptq_marlin", "modelopt"
+]
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
 
@@ -26,15 +29,13 @@ class EngineOptions(BaseModel):
         dtype: Number format of weights and activations. "auto" is the one in the model's folder on
             a GPU; on a CPU it is bfloat16 where the processor computes in it, else float32.
         max_model_len: Longest prompt and reply together, in tokens; the model's own limit if None.
-        max_num_seqs: Requests computed at the same time in one server; vLLM's default if None.
-        max_num_batched_tokens: Tokens computed in one step; vLLM's default if None.
-        tensor_parallel: GPUs that share the weights of one copy of the model.
-        data_parallel: Copies of the model inside one server.
+        max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
+            tokens in one step; vLLM's defaults if None.
+        tensor_parallel, data_parallel: GPUs that share one copy of the model; copies in a server.
         replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs.
-        gpu_memory_gib: Memory that each GPU must have at least, in GiB; None on CPU.
-        gpu_memory_share: Share of each GPU's memory that vLLM may take, in (0, 1].
-        kv_cache_gib: Memory for the cache of attention keys and values, in GiB; on GPUs, what is
-            left of the share if None.
+        gpu_memory_gib, gpu_memory_share: What each GPU must have at least, None on CPU; and the
+            share of it, in (0, 1], that vLLM may take.
+        kv_cache_gib: For the cache of attention keys and values; on GPUs the rest of the share.
         kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
         quantization: vLLM's name of the format of quantised weights; found in the folder if None.
         prefix_caching: Whether what prompts share at their beginning is computed once.
@@ -43,9 +44,8 @@ class EngineOptions(BaseModel):
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
         enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
         text_only: Whether to leave out the image part of a model that has one.
-        cpu_threads: CPU cores to compute on, as "0-15" or "0,2,4". "auto" takes one thread per
-            physical core, and on large machines leaves one core free; "nobind" leaves it to the
-            operating system.
+        cpu_threads: Cores to compute on, as "0-15" or "0,2,4". "auto" is one thread per physical
+            core, less one on large machines; "nobind" leaves it to the operating system.
         start_timeout_s: Seconds that a start may take.
         environment: Further tuning variables of vLLM, CUDA, NCCL or OpenMP for the server.
     """
@@ -63,18 +63,7 @@ class EngineOptions(BaseModel):
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
     kv_cache_gib: Gib | None = None
     kv_cache_dtype: Literal["auto", "fp8"] = "auto"
-    quantization: (
-        Literal[
-            "awq",
-            "awq_marlin",
-            "compressed-tensors",
-            "fp8",
-            "gptq",
-            "gptq_marlin",
-            "modelopt",
-        ]
-        | None
-    ) = None
+    quantization: Quantization | None = None
     prefix_caching: bool = True
     block_size: Literal[16, 32, 64, 128] | None = None
     prompt_embeds: bool = False
@@ -109,10 +98,8 @@ class EngineOptions(BaseModel):
 class Roles(BaseModel):
     """Names of the models, as registered with `contested models add`, that play each role.
 
-    Attributes:
-        generator: Writes answers.
-        judge: Splits responses into claims and judges claims against documents.
-        embedder, tagger, salience: Models of parts that do not talk to a server; may be missing.
+    The generator writes answers; the judge splits responses into claims and judges them against
+    documents. The other parts do not talk to a server and may be missing.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -128,11 +115,10 @@ class Profile(BaseModel):
     """What runs on one kind of machine.
 
     Attributes:
-        name: Name of the profile; the file's name without ".toml" unless the file gives one.
+        name: The file's name without ".toml" unless the file gives one.
         description: One line for people.
         device: "cpu", or "cuda" for NVIDIA GPUs.
         gpus: GPUs that the machine must have.
-        roles: Which model plays which role.
         engines: Model name -> how its engine runs.
     """
 
@@ -170,14 +156,7 @@ class Profile(BaseModel):
         return self
 
     def engine(self, model: str) -> EngineOptions:
-        """How the engine of a model runs.
-
-        Args:
-            model: A model name.
-
-        Raises:
-            ServingError: The profile has no engine of that name.
-        """
+        """How the engine of a model runs. Raises ServingError for a model of no engine."""
         if model not in self.engines:
             raise ServingError(
                 f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
@@ -190,12 +169,8 @@ class Profile(BaseModel):
         32-bit floats, one sequence at a time, no shared prefixes, no compiling: slow, and for
         comparing whole runs bit by bit.
         """
-        plain = {
-            "dtype": "float32",
-            "max_num_seqs": 1,
-            "prefix_caching": False,
-            "enforce_eager": True,
-        }
+        plain = {"dtype": "float32", "max_num_seqs": 1}
+        plain |= {"prefix_caching": False, "enforce_eager": True}
         engines = {name: one.model_copy(update=plain) for name, one in self.engines.items()}
         return self.model_copy(update={"name": f"{self.name}-strict", "engines": engines})
 
@@ -216,20 +191,14 @@ class Profile(BaseModel):
 
 def available() -> list[str]:
     """Names of the profiles that come with the package, sorted."""
-    folder = files("serving") / "profiles"
-    return sorted(
-        entry.name.removesuffix(".toml")
-        for entry in folder.iterdir()
-        if entry.name.endswith(".toml")
-    )
+    names = [entry.name for entry in (files("serving") / "profiles").iterdir()]
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
 
 
 def load(name_or_path: str) -> Profile:
     """Reads a profile, and settles what it leaves to this machine's processor.
 
-    Args:
-        name_or_path: A name out of `available()`, or the path of a TOML file, which ends in
-            ".toml".
+    It is one of `available()`, or a TOML file, whose path ends in ".toml".
 
     Raises:
         ServingError: There is no such profile, or its file does not say what it should: names the
@@ -251,7 +220,15 @@ def load(name_or_path: str) -> Profile:
             f"no profile '{name_or_path}'{hint}; choose one of {', '.join(available())}, "
             "or give the path of a .toml file"
         )
-    return _parse(text, name_or_path).settled()
+    try:
+        content: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ServingError(f"profile {name_or_path}: not TOML: {error}") from error
+    content.setdefault("name", Path(name_or_path).name.removesuffix(".toml"))
+    try:
+        return Profile.model_validate(content).settled()
+    except ValidationError as error:
+        raise ServingError(f"profile {name_or_path}: {_explain(error)}") from error
 
 
 def default_name() -> str:
@@ -259,18 +236,6 @@ def default_name() -> str:
     from serving.gpus import any_gpu
 
     return "one-gpu-7b" if any_gpu() else "cpu-small"
-
-
-def _parse(text: str, source: str) -> Profile:
-    try:
-        content: dict[str, Any] = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ServingError(f"profile {source}: not TOML: {error}") from error
-    content.setdefault("name", Path(source).name.removesuffix(".toml"))
-    try:
-        return Profile.model_validate(content)
-    except ValidationError as error:
-        raise ServingError(f"profile {source}: {_explain(error)}") from error
 
 
 def _explain(error: ValidationError) -> str:
@@ -283,7 +248,9 @@ def _explain(error: ValidationError) -> str:
     where = [str(part) for part in first["loc"] if part != "[key]"]
     key = ".".join(where)
     if first["type"] == "extra_forbidden":
-        known = _keys_at(where[:-1])
+        sections: dict[str, type[BaseModel]] = {"roles": Roles, "engines": EngineOptions}
+        section = sections.get(where[0], Profile) if len(where) > 1 else Profile
+        known = sorted(section.model_fields)
         near = difflib.get_close_matches(where[-1], known, n=1)
         remedy = f"did you mean '{near[0]}'?" if near else f"known keys: {', '.join(known)}"
         line = f"{key}: unknown key; {remedy}"
@@ -295,10 +262,3 @@ def _explain(error: ValidationError) -> str:
         shown = f", not {given!r}" if isinstance(given, str | int | float | bool) else ""
         line = f"{key}: {message}{shown}" if key else message
     return line if len(faults) == 1 else f"{line} (and {len(faults) - 1} more)"
-
-
-def _keys_at(where: list[str]) -> list[str]:
-    """The keys that a section of a profile may have."""
-    sections: dict[str, type[BaseModel]] = {"roles": Roles, "engines": EngineOptions}
-    section = sections.get(where[0], Profile) if where else Profile
-    return sorted(section.model_fields)

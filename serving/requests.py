@@ -2,19 +2,18 @@
 
 import hashlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from serving.endpoint import Endpoint
+from serving.calls import Completion
+from serving.endpoint import FOREIGN, REFUSED, Endpoint
 from serving.errors import RequestError, ServingError
 
 if TYPE_CHECKING:
     import openai
     from openai import AsyncOpenAI
-    from openai.types import Completion
+    from openai.types import Completion as TextCompletion
     from openai.types.chat import ChatCompletion
-    from openai.types.chat.chat_completion import Choice
 
 PATIENCE_S = 900.0
 """How long a request is tried again before the run stops: a large model restarts in minutes."""
@@ -31,32 +30,8 @@ STANDARD_FIELDS = frozenset(
 """Fields of OpenAI's own interface; the rest is vLLM's and travels as `extra_body`."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a server replied.
-
-    Attributes:
-        text: The message.
-        finish_reason: "stop" or "length".
-        logprobs: Token id -> log-probability at the first position, where it was asked for.
-        prompt_tokens, completion_tokens: Read and written.
-        cached_prefix_tokens: Prompt tokens taken from the prefix cache.
-    """
-
-    text: str
-    finish_reason: str
-    logprobs: dict[str, float] | None
-    prompt_tokens: int
-    completion_tokens: int
-    cached_prefix_tokens: int
-
-
 class Line:
-    """An open connection to one endpoint, and how many requests are on it.
-
-    Args:
-        endpoint: The server.
-    """
+    """An open connection to one endpoint, and how many requests are on it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -75,16 +50,11 @@ class Line:
             http_client=openai.DefaultAsyncHttpxClient(trust_env=False, follow_redirects=False),
         )
 
-    async def send(self, request: dict[str, Any]) -> Answer:
-        """Send one request, once.
-
-        Raises:
-            openai.APIError: As the client library tells it.
-            ServingError: The reply is no completion.
-        """
+    async def send(self, request: dict[str, Any]) -> Completion:
+        """Send one request, once. ServingError: the reply is no completion."""
         standard = {name: value for name, value in request.items() if name in STANDARD_FIELDS}
         extra = {name: value for name, value in request.items() if name not in STANDARD_FIELDS}
-        completion: Completion | ChatCompletion
+        completion: TextCompletion | ChatCompletion
         self.in_flight += 1
         try:
             if "prompt_embeds" in request:
@@ -111,12 +81,7 @@ class Line:
 
 
 def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
-    """The server to ask: the affinity's own, unless it is clearly busier than the idlest.
-
-    Args:
-        lines: At least one.
-        affinity: Equal strings prefer equal servers; empty prefers none.
-    """
+    """The affinity's own server, unless it is clearly busier than the idlest."""
     idlest = min(lines, key=lambda line: line.in_flight)
     if not affinity:
         return idlest
@@ -131,7 +96,7 @@ async def ask(
     affinity: str,
     recover: Callable[[Endpoint], Awaitable[None]],
     on_retry: Callable[[], None],
-) -> Answer:
+) -> Completion:
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, a timeout.
 
     Args:
@@ -147,21 +112,16 @@ async def ask(
         ServingError: It refuses the key or knows no such model, or stays away for `PATIENCE_S`.
     """
     import openai
-    from tenacity import (
-        AsyncRetrying,
-        retry_if_exception_type,
-        stop_after_delay,
-        wait_exponential_jitter,
-    )
+    import tenacity
 
     passing = (openai.APIConnectionError, openai.InternalServerError, openai.RateLimitError)
     untried = list(lines)
     line = least_loaded(untried, affinity)
     try:
-        async for attempt in AsyncRetrying(
-            retry=retry_if_exception_type(passing),
-            wait=wait_exponential_jitter(multiplier=0.2, max=15),
-            stop=stop_after_delay(PATIENCE_S),
+        async for attempt in tenacity.AsyncRetrying(
+            retry=tenacity.retry_if_exception_type(passing),
+            wait=tenacity.wait_exponential_jitter(multiplier=0.2, max=15),
+            stop=tenacity.stop_after_delay(PATIENCE_S),
             reraise=True,
         ):
             with attempt:
@@ -179,11 +139,7 @@ async def ask(
 
 
 async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
-    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize).
-
-    Raises:
-        ServingError: The server has no such service.
-    """
+    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize), else a ServingError."""
     import httpx
 
     url = endpoint.url.removesuffix("/v1") + "/tokenize"
@@ -204,42 +160,36 @@ async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
 
 
 def _foreign(endpoint: Endpoint) -> ServingError:
-    return ServingError(
-        f"the server at {endpoint.url} answers, but not as an OpenAI-compatible server does; "
-        "check --endpoint"
-    )
+    return ServingError(f"the server at {endpoint.url} {FOREIGN}; check --endpoint")
 
 
 def _explained(error: "openai.APIError", endpoint: Endpoint) -> ServingError:
     """What a fault that stayed means for the user."""
     import openai
 
-    reason, url = _reason(error), endpoint.url
+    body = getattr(error, "body", None)
+    message = body.get("message") if isinstance(body, dict) else None
+    reason = " ".join(str(message or error or type(error).__name__).split())[:300]
+    server = f"the server at {endpoint.url}"
     match error:
         case openai.AuthenticationError() | openai.PermissionDeniedError():
-            return ServingError(
-                f"the server at {url} refuses the key; set CONTESTED_API_KEY to the one it was "
-                "started with"
-            )
+            return ServingError(f"{server} {REFUSED}")
         case openai.NotFoundError():
-            return ServingError(f"the server at {url} knows no model '{endpoint.model}' ({reason})")
+            return ServingError(f"{server} knows no model '{endpoint.model}' ({reason})")
         case openai.APIConnectionError() | openai.InternalServerError() | openai.RateLimitError():
             return ServingError(
-                f"the server at {url} did not answer for {PATIENCE_S / 60:.0f} minutes ({reason}); "
+                f"{server} did not answer for {PATIENCE_S / 60:.0f} minutes ({reason}); "
                 "what was answered is kept: start the same command again"
             )
         case openai.APIStatusError():
             return RequestError(
-                f"the server at {url} refuses the request (status {error.status_code}): {reason}"
+                f"{server} refuses the request (status {error.status_code}): {reason}"
             )
         case _:
-            return ServingError(
-                f"the server at {url} answers, but not as an OpenAI-compatible server does "
-                f"({reason})"
-            )
+            return ServingError(f"{server} {FOREIGN} ({reason})")
 
 
-def _read(completion: "Completion | ChatCompletion") -> Answer:
+def _read(completion: "TextCompletion | ChatCompletion") -> Completion:
     import openai
 
     choice = completion.choices[0]
@@ -247,10 +197,16 @@ def _read(completion: "Completion | ChatCompletion") -> Answer:
     if isinstance(choice, openai.types.CompletionChoice):
         text = choice.text
     else:
-        text, logprobs = choice.message.content or "", _first_logprobs(choice)
+        text = choice.message.content or ""
+        if choice.logprobs is not None and choice.logprobs.content:
+            # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
+            logprobs = {
+                entry.token.removeprefix("token_id:"): entry.logprob
+                for entry in choice.logprobs.content[0].top_logprobs
+            }
     usage = completion.usage
     details = usage.prompt_tokens_details if usage else None
-    return Answer(
+    return Completion(
         text=text,
         finish_reason=choice.finish_reason,
         logprobs=logprobs,
@@ -258,20 +214,3 @@ def _read(completion: "Completion | ChatCompletion") -> Answer:
         completion_tokens=usage.completion_tokens if usage else 0,
         cached_prefix_tokens=(details.cached_tokens or 0) if details else 0,
     )
-
-
-def _first_logprobs(choice: "Choice") -> dict[str, float] | None:
-    logprobs = choice.logprobs
-    if logprobs is None or not logprobs.content:
-        return None
-    # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
-    return {
-        entry.token.removeprefix("token_id:"): entry.logprob
-        for entry in logprobs.content[0].top_logprobs
-    }
-
-
-def _reason(error: Exception) -> str:
-    body = getattr(error, "body", None)
-    message = body.get("message") if isinstance(body, dict) else None
-    return " ".join(str(message or error or type(error).__name__).split())[:300]

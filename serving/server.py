@@ -2,18 +2,17 @@
 
 import asyncio
 import contextlib
-import importlib.util
 import secrets
 import socket
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Self
 
 from serving import guard
-from serving.command import HOST, command, engine_version
+from serving.command import HOST, command
 from serving.cores import threads
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
@@ -43,56 +42,39 @@ class Restarts:
     most: int = 4
 
 
+@dataclass(eq=False)
 class LocalServer:
-    """One vLLM server that this process owns.
+    """One vLLM server that this process owns, on the loopback address and behind a random key.
 
-    It listens on the loopback address and wants a random key. Once started it is watched: if it
-    crashes it is started again on the same port with the same key. It ends with `stop()`, and
-    also when this process dies in whatever way.
+    Once started it is watched: if it crashes it is started again on the same port with the same
+    key. It ends with `stop()`, and also when this process dies in whatever way.
 
     Example:
         async with LocalServer(model, options, Path("logs/judge.log")) as server:
             print(server.endpoint.url)
 
-    Args:
-        model: What to serve.
-        options: How to run it.
+    Attributes:
         log_path: File that the server's output is added to; its folder is made.
         port: Port to use; a free one if None.
-        key: Key that requests must carry; a random one if None.
         environment: Variables for the server on top of `server_environment()`.
         on_status: Called with a few words whenever the start reaches a new stage, and at a crash.
-        restarts: When to restart and when to give up.
         program: Makes the command for a port, in place of vLLM's.
-
-    Attributes:
-        endpoint: Where the server answers; set by `start()`.
         failure: Why the server was given up; None as long as it was not.
     """
 
-    def __init__(
-        self,
-        model: Model,
-        options: EngineOptions,
-        log_path: Path,
-        *,
-        port: int | None = None,
-        key: str | None = None,
-        environment: Mapping[str, str] | None = None,
-        on_status: Callable[[str], None] | None = None,
-        restarts: Restarts | None = None,
-        program: Callable[[int], Sequence[str]] | None = None,
-    ) -> None:
-        self.model = model
-        self.options = options
-        self.log_path = log_path
+    model: Model
+    options: EngineOptions
+    log_path: Path
+    _: KW_ONLY
+    port: int | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
+    on_status: Callable[[str], None] = lambda _: None
+    restarts: Restarts = Restarts()
+    program: Callable[[int], Sequence[str]] | None = None
+
+    def __post_init__(self) -> None:
         self.failure: ServingError | None = None
-        self._port = port
-        self._key = key or secrets.token_urlsafe(32)
-        self._environment = dict(environment or {})
-        self._say = on_status or (lambda _: None)
-        self._restarts = restarts or Restarts()
-        self._program = program
+        self._key = secrets.token_urlsafe(32)
         self._reserved: socket.socket | None = None
         self._process: asyncio.subprocess.Process | None = None
         self._watch: asyncio.Task[None] | None = None
@@ -110,13 +92,8 @@ class LocalServer:
 
     @property
     def endpoint(self) -> Endpoint:
-        """Where the server answers.
-
-        Raises:
-            ServingError: It was not started.
-        """
-        url = f"http://{HOST}:{self._bound_port()}/v1"
-        return Endpoint(url=url, key=self._key, model=self.model.name)
+        """Where the server answers. Raises ServingError if it was not started."""
+        return Endpoint(f"http://{HOST}:{self._bound_port()}/v1", self._key, self.model.name)
 
     @property
     def pid(self) -> int | None:
@@ -124,18 +101,10 @@ class LocalServer:
         return self._process.pid if self._process else None
 
     async def start(self) -> None:
-        """Starts the server and returns when it answers.
-
-        Raises:
-            ServingError: It cannot be started; the message has the reason and a remedy.
-        """
-        if self._program is None and importlib.util.find_spec("vllm") is None:
-            engine_version()
-            raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")
-        self._reserved = _reserve(self._port)
+        """Starts the server and returns when it answers; a ServingError says why not."""
+        self._reserved = _reserve(self.port)
         try:
             process = await self._launch()
-            await self._until_healthy(process)
         except BaseException:
             await self.stop()
             raise
@@ -152,17 +121,10 @@ class LocalServer:
         if self._reserved is not None:
             self._reserved.close()
             self._reserved = None
-        if self.failure is None:
-            self.failure = ServingError(f"the server of {self.model.name} was stopped")
-        self._over.set()
-        self._settled.set()
+        self._give_up("was stopped")
 
     async def wait_ready(self) -> None:
-        """Returns as soon as the server answers; at once if it never stopped answering.
-
-        Raises:
-            ServingError: The server was given up or stopped.
-        """
+        """Returns as soon as the server answers. ServingError if it was given up or stopped."""
         while True:
             await self._settled.wait()
             if self.failure is not None:
@@ -172,26 +134,26 @@ class LocalServer:
                 return
             await asyncio.sleep(0.5)
 
-    def _bound_port(self) -> int:
-        if self._reserved is None:
-            raise ServingError(f"the server of {self.model.name} is not started")
-        return int(self._reserved.getsockname()[1])
-
     async def until_given_up(self) -> ServingError:
         """Returns why, once the server crashed too often to be started again, or was stopped."""
         await self._over.wait()
         return self.failure or ServingError(f"the server of {self.model.name} is over")
 
+    def _bound_port(self) -> int:
+        if self._reserved is None:
+            raise ServingError(f"the server of {self.model.name} is not started")
+        return int(self._reserved.getsockname()[1])
+
+    def _give_up(self, reason: str) -> None:
+        self.failure = self.failure or ServingError(f"the server of {self.model.name} {reason}")
+        self._over.set()
+        self._settled.set()
+
     async def _launch(self) -> asyncio.subprocess.Process:
-        """Starts the process under its guard."""
+        """Starts the process under its guard and waits for the first answer."""
         port = self._bound_port()
-        line = (
-            command(self.model, self.options, port)
-            if self._program is None
-            else list(self._program(port))
-        )
-        environment = server_environment()
-        environment |= {
+        line = self.program(port) if self.program else command(self.model, self.options, port)
+        environment = server_environment() | {
             "VLLM_API_KEY": self._key,
             **({} if self.options.on_gpus else threads(self.options.cpu_threads)),
             # Even eager vLLM compiles a function of its sampler at the first label request, which
@@ -199,7 +161,7 @@ class LocalServer:
             **({"TORCH_COMPILE_DISABLE": "1"} if self.options.enforce_eager else {}),
             "VLLM_ENGINE_READY_TIMEOUT_S": str(int(self.options.start_timeout_s) + 1),
             **self.options.environment,
-            **self._environment,
+            **self.environment,
         }
         try:
             self.log_path.parent.mkdir(parents=True, exist_ok=True)
@@ -218,38 +180,35 @@ class LocalServer:
                 )
         except OSError as error:
             raise ServingError(f"no server with log {self.log_path}: {error.strerror}") from error
+        await self._until_healthy(self._process)
         return self._process
 
     async def _until_healthy(self, process: asyncio.subprocess.Process) -> None:
-        """Waits for the first answer.
-
-        Raises:
-            ServingError: The process ended, or the time is up.
-        """
         progress = Progress(self.log_path, self._log_offset)
-        self._say("starting")
+        self.on_status("starting")
         deadline = time.monotonic() + self.options.start_timeout_s
         while True:
             ready = await self._answers()
-            for (
-                stage
-            ) in progress.news():  # after asking: what came before the answer is not left out
-                self._say(stage)
+            # After asking: what came before the answer is not left out.
+            for stage in progress.news():
+                self.on_status(stage)
             if ready:
                 break
             if process.returncode is not None:
-                reason = explain(self.log_path, self._log_offset, process.returncode)
-                raise ServingError(f"the server of {self.model.name} did not start: {reason}")
+                raise ServingError(
+                    f"the server of {self.model.name} did not start: "
+                    f"{explain(self.log_path, self._log_offset, process.returncode)}"
+                )
             if time.monotonic() > deadline:
-                reason = explain(self.log_path, self._log_offset, None)
                 raise ServingError(
                     f"the server of {self.model.name} did not answer within "
-                    f"{self.options.start_timeout_s:g} s (start_timeout_s in the profile); {reason}"
+                    f"{self.options.start_timeout_s:g} s (start_timeout_s in the profile); "
+                    f"{explain(self.log_path, self._log_offset, None)}"
                 )
             await asyncio.sleep(0.2)
         self._healthy_since = time.monotonic()
         self._settled.set()
-        self._say("ready")
+        self.on_status("ready")
 
     async def _answers(self) -> bool:
         """Whether the server is healthy and ours: it takes our key and names our model."""
@@ -257,34 +216,26 @@ class LocalServer:
 
     async def _keep_running(self, process: asyncio.subprocess.Process) -> None:
         """Restarts the server after each crash until it fails too often."""
-        rules = self._restarts
-        failures = 0
+        rules, failures = self.restarts, 0
         while True:
             code = await process.wait()
             self._settled.clear()
             if time.monotonic() - self._healthy_since > rules.quick_s:
                 failures = 0
-            failures += 1
             reason = explain(self.log_path, self._log_offset, code)
             while True:
+                failures += 1
                 if failures >= rules.most:
-                    self.failure = ServingError(
-                        f"the server of {self.model.name} failed {failures} times in a row and is "
-                        f"given up: {reason}"
-                    )
-                    self._over.set()
-                    self._settled.set()
+                    self._give_up(f"failed {failures} times in a row and is given up: {reason}")
                     return
                 pause = min(rules.first_s * 2 ** (failures - 1), rules.longest_s)
-                self._say(f"crashed (exit code {code}), restarting in {pause:g} s")
+                self.on_status(f"crashed (exit code {code}), restarting in {pause:g} s")
                 await asyncio.sleep(pause)
                 try:
                     process = await self._launch()
-                    await self._until_healthy(process)
                     break
                 except ServingError as error:
                     await self._end()
-                    failures += 1
                     reason = str(error)
 
     async def _end(self) -> None:
@@ -308,9 +259,9 @@ async def start_all(
     log_dir: Path,
     *,
     port: int | None = None,
-    on_status: Callable[[str], None] | None = None,
+    on_status: Callable[[str], None] = lambda _: None,
 ) -> list[LocalServer]:
-    """Starts all replicas of a model at the same time.
+    """Starts all replicas of a model at the same time, each on its share of the machine.
 
     Args:
         model: What to serve.
@@ -322,7 +273,6 @@ async def start_all(
     Raises:
         ServingError: One of them did not start; the others are stopped.
     """
-    say = on_status or (lambda _: None)
     stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in model.name)
     servers = []
     for number, environment in enumerate(_shares(options)):
@@ -334,33 +284,27 @@ async def start_all(
                 log_dir / f"{stem}{suffix}.log",
                 port=None if port is None else port + number,
                 environment=environment,
-                on_status=lambda text, name=f"{model.name}{suffix}": say(f"{name}: {text}"),  # type: ignore[misc]
+                on_status=lambda text, name=f"{model.name}{suffix}": on_status(f"{name}: {text}"),  # type: ignore[misc]
             )
         )
     try:
-        outcomes = await asyncio.gather(
-            *(server.start() for server in servers), return_exceptions=True
-        )
-    except BaseException:
+        async with asyncio.TaskGroup() as starts:
+            for server in servers:
+                starts.create_task(server.start())
+    except BaseException as error:
         await asyncio.gather(*(server.stop() for server in servers))
-        raise
-    failed = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
-    if failed:
-        await asyncio.gather(*(server.stop() for server in servers))
-        raise failed[0]
+        raise error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error from None
     return servers
 
 
 def _shares(options: EngineOptions) -> list[dict[str, str]]:
     """The part of the machine that each replica gets, as variables of its environment."""
+    count = options.replicas
     if options.on_gpus:
         from serving.gpus import assign
 
-        return [
-            {"CUDA_VISIBLE_DEVICES": ids}
-            for ids in assign(options.replicas, options.gpus_per_server, options.gpu_memory_gib)
-        ]
-    count = options.replicas
+        ids = assign(count, options.gpus_per_server, options.gpu_memory_gib)
+        return [{"CUDA_VISIBLE_DEVICES": own} for own in ids]
     return [threads(options.cpu_threads, replica=number, replicas=count) for number in range(count)]
 
 

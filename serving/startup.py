@@ -1,7 +1,7 @@
 """Reads a vLLM server's log: what it is doing while it starts, and why it did not."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from serving.imports import owner
@@ -19,111 +19,84 @@ _ECHO = re.compile(
     r"|WorkerProc initialization failed|Worker failed with error|resource_tracker"
 )
 
-STAGES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern), text)
-    for pattern, text in (
-        (r"Resolved architecture", "reading the model's configuration"),
-        (r"Initializing a V1 LLM engine", "starting the engine"),
-        (r"Starting to load model", "loading weights"),
-        (r"Loading safetensors checkpoint shards:\s+(\d+)%", "loading weights, {0} %"),
-        (r"Loading weights took", "weights are loaded"),
-        (r"Start compiling|Dynamo bytecode transform|Compiling a graph", "compiling"),
-        (r"Capturing CUDA graphs", "capturing CUDA graphs"),
-        (r"KV cache size", "warming up"),
-        (r"Starting vLLM server on", "opening the port"),
-    )
-)
-"""(pattern in the log, what a person reads); a group of the pattern goes into the text."""
+STAGES = {
+    r"Resolved architecture": "reading the model's configuration",
+    r"Initializing a V1 LLM engine": "starting the engine",
+    r"Starting to load model": "loading weights",
+    r"Loading safetensors checkpoint shards:\s+(\d+)%": "loading weights, {0} %",
+    r"Loading weights took": "weights are loaded",
+    r"Start compiling|Dynamo bytecode transform|Compiling a graph": "compiling",
+    r"Capturing CUDA graphs": "capturing CUDA graphs",
+    r"KV cache size": "warming up",
+    r"Starting vLLM server on": "opening the port",
+}
+"""Pattern in the log -> what a person reads; a group of the pattern goes into the text."""
 
-HINTS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), hint)
-    for pattern, hint in (
-        (
-            r"address already in use|errno 98",
-            "the port is taken; choose another with --port, or leave --port out",
-        ),
-        (
-            r"no module named '?vllm|is not installed in this environment: vllm",
-            "vLLM is not installed; install contested[cpu] or contested[gpu]",
-        ),
-        (
-            r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
-            r"|No available memory for the cache blocks",
-            "not enough GPU memory; stop other programs on the GPU, lower max_model_len or raise "
-            "gpu_memory_share in the profile, or use quantised weights",
-        ),
-        (
-            r"larger than the available KV cache|KV cache is needed",
-            "the cache of keys and values is too small for max_model_len; lower max_model_len or "
-            "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile",
-        ),
-        (
-            r"Error while deserializing header|SafetensorError|InvalidHeader|length_of_metadata",
-            "a weights file is damaged; see contested models verify",
-        ),
-        (
-            r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError",
-            "not enough memory; close other programs, or lower kv_cache_gib in the profile",
-        ),
-        (
-            r"unrecognized arguments|invalid choice|expected one argument|error: argument",
-            "vLLM does not know an option; this program wants vLLM 0.32, see contested doctor",
-        ),
-        (
-            r"derived max_model_len",
-            "max_model_len in the profile is longer than the model's own limit; lower it",
-        ),
-        (
-            r"divisible by tensor",
-            "the model cannot be split over that many GPUs; change tensor_parallel in the profile",
-        ),
-        (
-            r"architectures? .*not supported|does not recognize this architecture"
-            r"|no vLLM implementation|Unrecognized model in",
-            "this vLLM does not know the model's architecture; use a model it supports",
-        ),
-        (
-            r"only supported on GPUs with compute capability",
-            'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile',
-        ),
-        (
-            r"quantization method specified in|Unknown quantization method"
-            r"|Cannot find the config file for",
-            "quantization in the profile is not that of the weights; leave it out of the profile",
-        ),
-        (
-            r"Failed to infer device type|no CUDA-capable device|NVIDIA driver",
-            "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
-            "contested[gpu] and the NVIDIA driver",
-        ),
-        (
-            r"FileNotFoundError|No such file or directory|does not appear to have a file named"
-            r"|Cannot find any model weights|Invalid repository ID or local directory",
-            "a file of the model is missing; see contested models verify",
-        ),
-        (
-            r"No space left on device",
-            "the disk is full; make room",
-        ),
-        (
-            r"No module named '?([\w.]+)",
-            "the installation of vLLM is incomplete; install what is missing, or delete the "
-            "environment and run scripts/run_all.sh, which makes it anew",
-        ),
-    )
-)
-"""(pattern in the log, remedy), the first that matches counts."""
+HINTS = {
+    r"address already in use|errno 98": (
+        "the port is taken; choose another with --port, or leave --port out"
+    ),
+    r"no module named '?vllm|is not installed in this environment: vllm": (
+        "vLLM is not installed; install contested[cpu] or contested[gpu]"
+    ),
+    r"CUDA out of memory|OutOfMemoryError|less than desired (GPU|CPU) memory utilization"
+    r"|No available memory for the cache blocks": (
+        "not enough GPU memory; stop other programs on the GPU, lower max_model_len or raise "
+        "gpu_memory_share in the profile, or use quantised weights"
+    ),
+    r"larger than the available KV cache|KV cache is needed": (
+        "the cache of keys and values is too small for max_model_len; lower max_model_len or "
+        "raise kv_cache_gib (CPU) or gpu_memory_share (GPU) in the profile"
+    ),
+    r"Error while deserializing header|SafetensorError|InvalidHeader|length_of_metadata": (
+        "a weights file is damaged; see contested models verify"
+    ),
+    r"Available memory on node|Cannot allocate memory|can't allocate memory|MemoryError": (
+        "not enough memory; close other programs, or lower kv_cache_gib in the profile"
+    ),
+    r"unrecognized arguments|invalid choice|expected one argument|error: argument": (
+        "vLLM does not know an option; this program wants vLLM 0.32, see contested doctor"
+    ),
+    r"derived max_model_len": (
+        "max_model_len in the profile is longer than the model's own limit; lower it"
+    ),
+    r"divisible by tensor": (
+        "the model cannot be split over that many GPUs; change tensor_parallel in the profile"
+    ),
+    r"architectures? .*not supported|does not recognize this architecture"
+    r"|no vLLM implementation|Unrecognized model in": (
+        "this vLLM does not know the model's architecture; use a model it supports"
+    ),
+    r"only supported on GPUs with compute capability": (
+        'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile'
+    ),
+    r"quantization method specified in|Unknown quantization method"
+    r"|Cannot find the config file for": (
+        "quantization in the profile is not that of the weights; leave it out of the profile"
+    ),
+    r"Failed to infer device type|no CUDA-capable device|NVIDIA driver": (
+        "the installed vLLM finds no device it can use; install contested[cpu] for CPU, or "
+        "contested[gpu] and the NVIDIA driver"
+    ),
+    r"FileNotFoundError|No such file or directory|does not appear to have a file named"
+    r"|Cannot find any model weights|Invalid repository ID or local directory": (
+        "a file of the model is missing; see contested models verify"
+    ),
+    r"No space left on device": "the disk is full; make room",
+    r"No module named '?([\w.]+)": (
+        "the installation of vLLM is incomplete; install what is missing, or delete the "
+        "environment and run scripts/run_all.sh, which makes it anew"
+    ),
+}
+"""Pattern in the log -> remedy; case does not count, the first that matches does."""
 
 _OUT_OF_MEMORY_CODES = (-9, 137)
+# So many of the hints, the first ones, are sure enough to be looked for in the whole log.
+_CERTAIN = 6
 
 
 class Progress:
-    """Follows a log that is being written, stage by stage.
-
-    Args:
-        path: The log.
-        offset: Where in the log, in bytes, this start begins.
-    """
+    """Follows a log that is being written, from a byte offset on, stage by stage."""
 
     def __init__(self, path: Path, offset: int) -> None:
         self._path = path
@@ -132,52 +105,54 @@ class Progress:
 
     def news(self) -> Iterator[str]:
         """Yields each stage reached since the last call, without repeating one."""
-        try:
-            with self._path.open("rb") as log:
-                log.seek(self._offset)
-                fresh = log.read()
-        except OSError:
-            return
-        whole, _, _ = fresh.rpartition(b"\n")
+        whole = _from(self._path, self._offset).rpartition(b"\n")[0]
         self._offset += len(whole)
         for line in whole.decode(errors="replace").splitlines():
-            for pattern, text in STAGES:
-                if found := pattern.search(line):
-                    stage = text.format(*found.groups())
-                    if stage != self._last:
-                        self._last = stage
-                        yield stage
-                    break
+            stage = next(
+                (
+                    text.format(*found.groups())
+                    for pattern, text in STAGES.items()
+                    if (found := re.search(pattern, line))
+                ),
+                self._last,
+            )
+            if stage != self._last:
+                self._last = stage
+                yield stage
 
 
 def explain(path: Path, offset: int, code: int | None) -> str:
     """Why a start failed: the remedy, then the log's lines that matter, in one line.
 
-    Args:
-        path: The log.
-        offset: Where in the log, in bytes, this start begins.
-        code: The exit code; None if the server still runs.
+    The start begins at a byte offset of the log; its exit code is None if the server still runs.
     """
-    try:
-        with path.open("rb") as log:
-            log.seek(offset)
-            text = log.read().decode(errors="replace")
-    except OSError:
-        text = ""
+    text = _from(path, offset).decode(errors="replace")
     lines = _that_matter(text)
-    joined = "\n".join(lines)
-    hint = next((hint for pattern, hint in HINTS if pattern.search(joined)), None)
-    if hint is None:
-        hint = next((hint for pattern, hint in HINTS[:6] if pattern.search(text)), None)
+    hint = _hint("\n".join(lines), HINTS) or _hint(text, list(HINTS)[:_CERTAIN])
     if hint is None and code in _OUT_OF_MEMORY_CODES:
         hint = "it was killed, most likely for want of memory; close other programs"
     parts = [hint] if hint else []
-    if hint == HINTS[-1][1] and (wanted := _missing_module(text)):
+    if hint == list(HINTS.values())[-1] and (wanted := _missing_module(text)):
         parts.append(wanted)
     if lines:
         parts.append("the log says: " + " | ".join(lines))
     parts.append(f"whole log: {path}")
     return "; ".join(parts)
+
+
+def _from(path: Path, offset: int) -> bytes:
+    """What a log holds from a byte on; nothing where it cannot be read."""
+    try:
+        with path.open("rb") as log:
+            log.seek(offset)
+            return log.read()
+    except OSError:
+        return b""
+
+
+def _hint(text: str, patterns: Iterable[str]) -> str | None:
+    found = (HINTS[each] for each in patterns if re.search(each, text, re.IGNORECASE))
+    return next(found, None)
 
 
 def _missing_module(text: str) -> str | None:

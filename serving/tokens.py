@@ -37,7 +37,6 @@ class ChatTokenizer:
     """Counts and cuts text as the model sees it.
 
     Attributes:
-        tokenizer: The folder's `tokenizer.json`.
         template: Source of the chat template (Jinja).
         special: Names of special tokens (`bos_token`, ...) -> their text, for the template.
     """
@@ -65,18 +64,22 @@ class ChatTokenizer:
             config = json.loads(config_file.read_text("utf-8")) if config_file.exists() else {}
         except ValueError as error:
             raise ServingError(f"{config_file} is not valid JSON ({error})") from error
-        template_file = folder / "chat_template.jinja"
-        template = (
-            template_file.read_text("utf-8")
-            if template_file.exists()
-            else config.get("chat_template")
-        )
+        template = config.get("chat_template")
+        if (template_file := folder / "chat_template.jinja").exists():
+            template = template_file.read_text("utf-8")
         if not isinstance(template, str):
             raise ServingError(
                 f"{folder} has no chat template, so it is a base model; use an instruction-tuned "
                 "model for this role, or put a chat_template.jinja into the folder"
             )
-        return cls(tokenizer, template, _special_tokens(config))
+        # Each is a string, or a dict that holds it.
+        tokens = {
+            name: value.get("content") if isinstance(value, dict) else value
+            for name, value in config.items()
+            if name.endswith("_token")
+        }
+        special = {name: text for name, text in tokens.items() if isinstance(text, str)}
+        return cls(tokenizer, template, special)
 
     @cached_property
     def _compiled(self) -> Any:
@@ -103,37 +106,31 @@ class ChatTokenizer:
         return re.compile("|".join(map(re.escape, longest_first)))
 
     def render(self, messages: Sequence[Message]) -> str:
-        """The prompt text that the chat template makes of the messages.
-
-        Raises:
-            ServingError: The template refuses them (some know no system role).
-        """
+        """The prompt text that the chat template makes; some templates refuse system turns."""
         try:
-            text: str = self._compiled.render(
-                messages=list(messages),
-                add_generation_prompt=True,
-                **self.special,
-                **TEMPLATE_ARGUMENTS,
+            return str(
+                self._compiled.render(
+                    messages=list(messages),
+                    add_generation_prompt=True,
+                    **self.special,
+                    **TEMPLATE_ARGUMENTS,
+                )
             )
         except TemplateError as error:
-            raise ServingError(
-                f"the model's chat template refuses the messages: {error}"
-            ) from error
-        return text
+            message = f"the model's chat template refuses the messages: {error}"
+            raise ServingError(message) from error
 
     def count(self, messages: Sequence[Message]) -> int:
         """Number of prompt tokens of a chat request."""
-        return len(self.tokenizer.encode(self.render(messages), add_special_tokens=False).ids)
+        return len(self.encode(self.render(messages)))
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text, without special tokens around it."""
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=False)
-        return text
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=False))
 
     def cut(self, text: str, tokens: int) -> str:
         """The longest beginning of the text that is at most `tokens` tokens long."""
@@ -165,14 +162,3 @@ def defuse_common(text: str) -> str:
 def broken(found: re.Match[str]) -> str:
     """A special token with a space in it, which makes it plain text."""
     return f"{found[0][0]} {found[0][1:]}"
-
-
-def _special_tokens(config: Mapping[str, Any]) -> dict[str, str]:
-    """`bos_token` and its like from a tokenizer_config.json; each is a string or a dict."""
-    special = {}
-    for name, value in config.items():
-        if name.endswith("_token"):
-            text = value.get("content") if isinstance(value, dict) else value
-            if isinstance(text, str):
-                special[name] = text
-    return special

@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import asyncio
 import os
 import re
 from collections.abc import Iterator
@@ -129,7 +130,7 @@ def _shared(model: Model, options: EngineOptions, home: Path) -> State:
     home.mkdir(exist_ok=True)
     with FileLock(home / "lock"):
         if not detached.running(home):
-            detached.start(model, options, home=home, owner=session)
+            asyncio.run(detached.start(model, options, home=home, owner=session))
     (state,) = detached.running(home)
     return state
 

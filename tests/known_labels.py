@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation
+from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation
 from pipelines.evidence.labeller import PairError
 
 LETTERS = dict(zip("scix", Relation, strict=True))
@@ -31,10 +31,10 @@ class KnownLabels:
         self._probability = probability
         self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         wanted = [(claim, document) for claim in claims for document in documents]
         self.asked += [(claim, document.text) for claim, document in wanted]
-        return Labelled(tuple(self._judgement(*pair) for pair in wanted), ())
+        return Judgements(tuple(self._judgement(*pair) for pair in wanted), ())
 
     def _judgement(self, claim: str, document: Document) -> Judgement:
         relation = self._relation(document)
@@ -57,5 +57,5 @@ class KnownLabels:
 class TooLong(KnownLabels):
     """A labeller that no claim fits."""
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         raise PairError(f"'{claims[0]}' is too long")

@@ -57,8 +57,8 @@ def loaded(architecture: str = "llama", **given: Any) -> Decoder:
         folder=Path("tiny"),
         precision="fp32",
         device="cpu",
-        _model=given.get("model") or model(architecture),
-        _tokenizer=given.get("tokenizer") or tokenizer(),
+        model=given.get("model") or model(architecture),
+        tokenizer=given.get("tokenizer") or tokenizer(),
     )
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,13 +21,14 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.files import replace_text
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.knowledge_base import SAMPLE_TOPICS, Perspectives, retrieve
+from pipelines.npov.example import SIDES, NpovExample, Perspectives
+from pipelines.npov.knowledge_base import SAMPLE_TOPICS, retrieve
+from pipelines.npov.prompt import input_text
 from pipelines.option import Option, refuse_given
 from serving.connect import Source, connect, resolve
 
 if TYPE_CHECKING:
-    from pipelines.npov.generation import Instructed, Tuned, Written
+    from pipelines.npov.generation import Response, Writer
     from pipelines.npov.soft_prompt import SoftPrompt
 
 SHOWN = 200
@@ -81,6 +81,7 @@ def answer_npov(
         contested check-npov dams.json --html dams.html
     """
     from pipelines.npov.generation import respond, respond_prompt
+    from pipelines.npov.soft_prompt import SoftPrompt
 
     asked, out = one_line_of(query), options.out
     if options.soft_prompt is not None:
@@ -93,41 +94,41 @@ def answer_npov(
     if given.question != asked:
         STDERR.print(f"[yellow]taken as: {plain(given.question)}[/yellow]", soft_wrap=True)
     source = source_of(options, "generator")
-    tuned = _tuned_by(options.soft_prompt)
+    soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
     if options.dry_run:
-        _show_request(given, options, tuned)
+        _show_request(given, options, soft)
         return
-    if tuned is None:
+    if soft is None:
         respond_prompt(options.prompts)  # what is wrong with it is said before a server is started
 
-    async def answered() -> "tuple[Written, str]":
+    async def answered() -> "tuple[Response, str]":
         with STDERR.status("") as status:
-            async with _writer(source, tuned, options, status.update) as writer:
+            async with _writer(source, soft, options, status.update) as writer:
                 status.update("writing")
                 return await respond(given, writer), cost_line(writer.client)
 
-    written, cost = asyncio.run(answered())
-    if written.example is None:
-        raise _unreadable(written, tuned=tuned is not None)
+    response, cost = asyncio.run(answered())
+    if response.example is None:
+        larger = "name a larger one with --model"
+        raise _unreadable(response, "tune the soft prompt longer" if soft else larger)
     try:
         if out is not None:
-            replace_text(out, written.example.model_dump_json(indent=2) + "\n")
+            replace_text(out, response.example.model_dump_json(indent=2) + "\n")
     finally:  # what was written is shown though the file cannot be
         if options.as_json:
-            print(written.example.model_dump_json(indent=2))
+            print(response.example.model_dump_json(indent=2))
         else:
-            show(written.example, Console(emoji=False))
+            show(response.example, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
     if out is not None:
         STDERR.print(f"example: {escape(str(out))}", soft_wrap=True)
 
 
-def _unreadable(written: "Written", *, tuned: bool) -> InputError:
-    began = " ".join((written.raw or "").split())
+def _unreadable(response: "Response", remedy: str) -> InputError:
+    began = " ".join((response.raw or "").split())
     shown = f"{began[:SHOWN]}…" if len(began) > SHOWN else began
-    remedy = "tune the soft prompt longer" if tuned else "name a larger one with --model"
     return InputError(
-        f"the model wrote no response ({written.problem}): “{shown}”; {remedy}, or take fewer "
+        f"the model wrote no response ({response.problem}): “{shown}”; {remedy}, or take fewer "
         "--arguments"
     )
 
@@ -141,20 +142,12 @@ def show(example: NpovExample, console: Console) -> None:
             console.print(f"[dim]{side}: {plain(argument)}[/dim]")
 
 
-def _tuned_by(path: Path | None) -> "SoftPrompt | None":
-    if path is None:
-        return None
-    from pipelines.npov.soft_prompt import SoftPrompt
-
-    return SoftPrompt.load(path)
-
-
-def _show_request(given: Perspectives, options: AnswerOptions, tuned: "SoftPrompt | None") -> None:
+def _show_request(given: Perspectives, options: AnswerOptions, soft: "SoftPrompt | None") -> None:
     """What the model would be asked."""
-    from pipelines.npov.generation import input_text, respond_prompt, told
+    from pipelines.npov.generation import respond_prompt, told
 
-    if tuned is not None:
-        print(f"[{len(tuned.vectors)} vectors of {options.soft_prompt}]")
+    if soft is not None:
+        print(f"[{len(soft.vectors)} vectors of {options.soft_prompt}]")
         print(input_text(given))
         return
     for message in told(given, respond_prompt(options.prompts)):
@@ -167,24 +160,25 @@ async def _writer(
     soft: "SoftPrompt | None",
     options: LlmOptions,
     on_status: Callable[[str], None],
-) -> "AsyncIterator[Instructed | Tuned]":
+) -> "AsyncIterator[Writer]":
     """Whoever writes the response; what is started for it is stopped at the end."""
-    from pipelines.npov.generation import Tuned, instructed
+    from pipelines.npov.generation import ChatWriter, SoftPromptWriter, respond_prompt
 
-    connected = partial(
-        connect, cache=options.cache, concurrency=options.concurrency, on_status=on_status
-    )
-    if soft is None:
-        async with connected(source) as client:
-            yield instructed(client, options.prompts)
-        return
-    source = replace(source, embeddings=True)
-    folder = (await resolve(source)).folder
-    if folder is None:
-        raise InputError(
-            "--soft-prompt needs the folder of the model on this machine, for the embeddings of "
-            "its input; the server at --endpoint serves one from elsewhere"
-        )
-    soft.check(task="response", width=soft.vectors.shape[1], model=folder.digest)
-    async with connected(source) as client:
-        yield Tuned(client, soft.vectors, folder.path, source.options(folder.name).dtype)
+    folder = None
+    if soft is not None:
+        source = replace(source, embeddings=True)
+        folder = (await resolve(source)).folder
+        if folder is None:
+            raise InputError(
+                "--soft-prompt needs the folder of the model on this machine, for the embeddings "
+                "of its input; the server at --endpoint serves one from elsewhere"
+            )
+        soft.check("response", model=folder.digest)
+    async with connect(
+        source, cache=options.cache, concurrency=options.concurrency, on_status=on_status
+    ) as client:
+        if soft is None or folder is None:
+            yield ChatWriter(client, respond_prompt(options.prompts))
+        else:
+            dtype = source.options(folder.name).dtype
+            yield SoftPromptWriter(client, soft.vectors, folder.path, dtype)

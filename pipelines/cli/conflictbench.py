@@ -13,8 +13,7 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.claims import Made, claim_prompt, claims_by_model
-from pipelines.conflictscore.detection.posed import Asked
+from pipelines.conflictscore.detection.questions import QuestionAnswer
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import write
@@ -97,26 +96,26 @@ def build(options: BenchOptions) -> None:
     """
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
-    posed = bench.pose(options.releases.files())
-    claims: dict[Asked, str] = {}
+    questions = bench.read(options.releases.files())
+    claims: dict[QuestionAnswer, str] = {}
     if options.claims_by == "llm":
-        asked = bench.asked(posed, options.half, options.seed, options.questions)
-        made = asyncio.run(_claims(asked, options))
-        claims = made.claims
-        STDERR.print(f"{len(claims):,} claims by the model, {made.refused:,} by rules")
+        asked = bench.asked(questions, options.half, options.seed, options.questions)
+        claims = asyncio.run(_claims(asked, options))
+        by_rules = len(asked) - len(claims)
+        STDERR.print(f"{len(claims):,} claims by the model, {by_rules:,} by rules")
     examples = bench.build(
-        posed, part=options.half, seed=options.seed, questions=options.questions, claims=claims
+        questions, part=options.half, seed=options.seed, most=options.questions, claims=claims
     )
     write(options.out, examples)
     show(bench.counts(examples), Console())
     STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
 
 
-async def _claims(asked: list[Asked], options: LlmOptions) -> Made:
-    prompt = claim_prompt(options.prompts)
+async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[QuestionAnswer, str]:
+    prompt = bench.claim_prompt(options.prompts)
     with STDERR.status("") as status:
         async with models_for(options, Needs(role="judge"), status.update) as models:
             status.update("claims")
-            made = await claims_by_model(asked, models.asked, prompt)
+            made = await bench.claims_by_model(asked, models.asked, prompt)
             STDERR.print(f"[dim]{escape(cost_line(models.asked))}[/dim]", soft_wrap=True)
             return made

@@ -15,7 +15,8 @@ from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
 from serving import gguf, models
 from serving.errors import ServingError
-from serving.folders import deciding_bytes, read_object
+from serving.folders import check_folder, deciding_bytes, read_object
+from serving.home import default_models_dir
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -91,7 +92,7 @@ def add(
 
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
     """
-    models.check_folder(path.expanduser())
+    check_folder(path.expanduser())
     with _hashing(name, path.expanduser()) as on_bytes:
         model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
     _report(model, _models_dir(models_dir))
@@ -183,7 +184,7 @@ def verify(
 
 
 def _models_dir(chosen: Path | None) -> Path:
-    return (chosen or models.default_models_dir()).expanduser().absolute()
+    return (chosen or default_models_dir()).expanduser().absolute()
 
 
 def _architecture(model: models.Model) -> str:
@@ -203,11 +204,11 @@ def _report(model: models.Model, where: Path) -> None:
 
 
 @contextmanager
-def _hashing(name: str, folder: Path) -> Iterator[Callable[[int], None] | None]:
+def _hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
     """Progress in MiB, where hashing takes long enough to look at it."""
     total = deciding_bytes(folder)
     if total < _WORTH_A_BAR:
-        yield None
+        yield lambda _: None
         return
     with progress(f"hashing {name}, MiB", total // 2**20) as bar:
         yield lambda count: bar.add(count / 2**20)

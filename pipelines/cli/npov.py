@@ -1,5 +1,6 @@
 """`contested check-npov`: is a neutral response faithful to the arguments it was given?"""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +21,9 @@ from pipelines.option import Option
 from salience.variants import Aggregation
 
 if TYPE_CHECKING:
-    from pipelines.npov.check import Checked
+    from pipelines.npov.check import ResponseErrors
 
-EXAMPLE_PANEL = "Example"
+_example_option = partial(Option, panel="Example")
 
 SAMPLE = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
 
@@ -30,15 +31,12 @@ SAMPLE = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
 class CheckOptions(HeatMapOptions, DecoderOptions):
     """An example, how it is checked, and what shows it."""
 
-    question: Annotated[str | None, Option("The user's question.", panel=EXAMPLE_PANEL)] = None
+    question: Annotated[str | None, _example_option("The user's question.")] = None
     pro: Annotated[
-        list[str] | None,
-        Option("An argument for it; give it once for each.", panel=EXAMPLE_PANEL),
+        list[str] | None, _example_option("An argument for it; give it once for each.")
     ] = None
-    con: Annotated[
-        list[str] | None, Option("An argument against it; likewise.", panel=EXAMPLE_PANEL)
-    ] = None
-    response: Annotated[str | None, Option("What was answered.", panel=EXAMPLE_PANEL)] = None
+    con: Annotated[list[str] | None, _example_option("An argument against it; likewise.")] = None
+    response: Annotated[str | None, _example_option("What was answered.")] = None
     aggregation: Annotated[
         Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
     ] = "max"
@@ -106,7 +104,7 @@ def check_npov(
     )
 
 
-def show(checked: "Checked", console: Console, *, marks: bool) -> None:
+def show(checked: "ResponseErrors", console: Console, *, marks: bool) -> None:
     """Print scores, and the arguments and sentences, those with too low a score marked."""
     from pipelines.npov.view import THRESHOLD
 
@@ -120,12 +118,9 @@ def show(checked: "Checked", console: Console, *, marks: bool) -> None:
     table.add_column("score", justify="right")
     table.add_column("", ratio=1)
     for part in (*checked.arguments, *checked.sentences):
-        if part.error is None:
-            share = "–"
-        else:
-            share = f"{1 - part.error:.2%}"
-            if marks and part.error >= THRESHOLD:
-                share += " [yellow]left out?[/yellow]" if part.side else " [yellow]added?[/yellow]"
+        share = "–" if part.error is None else f"{1 - part.error:.2%}"
+        if marks and part.error is not None and part.error >= THRESHOLD:
+            share += " [yellow]left out?[/yellow]" if part.side else " [yellow]added?[/yellow]"
         table.add_row(part.side or "response", share, plain(part.text))
     console.print(table)
     console.print(

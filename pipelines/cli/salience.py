@@ -22,6 +22,7 @@ from pipelines.npov.settings import GradientSettings
 if TYPE_CHECKING:
     from pipelines.report.explorer import ExperimentView
     from salience.maps import WordMap
+    from salience.words import Word
 
 MOST = 3
 """Sources that are named for a word."""
@@ -57,6 +58,9 @@ def salience(
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
+    from pipelines.npov.check import sentence_spans
+    from pipelines.report.explorer import single
+    from pipelines.report.heatmap import heatmap, picture, sides
     from salience.maps import tokens_of, word_map, words_of
 
     prompt, response = _text("prompt", prompt), _text("response", response)
@@ -64,28 +68,26 @@ def salience(
     folder = decoder_folder(options)
     decoder, known = folder.load(), folder.model
     encoded = decoder.encode(prompt, response)
-    base = len(prompt)
     given = [(span.start, span.end) for span in sentences(prompt)]
-    answered = [(base + span.start, base + span.end) for span in sentences(response)]
+    answered = sentence_spans(encoded)
+    how = options.gradients.model_dump()
     with progress("gradients") as bar:
         tokens = decoder.salience(
-            encoded,
-            **options.gradients.model_dump(),
-            on_progress=lambda done, total: bar.reached(done, total, "tokens"),
+            encoded, **how, on_progress=lambda done, total: bar.reached(done, total, "tokens")
         )
     found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
-    how = {**options.gradients.model_dump(), "precision": decoder.precision}
     shown = found
     if options.level == "tokens":
         shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
+
+    def view(drawn: bytes | None) -> "ExperimentView":
+        # A text per sentence; words are shaded by their largest share.
+        shaded = heatmap(*sides(shown, given, answered), shown.values)
+        return single("salience", "What the response rests on", (shaded, *picture(drawn)))
+
+    settings = {"salience": {**how, "precision": decoder.precision}}
     try:
-        save(
-            shown,
-            lambda drawn: _view(shown, given, answered, drawn),
-            options,
-            settings={"salience": how},
-            model=known,
-        )
+        save(shown, view, options, settings=settings, model=known)
     finally:  # what was found is shown though no file can be written
         if options.as_json:
             print(json.dumps(as_data(found), indent=2, ensure_ascii=False))
@@ -98,18 +100,15 @@ def salience(
 
 def as_data(found: "WordMap") -> dict[str, Any]:
     """The map as JSON has it: words with their characters, and shares of response words."""
-    rows, columns = (
-        [
-            {"text": word.text, "start": word.start, "end": word.end}
-            for part in side
-            for word in part
-        ]
-        for side in (found.given, found.response)
-    )
+
+    def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
+        every = [word for part in side for word in part]
+        return [{"text": word.text, "start": word.start, "end": word.end} for word in every]
+
     return {
         "text": found.encoded.text,
-        "prompt_words": rows,
-        "response_words": columns,
+        "prompt_words": words(found.given),
+        "response_words": words(found.response),
         "shares": [[round(float(share), 6) for share in row] for row in found.values],
     }
 
@@ -143,17 +142,3 @@ def _text(name: str, value: str) -> str:
     if value.encode("utf-8", "replace").decode() != value:
         raise InputError(f"--{name} is not UTF-8; set the terminal to UTF-8")
     return value
-
-
-def _view(
-    shown: "WordMap",
-    given: list[tuple[int, int]],
-    answered: list[tuple[int, int]],
-    png: bytes | None,
-) -> "ExperimentView":
-    """The map with its texts, one per sentence; words are shaded by their largest share."""
-    from pipelines.report.explorer import single
-    from pipelines.report.heatmap import heatmap, picture, sides
-
-    shaded = heatmap(*sides(shown, given, answered), shown.values)
-    return single("salience", "What the response rests on", (shaded, *picture(png)))

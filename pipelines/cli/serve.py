@@ -65,7 +65,8 @@ def serve(options: ServeOptions) -> None:
     found = models.find(options.model or source.profiled, source.models_dir)
     engine = source.options(found.name)
     if options.detach:
-        for endpoint in detached.start(found, engine, port=options.port, on_status=_say):
+        started = asyncio.run(detached.start(found, engine, port=options.port, on_status=_say))
+        for endpoint in started:
             print(f"{found.name} runs at {endpoint.url}")
         print("Commands with this profile use it from now on. Stop it: contested serve --stop")
     else:

@@ -15,6 +15,7 @@ from pipelines.npov.settings import TuningSettings
 from pipelines.option import Option
 
 if TYPE_CHECKING:
+    from pipelines.data.procon import Topic
     from pipelines.npov.likelihood import Pair
     from pipelines.npov.soft_prompt import Task
 
@@ -86,8 +87,7 @@ def tune_npov(
     Example:
         contested tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
     """
-    from pipelines.npov.tuning import tune
-    from pipelines.npov.tuning_state import refuse_finished
+    from pipelines.npov.tuning import refuse_finished, tune
 
     settings = TuningSettings(**options.tuning.model_dump())
     learned, watched = _examples(task, data, options)
@@ -128,25 +128,19 @@ def _examples(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Pai
     from pipelines.npov.synthesis import Reword, verbatim
     from pipelines.npov.tuning_data import divided, pairs_of
 
-    seed, per_topic = options.tuning.seed, options.per_topic
+    seed, limit = options.tuning.seed, options.limit
     rewords: list[Reword] = [verbatim]
     if options.paraphrases is not None:
         rewords.append(paraphrases.rewording(paraphrases.read(options.paraphrases)))
-    learned, watched = (
-        _drawn(
-            pairs_of(topics, task, per_topic=per_topic, seed=seed, rewords=rewords),
-            options.limit,
-            seed,
-        )
-        for topics in divided(read(data), options.split, seed)
-    )
-    return learned, watched
 
+    def pairs(topics: "list[Topic]") -> "list[Pair]":
+        made = pairs_of(topics, task, per_topic=options.per_topic, seed=seed, rewords=rewords)
+        if limit is None or limit >= len(made):
+            return made
+        return Random(seed).sample(made, limit)  # noqa: S311  (a sample, not a secret)
 
-def _drawn(pairs: "list[Pair]", limit: int | None, seed: int) -> "list[Pair]":
-    if limit is None or limit >= len(pairs):
-        return pairs
-    return Random(seed).sample(pairs, limit)  # noqa: S311  (a sample, not a secret)
+    learned, watched = divided(read(data), options.split, seed)
+    return pairs(learned), pairs(watched)
 
 
 def _announce(learned: "list[Pair]", watched: "list[Pair]", settings: TuningSettings) -> None:

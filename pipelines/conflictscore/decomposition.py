@@ -29,101 +29,67 @@ class Claims(BaseModel):
     claims: list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]]
 
 
-def claims_schema(most: int) -> type[Claims]:
-    """The reply with 1 to `most` claims."""
-    return create_model(
-        "Claims",
-        __base__=Claims,
-        claims=(
-            list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]],
-            Field(min_length=1, max_length=most),
-        ),
-    )
-
-
 @dataclass(frozen=True)
 class Decomposition:
-    """The claims of one response.
+    """The claims of one response, in its order, without repetitions.
 
-    Attributes:
-        claims: In the response's order, without repetitions; empty where the reply is unreadable.
-        capped: Whether the list ended because it was as long as it may be.
-        truncation: Set where the model saw only the beginning of the response.
-        problem: Why there is no claim, in one line.
-        raw: The unreadable reply.
+    `capped` says that the list ended because it was as long as it may be. Where there is no claim,
+    `problem` says why in one line, and `raw` is the unreadable reply.
     """
 
     claims: tuple[str, ...]
     capped: bool = False
-    truncation: Truncation | None = None
+    truncations: tuple[Truncation, ...] = ()
     problem: str | None = None
     raw: str | None = None
 
 
 def decomposition_prompt(source: ClaimSource, overrides: Path | None = None) -> Prompt | None:
-    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`).
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
-    if source in {"sentences", "whole"}:
-        return None
-    if source == "salient":
-        return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
-    return prompts.load("conflictscore/decompose", {"response"}, overrides)
+    """The prompt that asks for claims; None where no model is asked (`sentences`, `whole`)."""
+    match source:
+        case "atomic":
+            return prompts.load("conflictscore/decompose", {"response"}, overrides)
+        case "salient":
+            return prompts.load("conflictscore/salient", {"response", "k"}, overrides)
+        case "sentences" | "whole":
+            return None
 
 
 async def decompose(
     response: str, client: Client | None, prompt: Prompt, *, k: int = 3, cut: bool = False
 ) -> Decomposition:
-    """Ask the model for the claims of a response.
+    """Ask the model for the claims of a response, by a prompt from `decomposition_prompt`.
 
-    Args:
-        response: The text to split.
-        client: The model that splits it.
-        prompt: From `decomposition_prompt`.
-        k: Number of claims that the `salient` prompt asks for.
-        cut: Whether a response too long for the context may be cut.
-
-    Raises:
-        InputError: There is no model to ask.
-        RequestError: The response does not fit and may not be cut.
-        ServingError: No server can be had.
+    The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
+    cut.
     """
     if client is None:
         raise InputError(
             "splitting a response into claims needs a language model; name one, or take its "
             "sentences as claims: --claims sentences"
         )
-    salient = prompt.name.endswith("salient")
-    extra = {"k": k} if salient else {}
+    salient, room = prompt.name.endswith("salient"), reply_tokens(response, client)
     fitted = client.fit(
         response,
-        lambda text: prompt.messages(response=text, **extra),
-        max_tokens=reply_tokens(response, client),
+        lambda text: prompt.messages(response=text, k=k),
+        max_tokens=room,
         cut=cut,
         name="the response",
     )
-    truncation = (
-        Truncation(text="response", tokens=fitted.tokens, kept=fitted.kept)
-        if fitted.kept < fitted.tokens
-        else None
-    )
+    truncations = Truncation.of("response", fitted)
     most = k if salient else len(fitted.text) // CHARACTERS_PER_CLAIM + 2
-    reply = await client.structured(
-        prompt.messages(response=fitted.text, **extra),
-        claims_schema(most),
-        Sampling(max_tokens=reply_tokens(response, client)),
+    claim_list = list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]]
+    schema = create_model(
+        "Claims", __base__=Claims, claims=(claim_list, Field(min_length=1, max_length=most))
     )
-    if reply.value is None:
-        problem = f"decomposition: {reply.problem}"
-        return Decomposition((), truncation=truncation, problem=problem, raw=reply.raw)
-    claims = distinct(reply.value.claims)
-    if not claims:
-        problem = "decomposition: the reply has no claim"
-        return Decomposition((), truncation=truncation, problem=problem, raw=reply.raw)
-    capped = not salient and len(reply.value.claims) >= most
-    return Decomposition(claims, capped, truncation)
+    messages = prompt.messages(response=fitted.text, k=k)
+    reply = await client.structured(messages, schema, Sampling(max_tokens=room))
+    written = reply.value.claims if reply.value else []
+    if claims := distinct(written):
+        capped = not salient and len(written) >= most
+        return Decomposition(claims, capped, truncations)
+    problem = f"decomposition: {reply.problem or 'the reply has no claim'}"
+    return Decomposition((), truncations=truncations, problem=problem, raw=reply.raw)
 
 
 def sentence_claims(response: str) -> tuple[str, ...]:
@@ -133,12 +99,7 @@ def sentence_claims(response: str) -> tuple[str, ...]:
 
 
 def reply_tokens(response: str, client: Client) -> int:
-    """Room for the list of claims: they repeat the response's words, some of them often.
-
-    Args:
-        response: The text to split.
-        client: Counts its tokens.
-    """
+    """Room for the list of claims: they repeat the response's words, some of them often."""
     return max(LEAST_REPLY_TOKENS, 3 * client.count([{"role": "user", "content": response}]))
 
 

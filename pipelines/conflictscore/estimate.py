@@ -8,82 +8,77 @@ from pipelines.conflictscore.pipeline import Scorer
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.llm import LlmLabeller
-from pipelines.prompts import Prompt
-from serving.client import Client
 
 CLAIM_TOKENS_GUESS = 60
 """What a further claim adds behind a cached document: itself, its fence and the last line."""
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass
+class Cost:
     """What a run will ask of the models, as far as that can be known beforehand.
 
-    Attributes:
-        responses: To be scored.
-        decomposition_calls: Requests that split responses.
-        evidence_calls: Requests that judge; at most so many in a cascade. Where responses are
-            split by a model, the number of claims is known only then; one per sentence is assumed.
-        tagged_pairs: Pairs of a claim and a document for the NLI tagger.
-        prompt_tokens: To be read, prefixes that the server has cached included.
-        distinct_tokens: Of these, what is left when every shared prefix is read once.
-        written_tokens: To be written, at most.
+    Where responses are split by a model, the number of claims is known only then; one per sentence
+    is assumed. In a cascade there are at most so many `evidence_calls`, and there are at most so
+    many `written_tokens`. Of the `prompt_tokens`, which include prefixes that the server has
+    cached, `distinct_tokens` are left when every shared prefix is read once.
     """
 
-    responses: int
-    decomposition_calls: int
-    evidence_calls: int
-    tagged_pairs: int
-    prompt_tokens: int
-    distinct_tokens: int
-    written_tokens: int
+    decomposition_calls: int = 0
+    evidence_calls: int = 0
+    tagged_pairs: int = 0
+    prompt_tokens: int = 0
+    distinct_tokens: int = 0
+    written_tokens: int = 0
 
 
-@dataclass
-class _Count:
-    calls: int = 0
-    prompts: int = 0
-    distinct: int = 0
-    written: int = 0
-
-
-def estimate(examples: Sequence[Example], scorer: Scorer) -> Estimate:
+def estimate(examples: Sequence[Example], scorer: Scorer) -> Cost:
     """Count calls, pairs and tokens without asking any model. Nothing stored is left out."""
-    splits, judged = _Count(), _Count()
+    cost, judge = Cost(), scorer.judge
     if scorer.decomposition is not None and scorer.client is not None:
-        splits = _splitting(examples, scorer.client, scorer.decomposition, scorer.settings)
-    judge = scorer.judge
+        client, prompt = scorer.client, scorer.decomposition
+        for example in examples:
+            if example.claims is None:
+                response = example.response
+                cost.decomposition_calls += 1
+                cost.prompt_tokens += client.count(
+                    prompt.messages(response=response, k=scorer.settings.k)
+                )
+                cost.distinct_tokens += client.count([{"role": "user", "content": response}])
+                cost.written_tokens += reply_tokens(response, client)
     if judge.llm is not None:
-        judged = _judging(examples, judge.llm, scorer.settings)
-    pairs = sum(
-        len(_expected_claims(example, scorer.settings)) * len(example.documents)
-        for example in examples
-    )
-    nothing_kept = judge.threshold is not None and judge.threshold.reason is not None
-    return Estimate(
-        responses=len(examples),
-        decomposition_calls=splits.calls,
-        evidence_calls=judged.calls,
-        tagged_pairs=pairs if judge.tagger is not None and not nothing_kept else 0,
-        prompt_tokens=splits.prompts + judged.prompts,
-        distinct_tokens=splits.distinct + judged.distinct,
-        written_tokens=splits.written + judged.written,
-    )
+        _add_judging(cost, examples, judge.llm, scorer.settings)
+    if judge.tagger is not None and not (judge.threshold and judge.threshold.reason):
+        cost.tagged_pairs = sum(
+            len(_expected_claims(example, scorer.settings)) * len(example.documents)
+            for example in examples
+        )
+    return cost
+
+
+def _add_judging(
+    cost: Cost, examples: Sequence[Example], labeller: LlmLabeller, settings: Settings
+) -> None:
+    client = labeller.client
+    # What all evidence prompts begin with is read once in all.
+    shared = client.count(labeller.messages([""], ""))
+    cost.distinct_tokens += shared
+    for example in examples:
+        claims = _expected_claims(example, settings)
+        texts = [document.as_read() for document in example.documents]
+        for read_together in [texts] if labeller.mode == "together" else [[text] for text in texts]:
+            whole = client.count(labeller.messages(read_together, claims[0]))
+            cost.evidence_calls += len(claims)
+            cost.prompt_tokens += whole * len(claims)
+            cost.distinct_tokens += whole - shared + (len(claims) - 1) * CLAIM_TOKENS_GUESS
+            cost.written_tokens += labeller.reply_tokens(len(read_together)) * len(claims)
 
 
 def announced(data: str, examples: Sequence[Example], scorer: Scorer, repeat: int = 1) -> str:
-    """What a run will cost, in lines for a person.
-
-    Args:
-        data: Name of the file.
-        examples: Its responses.
-        scorer: The metric.
-        repeat: How often all of it is done.
-    """
+    """What a run over the responses of a file will cost, `repeat` times, in lines for a person."""
     cost, judge = estimate(examples, scorer), scorer.judge
     tagged = judge.tagger is not None
     guess = " (one claim per sentence assumed)"
-    lines = [f"{cost.responses:,} responses from {data}, judged by {judge.name}"]
+    lines = [f"{len(examples):,} responses from {data}, judged by {judge.name}"]
     if tagged:
         pairs = f"about {cost.tagged_pairs:,} pairs to tag"
         lines.append(pairs + (guess if cost.decomposition_calls else ""))
@@ -103,37 +98,6 @@ def announced(data: str, examples: Sequence[Example], scorer: Scorer, repeat: in
     if repeat > 1:
         lines.append(f"all of it {repeat} times over{' but the tagging' if tagged else ''}")
     return "\n".join(lines)
-
-
-def _splitting(
-    examples: Sequence[Example], client: Client, prompt: Prompt, settings: Settings
-) -> _Count:
-    extra = {"k": settings.k} if settings.claims == "salient" else {}
-    count = _Count()
-    for example in examples:
-        if example.claims is None:
-            count.calls += 1
-            count.prompts += client.count(prompt.messages(response=example.response, **extra))
-            count.distinct += client.count([{"role": "user", "content": example.response}])
-            count.written += reply_tokens(example.response, client)
-    return count
-
-
-def _judging(examples: Sequence[Example], labeller: LlmLabeller, settings: Settings) -> _Count:
-    client = labeller.client
-    # What all evidence prompts begin with is read once in all.
-    shared = client.count(labeller.messages([""], ""))
-    count = _Count(distinct=shared)
-    for example in examples:
-        claims = _expected_claims(example, settings)
-        texts = [document.as_read() for document in example.documents]
-        for read_together in [texts] if labeller.mode == "together" else [[text] for text in texts]:
-            whole = client.count(labeller.messages(read_together, claims[0]))
-            count.calls += len(claims)
-            count.prompts += whole * len(claims)
-            count.distinct += whole - shared + (len(claims) - 1) * CLAIM_TOKENS_GUESS
-            count.written += labeller.reply_tokens(len(read_together)) * len(claims)
-    return count
 
 
 def _expected_claims(example: Example, settings: Settings) -> Sequence[str]:

@@ -9,15 +9,17 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.estimate import announced
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare, result
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import judge_named, model_of, threshold_in
+from pipelines.evidence.judge import judge_named, model_of
+from pipelines.evidence.risk import ChosenThreshold
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
@@ -58,43 +60,31 @@ class ScoreOptions(RunOptions, ServerOptions):
 
 
 def plan(options: ScoreOptions) -> Plan[Example, Result]:
-    """Read the responses and say who scores them.
-
-    Raises:
-        InputError: The file or an option cannot be used.
-        ServingError: There is no such model.
-    """
+    """Read the responses and say who scores them."""
     dataset = read(options.data, on_error=options.on_error, limit=options.limit)
     settings = judging(options.metric, options.on_overflow)
     # Of the whole file, whatever the limit: a run of its beginning is to be resumed without one.
     whole = read(options.data, on_error="skip") if options.limit else dataset
     brought = all(example.claims is not None for example in whole.examples)
-    asked = f"--labeller {settings.labeller}"
-    asked += (
-        " on responses that bring their claims along"
+    claims = (
+        "on responses that bring their claims along"
         if settings.splits
-        else (f" --claims {settings.claims}")
+        else f"--claims {settings.claims}"
     )
     needs = judge_needs(
         options,
         settings,
         asks=settings.needs_model(claims_given=brought),
-        unasked=f"{asked}, which asks no language model",
+        unasked=f"--labeller {settings.labeller} {claims}, which asks no language model",
     )
 
     def scorer_of(models: RunModels) -> Scorer:
-        return prepare(
-            settings,
-            models.client,
-            models.prompts,
-            tagger=models.tagger,
-            store=models.store,
-            fresh=models.fresh,
-        )
+        prompt = decomposition_prompt(settings.claims, models.prompts)
+        return Scorer(settings, models.judge(settings), models.client, prompt)
 
     def work(models: RunModels, number: int) -> Work[Example, Result]:
         again = models.repeated(number)
-        scorer, entry = scorer_of(again), entry_name(number)
+        scorer, entry = scorer_of(again), f"{EXPERIMENT.name}.{_repeat_name(number)}".rstrip(".")
         return Work(
             entry,
             config(dataset, scorer),
@@ -115,14 +105,19 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
             runs = [kept[_repeat_name(number)] for number in range(options.repeat)]
             write(drift_table(runs), models.folder.tables)
 
-    steady = [TAGGER_IS_STEADY] if options.repeat > 1 and settings.by_tagger else []
+    remarks = [TAGGER_IS_STEADY] if options.repeat > 1 and settings.by_tagger else []
+    if bad := dataset.skipped:
+        remarks.append(
+            f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the "
+            f"first is on line {bad[0].line}: {bad[0].error}"
+        )
     return Plan(
         dataset.examples,
         needs,
         lambda models: [work(models, number) for number in range(options.repeat)],
         estimate=estimate,
         afterwards=afterwards,
-        remarks=(*steady, *_told(dataset.skipped)),
+        remarks=remarks,
     )
 
 
@@ -144,22 +139,13 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
     return about
 
 
-def entry_name(repeat: int = 0) -> str:
-    """Name of a run in `run.json`, and of its results: repeats have their own."""
-    return f"{EXPERIMENT.name}.{_repeat_name(repeat)}".rstrip(".")
-
-
-def _repeat_name(repeat: int) -> str:
-    return f"repeat-{repeat}" if repeat else ""
+def _repeat_name(number: int) -> str:
+    return f"repeat-{number}" if number else ""
 
 
 def skipped(folder: RunFolder) -> list[Skipped]:
-    """The lines of the input that were no records.
-
-    Raises:
-        InputError: The list of them is damaged.
-    """
-    path = _skipped_path(folder, entry_name())
+    """The lines of the input that were no records."""
+    path = folder.path / f"{EXPERIMENT.name}.skipped.jsonl"
     try:
         lines = path.read_text("utf-8").split("\n")[:-1] if path.exists() else []
         return [Skipped(**json.loads(line)) for line in lines]
@@ -171,24 +157,7 @@ def skipped(folder: RunFolder) -> list[Skipped]:
 
 def _keep_skipped(folder: RunFolder, entry: str, bad: Sequence[Skipped]) -> None:
     lines = (json.dumps(asdict(each), ensure_ascii=False) + "\n" for each in bad)
-    replace_text(_skipped_path(folder, entry), "".join(lines))
-
-
-def _skipped_path(folder: RunFolder, entry: str) -> Path:
-    return folder.path / f"{entry}.skipped.jsonl"
-
-
-def _told(bad: Sequence[Skipped]) -> list[str]:
-    if not bad:
-        return []
-    return [
-        f"bad records skipped: {len(bad):,}, listed in {EXPERIMENT.name}.skipped.jsonl; the first "
-        f"is on line {bad[0].line}: {bad[0].error}"
-    ]
-
-
-def _failed(example: Example, reason: str) -> Result:
-    return result(example, status="failed", error=reason)
+    replace_text(folder.path / f"{entry}.skipped.jsonl", "".join(lines))
 
 
 def _publication(runs: Runs[Result]) -> Publication:
@@ -197,7 +166,8 @@ def _publication(runs: Runs[Result]) -> Publication:
 
     entry, results = runs.entries[""], runs.results[""]
     config = entry["config"]
-    chosen, bad = threshold_in(config), skipped(runs.folder)
+    chosen = ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
+    bad = skipped(runs.folder)
     made = all_tables(results, judge_named(config), config["data"]["name"], bad, chosen)
     return Publication(view(results, made, entry, bad, chosen), made)
 
@@ -210,6 +180,6 @@ EXPERIMENT = Experiment(
     options=ScoreOptions,
     result=Result,
     plan=plan,
-    failed=_failed,
+    failed=lambda example, reason: result(example, status="failed", error=reason),
     publish=_publication,
 )

@@ -12,11 +12,7 @@ from pipelines.conflictscore.decomposition import (
     sentence_claims,
 )
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import (
-    conflict_score_count,
-    conflict_score_ratio,
-    determined,
-)
+from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio, determined
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.judge import Judge, judge_of
@@ -31,11 +27,8 @@ from serving.client import Client
 class Scorer:
     """The metric made ready: who is asked, and with which prompts.
 
-    Attributes:
-        settings: The metric's variant.
-        judge: Judges claims by documents.
-        client: The language model that splits responses; None where none is asked.
-        decomposition: The prompt for it; None where no model is asked for claims.
+    `client` splits responses, by the prompt `decomposition`; without one, no model is asked for
+    claims.
     """
 
     settings: Settings
@@ -58,20 +51,7 @@ def prepare(
     store: JudgementStore | None = None,
     fresh: bool = False,
 ) -> Scorer:
-    """Make the metric ready; the library's entrance.
-
-    Args:
-        settings: The metric's variant.
-        client: The language model; may be missing where the settings ask none.
-        overrides: Folder with prompts of the user's own.
-        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
-        store: Where judgements are kept and looked up; None keeps none.
-        fresh: Whether the language model's judgements are neither looked up nor kept.
-
-    Raises:
-        InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
-            cannot be used, or has no calibration points for a cascade.
-    """
+    """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`."""
     judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
 
@@ -79,10 +59,7 @@ def prepare(
 async def conflict_score(example: Example, scorer: Scorer) -> Result:
     """Score one response against its documents (ConflictScore, section 3).
 
-    Args:
-        example: The response and its documents. Claims that it brings along are judged in place of
-            a decomposition.
-        scorer: From `prepare`.
+    Claims that the example brings along are judged in place of a decomposition.
 
     Raises:
         PairError: A claim does not fit the tagger.
@@ -90,8 +67,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         RequestError: A text does not fit the context and may not be cut.
         ServingError: No server can be had.
     """
-    settings = scorer.settings
-    parts = await claims_of(example, scorer.client, scorer.decomposition, settings)
+    parts = await claims_of(example, scorer)
     if not parts.claims:
         return result(example, status="invalid", error=parts.problem, raw=parts.raw)
 
@@ -107,21 +83,20 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         claims_capped=parts.capped,
         judgements=labelled.judgements,
         cs_c=conflict_score_count(rows),
-        cs_r=conflict_score_ratio(rows, unevidenced=settings.unevidenced),
+        cs_r=conflict_score_ratio(rows, unevidenced=scorer.settings.unevidenced),
         undetermined_claims=len(rows) - readable,
-        truncations=(*([parts.truncation] if parts.truncation else []), *labelled.truncations),
+        truncations=(*parts.truncations, *labelled.truncations),
     )
 
 
-async def claims_of(
-    example: Example, client: Client | None, decomposition: Prompt | None, settings: Settings
-) -> Decomposition:
+async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     """The claims to judge: those that the example brings, else the response's own."""
+    settings, prompt = scorer.settings, scorer.decomposition
     if example.claims is not None:
         return Decomposition(distinct(example.claims))
-    if decomposition is not None:
+    if prompt is not None:
         return await decompose(
-            example.response, client, decomposition, k=settings.k, cut=settings.cut
+            example.response, scorer.client, prompt, k=settings.k, cut=settings.cut
         )
     if settings.claims == "sentences":
         return Decomposition(sentence_claims(example.response))
@@ -136,14 +111,5 @@ def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[
 
 def result(example: Example, **outcome: object) -> Result:
     """The result of an example: what it was, and what came of it."""
-    return Result.model_validate(
-        {
-            "id": example.id,
-            "group": example.group,
-            "variant": example.variant,
-            "question": example.question,
-            "response": example.response,
-            "documents": example.documents,
-            **outcome,
-        }
-    )
+    given = {name: value for name, value in example if name != "claims"}
+    return Result.model_validate(given | outcome)

@@ -12,16 +12,13 @@ class Result(BaseModel):
     """One response scored, or the reason why it was not.
 
     Attributes:
-        id, group, variant, question, response, documents: As in the example.
         status: "scored"; "invalid" (the reply to the decomposition could not be read, or no claim
             could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
-        claims: The claims judged, in order, without exact repetitions.
+        claims: The claims judged, in order, without repetitions.
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         judgements: One per (claim, document), ordered by claim, then document.
-        cs_c: ConflictScore-Count in [0, 1], or None where no claim could be determined.
-        cs_r: ConflictScore-Ratio in [0, 1], or None likewise.
+        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could be determined.
         undetermined_claims: Claims left out of both scores for an unreadable judgement.
-        truncations: What the model did not see.
         error: One line for "invalid" and "failed".
         raw: The unreadable reply behind "invalid".
     """

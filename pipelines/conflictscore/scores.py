@@ -45,11 +45,7 @@ def contradiction_ratio(relations: Sequence[Relation]) -> float | None:
 def conflict_score_count(claims: Sequence[Sequence[Relation]]) -> float | None:
     """CS-C: the share of claims with conflicting evidence, in [0, 1]; lower is better (section 3).
 
-    Args:
-        claims: For each claim, its relation to each document.
-
-    Returns:
-        The share among determined claims; None where there is none.
+    It is the share among determined claims; None where there is none.
     """
     readable = [relations for relations in claims if determined(relations)]
     if not readable:
@@ -65,14 +61,8 @@ def conflict_score_ratio(
     The paper averages "across all claims" but leaves the ratio of a claim that no document
     supports or contradicts as 0/0. By default such a claim counts as 0: nothing contradicts it, and
     CS-R keeps the denominator of CS-C. With `exclude` the mean runs over evidenced claims only, so
-    that CS-R says how one-sided the evidence is where there is any.
-
-    Args:
-        claims: For each claim, its relation to each document.
-        unevidenced: `zero` or `exclude`.
-
-    Returns:
-        The mean over determined claims; None where no claim is left to average.
+    that CS-R says how one-sided the evidence is where there is any. It is None where no determined
+    claim is left to average.
     """
     ratios = [contradiction_ratio(relations) for relations in claims if determined(relations)]
     if unevidenced == "exclude":

@@ -10,7 +10,6 @@ from pipelines.option import Only, Option
 
 ClaimSource = Literal["atomic", "salient", "sentences", "whole"]
 
-
 Claims = Annotated[
     ClaimSource,
     Option(
@@ -22,15 +21,7 @@ Claims = Annotated[
 
 
 class Settings(JudgeSettings):
-    """The metric's variants (section 3 and Limitations).
-
-    Attributes:
-        claims: `atomic` decomposes the response into all its claims; `salient` asks for the `k`
-            most important ones; `sentences` takes each sentence of the response as a claim;
-            `whole` takes the response itself as one claim. The last two ask no model.
-        k: How many claims `salient` asks for.
-        unevidenced: What a claim without evidence adds to CS-R: `zero` or `exclude`.
-    """
+    """The metric's variants (section 3 and Limitations)."""
 
     claims: Claims = "atomic"
     k: Annotated[
@@ -58,7 +49,6 @@ class Settings(JudgeSettings):
     def needs_model(self, *, claims_given: bool) -> bool:
         """Whether a language model is needed at all: to judge, or to split some response.
 
-        Args:
-            claims_given: Whether all responses bring their claims along.
+        It splits none where all bring their claims along (`claims_given`).
         """
         return self.by_model or (self.splits and not claims_given)

@@ -1,18 +1,18 @@
 """The tables of a ConflictScore run."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 from typing import Final, NamedTuple
 
-from pipelines.conflictscore.labelling import cascade, labellers
+from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import determined
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -22,11 +22,6 @@ from pipelines.report.failures import Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, quote
 from pipelines.report.text import one_line
-
-UNNAMED = "response"
-"""How responses without a variant's name are called."""
-
-ALL = "all"
 
 TABLE_3: Final = quote(
     "variant model cs_c cs_r",
@@ -58,14 +53,13 @@ VARIANT: Final = Column[Group]("variant", "Variant", lambda group: group.name)
 def scores(results: Sequence[Result], model: str, data: str) -> Table:
     """CS-C and CS-R per variant and over all responses, with the paper's figures below.
 
-    CS-C and CS-R are means over scored responses with t intervals clustered by record. The share of
+    Both are means over scored responses with t intervals clustered by record. The share of
     conflicting claims pools all determined claims, with a Wilson interval.
-
-    Args:
-        results: One per response.
-        model: Name of the judging model, shown in each row.
-        data: Name of the data set, shown in each row.
     """
+
+    def total(key: str, title: str, count: Callable[[Result], int]) -> Column[Group]:
+        return Column(key, title, lambda own: sum(map(count, own.results)))
+
     made = Table.of(
         _groups(results),
         name="scores",
@@ -83,25 +77,13 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
                 "Conflicting claims",
                 lambda own: conflicting_share(own.results),
             ),
-            Column("responses", "Responses", lambda own: len(own.results)),
-            Column("claims", "Claims", lambda own: sum(len(each.claims) for each in own.results)),
-            Column(
-                "invalid_judgements",
-                "Invalid judgements",
-                lambda own: label_counts(own.results)[Relation.INVALID],
-            ),
-            Column(
-                "undetermined_claims",
-                "Undetermined claims",
-                lambda own: sum(each.undetermined_claims for each in own.results),
-            ),
-            Column("invalid_responses", "Invalid responses", lambda own: _count(own, "invalid")),
-            Column("failed_responses", "Failed responses", lambda own: _count(own, "failed")),
-            Column(
-                "truncated_texts",
-                "Truncated texts",
-                lambda own: sum(len(each.truncations) for each in own.results),
-            ),
+            total("responses", "Responses", lambda _: 1),
+            total("claims", "Claims", lambda each: len(each.claims)),
+            total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
+            total("undetermined_claims", "Undetermined claims", lambda e: e.undetermined_claims),
+            total("invalid_responses", "Invalid responses", lambda e: e.status == "invalid"),
+            total("failed_responses", "Failed responses", lambda e: e.status == "failed"),
+            total("truncated_texts", "Truncated texts", lambda each: len(each.truncations)),
         ],
         quoted=TABLE_3,
         notes=(
@@ -124,12 +106,6 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
 
 def labels(results: Sequence[Result]) -> Table:
     """How often each label was given, per variant and over all responses."""
-
-    def count(label: Relation) -> Column[Group]:
-        return Column(
-            label.lower(), label.capitalize(), lambda own: label_counts(own.results)[label]
-        )
-
     return Table.of(
         _groups(results),
         name="labels",
@@ -137,7 +113,7 @@ def labels(results: Sequence[Result]) -> Table:
         caption="Judgements of (claim, document) pairs by label.",
         columns=[
             VARIANT,
-            *map(count, Relation),
+            *label_columns(lambda own: label_counts(own.results)),
             Column("judgements", "Judgements", lambda own: label_counts(own.results).total()),
             Column("label_mass", "Probability on labels", lambda own: mean_label_mass(own.results)),
         ],
@@ -231,7 +207,7 @@ def variants(results: Sequence[Result]) -> list[str]:
 
 def variant(result: Result) -> str:
     """The name of a response's variant, or what unnamed ones are called."""
-    return result.variant or UNNAMED
+    return result.variant or "response"
 
 
 def claim_relations(result: Result) -> list[list[Relation]]:
@@ -279,19 +255,18 @@ def conflicting_share(results: Sequence[Result]) -> Estimate | None:
 
 def _groups(results: Sequence[Result]) -> list[Group]:
     """The variants; where there are several, all responses after them."""
-    groups = [Group(name, _of(results, name)) for name in variants(results)]
-    return [*groups, Group(ALL, results)] if len(groups) > 1 else groups
-
-
-def _of(results: Sequence[Result], name: str) -> list[Result]:
-    return [result for result in results if variant(result) == name]
+    groups = [
+        Group(name, [result for result in results if variant(result) == name])
+        for name in variants(results)
+    ]
+    return [*groups, Group("all", results)] if len(groups) > 1 else groups
 
 
 def _by_group(results: Sequence[Result], name: str, measure: str) -> dict[str, float]:
     return {
         result.group: getattr(result, measure)
-        for result in _of(results, name)
-        if getattr(result, measure) is not None
+        for result in results
+        if variant(result) == name and getattr(result, measure) is not None
     }
 
 
@@ -306,8 +281,8 @@ def _about_intervals(table: Table, equal: str) -> list[str]:
     return said
 
 
-def _count(own: Group, status: str) -> int:
-    return sum(result.status == status for result in own.results)
+def _unread(result: Result) -> list[Judgement]:
+    return [each for each in result.judgements if each.relation is Relation.INVALID]
 
 
 def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
@@ -320,11 +295,10 @@ def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
             reason = f"{reason}; the reply: {result.raw}"
         yield fault(f"{result.status} response", "", one_line(reason, _EXCERPT))
     numbers = {claim: number for number, claim in enumerate(result.claims, 1)}
-    for judgement in result.judgements:
-        if judgement.relation is Relation.INVALID:
-            where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
-            reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
-            yield fault("invalid judgement", where, reply)
+    for judgement in _unread(result):
+        where = f"claim {numbers[judgement.claim]}, document {judgement.document}"
+        reply = one_line(judgement.raw or "no reply was recorded", _EXCERPT)
+        yield fault("invalid judgement", where, reply)
     if result.claims_capped:
         kept = len(result.claims)
         reason = (

@@ -12,7 +12,7 @@ from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgements, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
 from pipelines.metrics.answer_recall import answer_recall
 from pipelines.metrics.citations import AT_MOST, CitationCounts, CitedSentence, citation_counts
@@ -36,7 +36,7 @@ class RecordingLabeller:
         self.unreadable = 0
         self.truncations: list[Truncation] = []
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """As the labeller."""
         labelled = await self._labeller(claims, documents)
         self.unreadable += sum(each.relation is Relation.INVALID for each in labelled.judgements)

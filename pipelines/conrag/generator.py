@@ -9,9 +9,8 @@ from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Sampling, Structured
 from serving.client import Client
-from serving.replies import Structured
 
 Reply = TypeVar("Reply", bound=BaseModel)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isinf
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled
+from pipelines.evidence.judgement import Judgement, Judgements
 from pipelines.evidence.labeller import Labeller, PairError, identity_of, label_pairs
 
 
@@ -17,11 +17,9 @@ from pipelines.evidence.labeller import Labeller, PairError, identity_of, label_
 class CascadeLabeller:
     """Two judges, the second of whom is asked only what the first is unsure of or cannot read.
 
-    Attributes:
-        nli: The quick one. Its judgements have probabilities.
-        llm: The slow one. It may not read documents together, since it sees some pairs only.
-        threshold: A quick label is kept where its probability is at least this; infinity asks the
-            slow judge for everything.
+    The label of the first (`nli`) is kept where its probability is at least the threshold; infinity
+    asks the second (`llm`) for everything. That one may not read documents together, since it sees
+    some pairs only.
     """
 
     nli: Labeller
@@ -40,7 +38,7 @@ class CascadeLabeller:
             },
         )
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document."""
         wanted = [(claim, document) for document in documents for claim in claims]
         quick = {}
@@ -48,7 +46,7 @@ class CascadeLabeller:
             quick = {
                 (judgement.claim, judgement.document): judgement
                 for judgement in await self._tagged(claims, documents)
-                if label_probability(judgement) >= self.threshold
+                if (judgement.confidence or 0.0) >= self.threshold
             }
         unsure = [pair for pair in wanted if (pair[0], pair[1].id) not in quick]
         slow, cut = await label_pairs(self.llm, unsure)
@@ -57,7 +55,7 @@ class CascadeLabeller:
             for source, judged in (("cascade-nli", quick), ("cascade-llm", slow))
             for pair, judgement in judged.items()
         }
-        return Labelled(
+        return Judgements(
             tuple(by_pair[claim, document.id] for claim in claims for document in documents),
             tuple(cut[document.id] for document in documents if document.id in cut),
         )
@@ -73,10 +71,3 @@ class CascadeLabeller:
                 return ()
         single = await asyncio.gather(*(self._tagged([claim], documents) for claim in claims))
         return tuple(judgement for judged in single for judgement in judged)
-
-
-def label_probability(judgement: Judgement) -> float:
-    """u, the probability in [0, 1] of the label given; 0 where the labeller gives none."""
-    if judgement.probabilities is None:
-        return 0.0
-    return judgement.probabilities.get(judgement.relation, 0.0)

@@ -6,9 +6,8 @@ The unified format of ConflictBench (ConflictScore, section 4): one JSON object 
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -24,19 +23,11 @@ SAMPLES = Path(__file__).parents[1] / "data" / "samples" / "conflict_detection.j
 
 
 class ContestedClaim(BaseModel):
-    """One claim with its documents.
+    """One claim with its documents, at least one, with distinct ids.
 
-    Attributes:
-        id: Unique within the file.
-        source: Data set it comes from; tables have a row for each.
-        claim: The claim.
-        question: What was asked, where there was a question; examples that share one are not
-            independent.
-        answer: The answer that the claim states.
-        documents: At least one, with distinct ids.
-        relations: What each document says of the claim, where that is known: SUPPORTS, CONTRADICTS
-            or IRRELEVANT, in the order of the documents.
-        conflict: Whether some document supports the claim and some other contradicts it.
+    It may state the answer to a question; examples that share one are not independent. Relations
+    say what each document says of it, in their order, where that is known: SUPPORTS, CONTRADICTS or
+    IRRELEVANT. There is a conflict where some support and some contradict it.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,15 +67,8 @@ class ContestedClaim(BaseModel):
         return self.question or self.claim
 
 
-@dataclass(frozen=True)
-class Bench:
-    """The examples of a file.
-
-    Attributes:
-        name: The file's name.
-        digest: SHA-256 of its bytes.
-        examples: In the file's order.
-    """
+class Bench(NamedTuple):
+    """The examples of a file in its order, its name, and the SHA-256 of its bytes."""
 
     name: str
     digest: str
@@ -92,11 +76,7 @@ class Bench:
 
 
 def read(path: Path, *, limit: int | None = None) -> Bench:
-    """Read examples in the unified format: JSON Lines, gzipped or not.
-
-    Args:
-        path: The file.
-        limit: Take only the first examples.
+    """Read examples in the unified format: JSON Lines, gzipped or not; the first `limit`.
 
     Raises:
         InputError: The file cannot be read, holds nothing, or an entry is bad; one line says where.
@@ -112,10 +92,6 @@ def read(path: Path, *, limit: int | None = None) -> Bench:
 
 
 def write(path: Path, examples: Sequence[ContestedClaim]) -> None:
-    """Write examples in the unified format, in one step.
-
-    Raises:
-        InputError: The file cannot be written.
-    """
+    """Write examples in the unified format, in one step."""
     lines = (example.model_dump_json(exclude_none=True) for example in examples)
     replace_text(path, "".join(f"{line}\n" for line in lines))

@@ -20,25 +20,20 @@ from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore, StoredLabeller, stored
 from pipelines.prompts import Prompt
-from serving.calls import Usage
 from serving.client import Client
+
+_MODEL = ("name", "digest", "engine", "context")
+"""What `run.json` says of a model."""
 
 
 @dataclass(frozen=True)
 class Judge:
     """A labeller made ready, behind the store of judgements if there is one.
 
-    Attributes:
-        settings: Who judges.
-        labeller: It.
-        llm: The language model as judge; None where it judges nothing.
-        tagger: The NLI tagger; None where it judges nothing.
-        nli: The labeller that asks it.
-        threshold: Of a cascade.
-        lookups: The labellers that ask the store first; they count what it knew.
+    The model (`llm`) or the tagger, which `nli` asks, is None where it judges nothing. `lookups`
+    are the labellers that ask the store first; they count what it knew.
     """
 
-    settings: JudgeSettings
     labeller: Labeller
     llm: LlmLabeller | None = None
     tagger: TaggerFolder | None = None
@@ -60,11 +55,6 @@ class Judge:
         return (self.llm.prompt,) if self.llm else ()
 
     @property
-    def usage(self) -> Usage:
-        """What the language model has cost so far."""
-        return self.llm.client.usage if self.llm else Usage()
-
-    @property
     def pairs_tagged(self) -> int:
         """Pairs that the tagger was asked for so far."""
         return self.nli.pairs_tagged if self.nli else 0
@@ -83,8 +73,7 @@ class Judge:
         if self.tagger is not None:
             about["tagger"] = tagger_of(self.tagger)
             if self.llm is None:
-                about["model"] = {**about["tagger"], "context": None}
-                del about["model"]["identity"]
+                about["model"] = {key: about["tagger"].get(key) for key in _MODEL}
         if self.threshold is not None:
             about["cascade"] = self.threshold.as_json()
         return about
@@ -101,26 +90,23 @@ def judge_of(
 ) -> Judge:
     """Make a judge ready: read its prompt, choose the threshold of a cascade.
 
-    Args:
-        settings: Who judges.
-        client: The language model; may be missing where the settings ask none.
-        overrides: Folder with prompts of the user's own.
-        tagger: For the labellers `nli` and `cascade`; the shipped one unless given.
-        store: Where judgements are kept and looked up; None keeps none.
-        fresh: Whether judgements of the language model are neither looked up nor kept: those of a
-            repeat. The tagger's do not change.
+    The language model (`client`) may be missing where the settings ask none; the shipped tagger is
+    taken unless one is given. `overrides` is a folder with prompts of the user's own. Without a
+    store nothing is kept. With `fresh`, judgements of the language model are neither looked up nor
+    kept: those of a repeat. The tagger's do not change.
 
     Raises:
         InputError: The user's own prompt cannot be used; there is no model to ask; the tagger
             cannot be used, or has no calibration points for a cascade.
     """
-    quick = slow = nli = llm = threshold = None
-    if not settings.by_tagger:
-        tagger = None
-    else:
+    llm = nli = None
+    asked: list[Labeller] = []
+    if settings.by_tagger:
         tagger = tagger or shipped_tagger()
         nli = nli_labeller(tagger)
-        quick = stored(nli, store)
+        asked.append(stored(nli, store))
+    else:
+        tagger = None
     if settings.by_model:
         if client is None:
             raise InputError(
@@ -128,21 +114,14 @@ def judge_of(
                 "the labeller 'nli'"
             )
         llm = llm_labeller(client, settings.evidence, overrides=overrides, cut=settings.cut)
-        slow = stored(llm, None if fresh else store)
-    labeller = quick or slow
-    if tagger is not None and quick is not None and slow is not None:
+        asked.append(stored(llm, None if fresh else store))
+    labeller, threshold = asked[0], None
+    if tagger is not None and llm is not None:
         threshold = choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
+        quick, slow = asked
         labeller = CascadeLabeller(quick, slow, threshold.threshold)
-    assert labeller is not None  # noqa: S101 - every kind of labeller has one of the two
-    return Judge(
-        settings,
-        labeller,
-        llm=llm,
-        tagger=tagger,
-        nli=nli,
-        threshold=threshold,
-        lookups=tuple(each for each in (quick, slow) if isinstance(each, StoredLabeller)),
-    )
+    lookups = tuple(each for each in asked if isinstance(each, StoredLabeller))
+    return Judge(labeller, llm, tagger, nli, threshold, lookups)
 
 
 def judge_named(config: Mapping[str, Any]) -> str:
@@ -151,20 +130,9 @@ def judge_named(config: Mapping[str, Any]) -> str:
     return f"{config['tagger']['name']}, then {name}" if "cascade" in config else name
 
 
-def threshold_in(config: Mapping[str, Any]) -> ChosenThreshold | None:
-    """The threshold of a cascade, from its configuration; None of other runs."""
-    return ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
-
-
 def model_of(client: Client) -> dict[str, Any]:
     """A language model as `run.json` names it."""
-    model = client.model
-    return {
-        "name": model.name,
-        "digest": model.digest,
-        "engine": model.engine,
-        "context": model.context,
-    }
+    return {key: getattr(client.model, key) for key in _MODEL}
 
 
 def tagger_of(tagger: TaggerFolder) -> dict[str, Any]:

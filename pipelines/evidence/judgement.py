@@ -3,8 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict
+
+from serving.calls import Excerpt
 
 
 class Relation(StrEnum):
@@ -33,12 +36,9 @@ def conflicting(relations: Sequence[Relation]) -> bool:
 
 
 class Judgement(BaseModel):
-    """One (claim, document) pair judged.
+    """One (claim, document) pair judged; the document by its id.
 
     Attributes:
-        claim: The claim as judged.
-        document: Id of the document.
-        relation: The label, or `INVALID`.
         probabilities: Label -> probability in [0, 1], summing to 1; None where the labeller gives
             none (JSON replies).
         label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
@@ -47,7 +47,6 @@ class Judgement(BaseModel):
             the sentence that decided; None of its irrelevant labels, which no sentence makes.
         snippet_found: Whether the document really contains the snippet (white space and case
             aside); None without a snippet.
-        reasoning: The labeller's justification.
         raw: The reply as it came; kept for `INVALID` so that a person can see why.
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade
@@ -68,15 +67,14 @@ class Judgement(BaseModel):
     read_tokens: int | None = None
     source: str
 
+    @property
+    def confidence(self) -> float | None:
+        """Probability of the label given, in [0, 1]; None where the labeller gives none."""
+        return (self.probabilities or {}).get(self.relation)
+
 
 class Truncation(BaseModel):
-    """A text of which the model saw only the beginning.
-
-    Attributes:
-        text: What was cut: "document ID" or "response".
-        tokens: Length of the whole text in tokens.
-        kept: Tokens that the model saw.
-    """
+    """A text ("document ID" or "response") of which the model saw `kept` of its tokens only."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -84,15 +82,17 @@ class Truncation(BaseModel):
     tokens: int
     kept: int
 
+    @classmethod
+    def of(cls, text: str, fitted: Excerpt) -> tuple[Self, ...]:
+        """The truncation of a text that was made to fit; none where all of it did."""
+        if fitted.kept >= fitted.tokens:
+            return ()
+        return (cls(text=text, tokens=fitted.tokens, kept=fitted.kept),)
+
 
 @dataclass(frozen=True)
-class Labelled:
-    """What a labeller gives back.
-
-    Attributes:
-        judgements: One per (claim, document), ordered by claim, then document.
-        truncations: Documents that were read only in part.
-    """
+class Judgements:
+    """One judgement per (claim, document), ordered by claim, then document; and what was cut."""
 
     judgements: tuple[Judgement, ...]
-    truncations: tuple[Truncation, ...]
+    truncations: tuple[Truncation, ...] = ()

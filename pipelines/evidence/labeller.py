@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Truncation
 
-Wanted = tuple[str, Document]
+ClaimAndDocument = tuple[str, Document]
 """A claim, and the document to judge it by."""
 
 
@@ -23,13 +23,13 @@ class Labeller(Protocol):
 
     @property
     def identity(self) -> str:
-        """Names everything that decides an answer, apart from claim and document.
+        """All that decides an answer, apart from claim and document; see `identity_of`.
 
-        Two labellers of equal identity give equal judgements, on any machine; see `identity_of`.
+        Two labellers of equal identity give equal judgements, on any machine.
         """
         ...
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document."""
         ...
 
@@ -37,25 +37,20 @@ class Labeller(Protocol):
 def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
     """An identity: the kind of labeller, and the SHA-256 of all that decides its answers.
 
-    Args:
-        kind: For people: "llm-choice", "nli".
-        parts: JSON-serialisable; the order of keys has no part in it.
+    The order of keys in `parts`, which are written as JSON, has no part in it.
     """
     text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return f"{kind} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 async def label_pairs(
-    labeller: Labeller, wanted: Sequence[Wanted]
+    labeller: Labeller, wanted: Sequence[ClaimAndDocument]
 ) -> tuple[dict[tuple[str, str], Judgement], dict[str, Truncation]]:
     """Ask a labeller for some pairs only, in calls as large as they can be.
 
     Documents that are wanted for the same claims go into one call. Calls are begun in the order
-    of the documents, so that a language model still reads one document after the other.
-
-    Args:
-        labeller: Whom to ask.
-        wanted: Pairs, without repetition; documents have distinct ids.
+    of the documents, so that a language model still reads one document after the other. Pairs come
+    without repetition; documents have distinct ids.
 
     Returns:
         (claim, document id) -> judgement, and document id -> truncation where one was cut. Each

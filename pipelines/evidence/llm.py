@@ -16,12 +16,11 @@ from pydantic import BaseModel, Field, create_model
 
 from pipelines import prompts
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import RELATIONS, Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import RELATIONS, Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
-from serving.replies import Fitted, Structured
 
 Mode = Literal["choice", "json", "together"]
 
@@ -44,13 +43,9 @@ class RelationReply(BaseModel):
 
 @dataclass(frozen=True)
 class LlmLabeller:
-    """A language model as judge.
+    """A language model as judge, asked by the prompt that goes with the mode; see `llm_labeller`.
 
-    Attributes:
-        client: The judge.
-        mode: How it is asked.
-        prompt: The template that goes with the mode; see `llm_labeller`.
-        cut: Whether a document too long for the context may be cut; the cut is recorded.
+    With `cut` a document too long for the context may be cut; the cut is recorded.
     """
 
     client: Client
@@ -78,45 +73,36 @@ class LlmLabeller:
             },
         )
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        """Judge every claim against every document.
-
-        Raises:
-            RequestError: A document does not fit and may not be cut.
-            ServingError: No server can be had.
-        """
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        """Judge every claim against every document."""
         if self.mode == "together":
             return await self._together(claims, documents)
-        judge = self._by_choice if self.mode == "choice" else self._by_json
+        ask = self._by_choice if self.mode == "choice" else self._by_json
         fitted = [self._fit(document, claims) for document in documents]
         columns = await asyncio.gather(
             *(
-                asyncio.gather(*(judge(claim, document, text) for claim in claims))
+                asyncio.gather(*(ask(claim, document, text) for claim in claims))
                 for document, text in zip(documents, fitted, strict=True)
             )
         )
-        rows = zip(*columns, strict=True)
-        return Labelled(
-            judgements=tuple(judgement for row in rows for judgement in row),
+        return Judgements(
+            judgements=tuple(judgement for row in zip(*columns, strict=True) for judgement in row),
             truncations=tuple(
-                Truncation(text=f"document {document.id}", tokens=text.tokens, kept=text.kept)
+                cut
                 for document, text in zip(documents, fitted, strict=True)
-                if text.kept < text.tokens
+                for cut in Truncation.of(f"document {document.id}", text)
             ),
         )
 
     def messages(self, documents: Sequence[str], claim: str) -> list[dict[str, str]]:
         """The prompt of one call: several documents in `together`, else exactly one."""
-        if self.mode == "together":
-            return self.prompt.messages(documents=list(documents), claim=claim)
-        (document,) = documents
-        return self.prompt.messages(document=document, claim=claim)
+        return self.prompt.messages(documents=list(documents), document=documents[0], claim=claim)
 
     def reply_tokens(self, documents: int) -> int:
         """Most tokens that the reply to one call may have."""
         return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
 
-    def _fit(self, document: Document, claims: Sequence[str]) -> Fitted:
+    def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
         return self.client.fit(
             document.as_read(),
@@ -126,45 +112,41 @@ class LlmLabeller:
             name=f"document '{document.id}'",
         )
 
-    async def _by_choice(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_choice(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
         choice = await self.client.choose(messages, RELATIONS, affinity=text.text)
-        return Judgement(
-            claim=claim,
-            document=document.id,
-            relation=Relation(choice.label),
+        return self._judgement(
+            claim,
+            document,
+            Relation(choice.label),
             probabilities={Relation(label): p for label, p in choice.probabilities.items()},
             label_mass=choice.mass,
-            read_tokens=text.kept if text.kept < text.tokens else None,
-            source="llm-choice",
+            read_tokens=_read(text),
         )
 
-    async def _by_json(self, claim: str, document: Document, text: Fitted) -> Judgement:
+    async def _by_json(self, claim: str, document: Document, text: Excerpt) -> Judgement:
         messages = self.messages([text.text], claim)
-        reply = await self.client.structured(
-            messages, RelationReply, Sampling(max_tokens=REPLY_TOKENS), affinity=text.text
-        )
+        sampling = Sampling(max_tokens=REPLY_TOKENS)
+        reply = await self.client.structured(messages, RelationReply, sampling, affinity=text.text)
         value = reply.value
         if value is None:
-            return _invalid(claim, document, reply, "llm-json")
+            return self._unreadable(claim, document, reply)
         snippet = value.snippet.strip() or None
-        return Judgement(
-            claim=claim,
-            document=document.id,
-            relation=Relation(value.answer),
+        return self._judgement(
+            claim,
+            document,
+            Relation(value.answer),
             snippet=snippet,
             snippet_found=contains(text.text, snippet) if snippet else None,
             reasoning=value.reasoning,
-            read_tokens=text.kept if text.kept < text.tokens else None,
-            source="llm-json",
+            read_tokens=_read(text),
         )
 
-    async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
-        """All documents in one call per claim.
+    async def _together(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
+        """All documents in one call per claim; none is ever cut: which one would be?
 
         The paper names this its cheapest variant and warns that models merge or overlook what
-        documents contradict when they read them together. Documents are never cut here: which
-        one would be?
+        documents contradict when they read them together.
         """
         texts = [document.as_read() for document in documents]
         names = [f"document_{number}" for number in range(1, len(documents) + 1)]
@@ -172,38 +154,39 @@ class LlmLabeller:
             "TogetherReply", **dict.fromkeys(names, (Answer, ...))
         )
 
-        async def judge(claim: str) -> list[Judgement]:
-            reply = await self.client.structured(
-                self.messages(texts, claim),
-                schema,
-                Sampling(max_tokens=self.reply_tokens(len(documents))),
-                affinity=texts[0],
-            )
+        sampling = Sampling(max_tokens=self.reply_tokens(len(documents)))
+
+        async def ask(claim: str) -> list[Judgement]:
+            messages = self.messages(texts, claim)
+            reply = await self.client.structured(messages, schema, sampling, affinity=texts[0])
             if reply.value is None:
-                return [_invalid(claim, document, reply, "llm-together") for document in documents]
+                return [self._unreadable(claim, document, reply) for document in documents]
             answers = reply.value.model_dump()
             return [
-                Judgement(
-                    claim=claim,
-                    document=document.id,
-                    relation=Relation(answers[name]),
-                    source="llm-together",
-                )
+                self._judgement(claim, document, Relation(answers[name]))
                 for document, name in zip(documents, names, strict=True)
             ]
 
-        rows = await asyncio.gather(*(judge(claim) for claim in claims))
-        return Labelled(tuple(judgement for row in rows for judgement in row), ())
+        rows = await asyncio.gather(*(ask(claim) for claim in claims))
+        return Judgements(tuple(judgement for row in rows for judgement in row))
+
+    def _judgement(
+        self, claim: str, document: Document, relation: Relation, **about: Any
+    ) -> Judgement:
+        source = f"llm-{self.mode}"
+        return Judgement(
+            claim=claim, document=document.id, relation=relation, source=source, **about
+        )
+
+    def _unreadable(self, claim: str, document: Document, reply: Structured[Any]) -> Judgement:
+        why = {"reasoning": reply.problem, "raw": reply.raw}
+        return self._judgement(claim, document, Relation.INVALID, **why)
 
 
 def llm_labeller(
     client: Client, mode: Mode, *, overrides: Path | None = None, cut: bool = False
 ) -> LlmLabeller:
-    """A labeller with the prompt of its mode.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
+    """A labeller with the prompt of its mode."""
     name = {"choice": "relation", "json": "relation_json", "together": "relation_together"}[mode]
     document = "documents" if mode == "together" else "document"
     prompt = prompts.load(f"evidence/{name}", {document, "claim"}, overrides)
@@ -215,12 +198,6 @@ def contains(text: str, snippet: str) -> bool:
     return " ".join(snippet.split()).casefold() in " ".join(text.split()).casefold()
 
 
-def _invalid(claim: str, document: Document, reply: Structured[Any], source: str) -> Judgement:
-    return Judgement(
-        claim=claim,
-        document=document.id,
-        relation=Relation.INVALID,
-        reasoning=reply.problem,
-        raw=reply.raw,
-        source=source,
-    )
+def _read(text: Excerpt) -> int | None:
+    """Tokens that were read of a text of which the rest was cut."""
+    return text.kept if text.kept < text.tokens else None

@@ -19,7 +19,7 @@ from nli.pairs import Pair
 from nli.risk import RiskCurve
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation
 from pipelines.evidence.labeller import PairError, identity_of
 from pipelines.precision import format_of
 
@@ -36,7 +36,6 @@ RELATION_OF = {
 PAIRS_AT_ONCE = 1024
 """Most pairs that are taken into one batch, unless a single call brings more."""
 
-
 READING_RULES = 1
 """Version of what `nli` does apart from the model: how texts are split into windows, how windows'
 probabilities are joined, how the deciding sentence is found. Raised when one of them changes, so
@@ -44,7 +43,7 @@ that no judgement of the old rules is taken for one of the new."""
 
 
 class Tagging(Protocol):
-    """What of `nli.tagger.Tagger` a labeller needs."""
+    """What a labeller needs of `nli.tagger.Tagger`."""
 
     def tag(
         self,
@@ -61,13 +60,9 @@ class Tagging(Protocol):
 class TaggerFolder:
     """A tagger on the disk: known, and not loaded yet.
 
-    Attributes:
-        name: For people: the folder's name, or what it is registered as.
-        path: The folder.
-        digest: Of its files; `nli.folder.folder_digest`.
-        precision: Number format of the computation; see `pipelines.precision`.
-        curve: Calibration points for a cascade; None where none stand beside the weights.
-        fitted_on: What the calibration pairs were.
+    The name is for people, the digest is that of `nli.folder.folder_digest`. The curve has the
+    calibration points for a cascade, fitted on what `fitted_on` says, where there are any beside
+    the weights.
     """
 
     name: str
@@ -79,11 +74,7 @@ class TaggerFolder:
 
     @property
     def identity(self) -> str:
-        """Digest, number format, reading rules and the library that computes.
-
-        The digest covers `calibration.json`, which says how windows are made and their
-        probabilities joined and calibrated.
-        """
+        """Digest (it covers `calibration.json`), number format, reading rules and library."""
         return identity_of(
             "nli",
             {
@@ -95,11 +86,7 @@ class TaggerFolder:
         )
 
     def load(self) -> Tagging:
-        """The tagger itself. Imports torch, which takes some seconds.
-
-        Raises:
-            TaggerError: The folder cannot be used, or is not what it was when it was looked at.
-        """
+        """The tagger itself. Imports torch, which takes some seconds."""
         from nli.tagger import Tagger
 
         tagger = Tagger.load(self.path, precision=self.precision)
@@ -113,12 +100,7 @@ class TaggerFolder:
 def tagger_folder(
     path: Path, *, name: str | None = None, precision: "Precision" = "auto"
 ) -> TaggerFolder:
-    """Look at a tagger's folder without loading it.
-
-    Args:
-        path: The folder.
-        name: What to call it; the folder's own name unless given.
-        precision: "auto" is what suits the machine; see `pipelines.precision`.
+    """Look at a tagger's folder without loading it; it is called by its own name unless named.
 
     Raises:
         InputError: It is no folder of a tagger, or its calibration is damaged.
@@ -141,11 +123,7 @@ def tagger_folder(
 
 
 def shipped_tagger() -> TaggerFolder:
-    """The tagger that comes with the package.
-
-    Raises:
-        InputError: It is not there: the package was installed without its data.
-    """
+    """The tagger that comes with the package."""
     from nli.tagger import shipped
 
     folder = shipped()
@@ -158,11 +136,7 @@ def shipped_tagger() -> TaggerFolder:
 
 
 def calibrated(tagger: TaggerFolder) -> RiskCurve:
-    """The calibration points of a tagger, without which there is no cascade.
-
-    Raises:
-        InputError: It has none.
-    """
+    """The calibration points of a tagger, without which there is no cascade."""
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
@@ -180,12 +154,7 @@ class _Call:
 
 
 class NliLabeller:
-    """A cross-encoder as judge.
-
-    Args:
-        identity: See `labeller.Labeller`.
-        load: Gives the tagger; called at the first pair, in a worker thread.
-    """
+    """A cross-encoder as judge; `load` gives it, called at the first pair in a worker thread."""
 
     def __init__(self, identity: str, load: Callable[[], Tagging]) -> None:
         self.identity = identity
@@ -195,33 +164,26 @@ class NliLabeller:
         self._waiting: list[_Call] = []
         self._at_work: asyncio.Task[None] | None = None
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim by every document.
 
         Documents are read whole, in windows, so there is never a truncation.
-
-        Raises:
-            PairError: A claim does not fit the tagger.
-            InputError: The tagger cannot be loaded.
         """
         wanted = [(claim, document) for claim in claims for document in documents]
-        tags = await self._tags([Pair(document.as_read(), claim) for claim, document in wanted])
-        return Labelled(
-            tuple(
-                _judgement(claim, document, tag)
-                for (claim, document), tag in zip(wanted, tags, strict=True)
-            ),
-            (),
-        )
-
-    async def _tags(self, pairs: list[Pair]) -> "list[Tag]":
-        if not pairs:
-            return []
+        if not wanted:
+            return Judgements(())
+        pairs = [Pair(document.as_read(), claim) for claim, document in wanted]
         call = _Call(pairs, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._at_work is None or self._at_work.done():
             self._at_work = asyncio.create_task(self._work())
-        return await call.answer
+        tags = await call.answer
+        return Judgements(
+            tuple(
+                _judgement(claim, document, tag)
+                for (claim, document), tag in zip(wanted, tags, strict=True)
+            )
+        )
 
     async def _work(self) -> None:
         """Tag what waits, all of it at once, until nothing does."""
@@ -251,13 +213,10 @@ class NliLabeller:
     async def _answer(self, batch: list[_Call]) -> None:
         try:
             tags = iter(await self._tag_in_thread([pair for call in batch for pair in call.pairs]))
-        except PairError as error:
-            if len(batch) > 1:  # only the call with the bad pair may fail
-                for call in batch:
-                    await self._answer([call])
-            elif not batch[0].answer.done():
-                batch[0].answer.set_exception(error)
         except Exception as error:  # handed to those who wait
+            if isinstance(error, PairError) and len(batch) > 1:
+                for call in batch:  # only the call with the bad pair may fail
+                    await self._answer([call])
             for call in batch:
                 if not call.answer.done():
                     call.answer.set_exception(error)

@@ -50,14 +50,11 @@ def conformal_threshold(curve: RiskCurve, alpha: float) -> float:
     """The smallest threshold of the curve that keeps the expected loss at most alpha.
 
     A curve with fewer points than there are confidences only makes the threshold larger, which
-    keeps the promise.
+    keeps the promise. Where none does it is infinity: nothing is kept; `why_nothing` says why.
 
     Args:
         curve: Counted on pairs that the tagger was not trained or calibrated on.
         alpha: Largest share, in (0, 1), of all pairs that may be kept with a wrong label.
-
-    Returns:
-        A threshold, or infinity where none does: nothing is kept then; `why_nothing` says why.
 
     Raises:
         InputError: alpha is no share.
@@ -87,14 +84,10 @@ def why_nothing(curve: RiskCurve, alpha: float) -> str:
 
 @dataclass(frozen=True)
 class ChosenThreshold:
-    """The threshold of a cascade, and what it was chosen from.
+    """The threshold of a cascade that keeps a risk (alpha), and what it was chosen from.
 
-    Attributes:
-        risk: alpha, as the user named it.
-        threshold: What keeps it; infinity asks the language model for everything.
-        curve: Of the tagger, in about `POINTS_KEPT` points.
-        fitted_on: What the calibration pairs were.
-        reason: Why nothing of the tagger is kept; None where something is.
+    Infinity asks the language model for everything; the reason says why. The tagger's curve has
+    about `POINTS_KEPT` points.
     """
 
     risk: float
@@ -139,11 +132,7 @@ class ChosenThreshold:
 
 
 def choose_threshold(curve: RiskCurve, alpha: float, fitted_on: str = "") -> ChosenThreshold:
-    """The threshold for a risk, with what it comes from; see `conformal_threshold`.
-
-    Raises:
-        InputError: alpha is no share.
-    """
+    """The threshold for a risk, with what it comes from; see `conformal_threshold`."""
     threshold = conformal_threshold(curve, alpha)
     return ChosenThreshold(
         alpha,

@@ -30,14 +30,8 @@ Evidence = Annotated[
 class JudgeSettings(BaseModel):
     """Who judges claims by documents.
 
-    Attributes:
-        labeller: A language model (`llm`), the NLI tagger (`nli`), or the tagger where it is sure
-            and the language model for the rest (`cascade`).
-        risk: Of a cascade: the largest share of all pairs that may keep a wrong label of the
-            tagger, in (0, 1); see `evidence.risk`.
-        evidence: How the language model is asked: `choice`, `json` or `together`; see
-            `evidence.llm`.
-        cut: Whether texts too long for the context may be cut; cuts are recorded.
+    `evidence.risk` explains `risk`, in (0, 1), and `evidence.llm` the values of `evidence`. With
+    `cut` a text too long for the context may be cut; cuts are recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -10,15 +10,14 @@ import sqlite3
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
-from pipelines.evidence.labeller import Labeller, Wanted, label_pairs
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
+from pipelines.evidence.labeller import ClaimAndDocument, Labeller, label_pairs
 from pipelines.evidence.llm import LlmLabeller
 from serving.database import open_database
 from serving.home import default_home
@@ -36,9 +35,8 @@ CREATE TABLE IF NOT EXISTS judgements (
 def default_store(cache: Path | None = None) -> Path:
     """Where commands keep judgements: `judgements.sqlite` in the home of this program.
 
-    Args:
-        cache: The completion store that the user named; judgements then stand beside it, so that
-            another cache begins with nothing judged.
+    Where the user named a completion store (`cache`), judgements stand beside it, so that another
+    cache begins with nothing judged.
     """
     if cache is None:
         return default_home() / "judgements.sqlite"
@@ -46,18 +44,15 @@ def default_store(cache: Path | None = None) -> Path:
 
 
 def judgement_key(claim: str, text: str, identity: str) -> str:
-    """SHA-256 over what decides a judgement.
+    """SHA-256 over what decides a judgement: claim, document as read, labeller's identity.
 
-    Args:
-        claim: As judged.
-        text: The document as a model reads it; its id has no part in the key.
-        identity: Of the labeller.
+    The document's id has no part in it.
     """
     parts = json.dumps([claim, text, identity], ensure_ascii=False)
     return hashlib.sha256(parts.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-class Kept(BaseModel):
+class StoredJudgement(BaseModel):
     """What is kept of a pair: its judgement, and how its document was cut for it."""
 
     model_config = ConfigDict(frozen=True)
@@ -67,11 +62,10 @@ class Kept(BaseModel):
 
 
 class JudgementStore:
-    """Judgements by key.
+    """Judgements by key, in a database file that is made where it does not exist.
 
-    Args:
-        path: The database file; made with its folder where it does not exist. A file that SQLite
-            cannot read is set aside as `NAME.damaged-TIME` with a message on standard error.
+    A file that SQLite cannot read is set aside as `NAME.damaged-TIME`, with a message on standard
+    error.
 
     Raises:
         InputError: The folder or file cannot be written.
@@ -79,27 +73,20 @@ class JudgementStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        name, loss = "the store of judgements", "pairs will be judged again"
         try:
-            self._database = open_database(
-                path,
-                SCHEMA,
-                name="the store of judgements",
-                loss="pairs will be judged again",
-            )
+            self._database = open_database(path, SCHEMA, name=name, loss=loss)
         except (OSError, sqlite3.OperationalError) as error:
             raise InputError(
                 f"the store of judgements {path} cannot be opened for writing ({error}); set "
                 "CONTESTED_HOME to a folder that can be written, or name a file with --cache"
             ) from error
 
-    def get(self, key: str) -> Kept | None:
+    def get(self, key: str) -> StoredJudgement | None:
         """What is kept under a key, or None.
 
         A row that cannot be read as a judgement counts as none and is taken out, so that the
         judgement made in its place is kept.
-
-        Raises:
-            InputError: The file cannot be read: it is another program's, or damaged.
         """
         try:
             row = self._database.execute(
@@ -108,7 +95,7 @@ class JudgementStore:
             if row is None:
                 return None
             try:
-                return Kept.model_validate_json(row[0])
+                return StoredJudgement.model_validate_json(row[0])
             except ValidationError:
                 with self._database:
                     self._database.execute(
@@ -121,15 +108,10 @@ class JudgementStore:
                 f"({str(error).splitlines()[0]}); move it away, it is made again"
             ) from error
 
-    def put(self, labeller: str, kept: Mapping[str, Kept]) -> None:
-        """Keep judgements for good, all or none. The first one under a key stays.
+    def put(self, labeller: str, kept: Mapping[str, StoredJudgement]) -> None:
+        """Keep judgements under their keys for good, all or none. The first one of a key stays.
 
-        Args:
-            labeller: Identity, so that a user can see or drop one labeller's judgements.
-            kept: Key -> what to keep.
-
-        Raises:
-            InputError: The disk is full or the file can no longer be written.
+        The labeller's identity stands beside them, so that a user can see or drop what is its own.
         """
         rows = [
             (key, labeller, one.model_dump_json(exclude_none=True), time.time())
@@ -158,25 +140,14 @@ class JudgementStore:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
 class StoredLabeller:
     """A labeller that is asked only for pairs that are not in the store; see `stored`.
 
-    Args:
-        labeller: Whom to ask.
-        store: Where its judgements are kept.
-
-    Attributes:
-        found: Pairs that the store knew so far; pairs of equal text count once.
-        asked: Pairs that the labeller was asked for.
+    Pairs that were found there and those asked for are counted; pairs of equal text count once.
     """
 
     def __init__(self, labeller: Labeller, store: JudgementStore) -> None:
@@ -190,45 +161,57 @@ class StoredLabeller:
         """The labeller's own: the store changes no judgement."""
         return self._labeller.identity
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """One judgement per (claim, document), ordered by claim, then document.
 
         Pairs of equal text (a document given twice, a claim repeated) are judged once.
         """
+        wanted = [(claim, document) for document in documents for claim in claims]
         keys = {
             (claim, document.id): judgement_key(claim, document.as_read(), self.identity)
-            for document in documents
-            for claim in claims
+            for claim, document in wanted
         }
-        known = {key: kept for key in set(keys.values()) if (kept := self._store.get(key))}
-        missing: dict[str, Wanted] = {}
-        for document in documents:
-            for claim in claims:
-                key = keys[claim, document.id]
-                if key not in known:
-                    missing.setdefault(key, (claim, document))
-        fresh = await self._ask(missing)
+        known = {key: one for key in set(keys.values()) if (one := self._store.get(key))}
+        missing: dict[str, ClaimAndDocument] = {}
+        for claim, document in wanted:
+            if (key := keys[claim, document.id]) not in known:
+                missing.setdefault(key, (claim, document))
+        kept = known | await self._ask(missing)
         self.asked += len(missing)
         self.found += len(known)
-        all_of_them = known | fresh
-        return _labelled(claims, documents, {pair: all_of_them[key] for pair, key in keys.items()})
+        judgements = tuple(
+            kept[keys[claim, document.id]].judgement.model_copy(
+                update={"claim": claim, "document": document.id}
+            )
+            for claim in claims
+            for document in documents
+        )
+        truncations = []
+        for document in documents:
+            of_document = (kept[keys[claim, document.id]].truncation for claim in claims)
+            if cuts := [cut for cut in of_document if cut]:
+                # Calls of different times may have left different room; the shortest counts.
+                least = min(cuts, key=lambda cut: cut.kept)
+                truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
+        return Judgements(judgements, tuple(truncations))
 
-    async def _ask(self, missing: Mapping[str, Wanted]) -> dict[str, Kept]:
+    async def _ask(self, missing: Mapping[str, ClaimAndDocument]) -> dict[str, StoredJudgement]:
+        """What the labeller says of pairs, by their keys; kept for the next time."""
         judged, cut = await label_pairs(self._labeller, list(missing.values()))
         fresh = {
-            key: Kept(judgement=judged[claim, document.id], truncation=cut.get(document.id))
+            key: StoredJudgement(
+                judgement=judged[claim, document.id], truncation=cut.get(document.id)
+            )
             for key, (claim, document) in missing.items()
         }
         # An unreadable reply is kept by the cache of completions, where the same model is never
         # asked for it again. It is no judgement: a later version may be able to read it.
-        self._store.put(
-            self.identity,
-            {
-                key: kept
-                for key, kept in fresh.items()
-                if kept.judgement.relation is not Relation.INVALID
-            },
-        )
+        readable = {
+            key: each
+            for key, each in fresh.items()
+            if each.judgement.relation is not Relation.INVALID
+        }
+        self._store.put(self.identity, readable)
         return fresh
 
 
@@ -237,33 +220,7 @@ def stored(labeller: Labeller, store: JudgementStore | None) -> Labeller:
 
     A labeller that reads all documents together comes back as it is: what it says of one document
     depends on the others, so it is no judgement of a pair. Its replies are still in the cache of
-    completions.
-
-    Args:
-        labeller: Any.
-        store: Where judgements are kept; None keeps none.
+    completions. Without a store nothing is kept.
     """
     joint = isinstance(labeller, LlmLabeller) and labeller.mode == "together"
     return labeller if store is None or joint else StoredLabeller(labeller, store)
-
-
-def _labelled(
-    claims: Sequence[str],
-    documents: Sequence[Document],
-    kept: Mapping[tuple[str, str], Kept],
-) -> Labelled:
-    judgements = tuple(
-        kept[claim, document.id].judgement.model_copy(
-            update={"claim": claim, "document": document.id}
-        )
-        for claim in claims
-        for document in documents
-    )
-    truncations = []
-    for document in documents:
-        cuts = [cut for claim in claims if (cut := kept[claim, document.id].truncation)]
-        if cuts:
-            # Calls of different times may have left different room; the shortest reading is told.
-            least = min(cuts, key=lambda cut: cut.kept)
-            truncations.append(least.model_copy(update={"text": f"document {document.id}"}))
-    return Labelled(judgements, tuple(truncations))

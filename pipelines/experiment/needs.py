@@ -15,6 +15,7 @@ from pipelines.experiment.options import (
 from pipelines.option import refuse_given
 from serving import models
 from serving.connect import Role, Source
+from serving.folders import check_folder
 
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
 """Options that have an effect only where a language model is asked.
@@ -99,6 +100,6 @@ def refuse_missing(options: ModelOptions, needs: Needs) -> None:
         folder = Path(source.model).expanduser()
         registered = {each.name for each in models.registered(source.models_dir)}
         if folder.is_dir() and source.model not in registered:
-            models.check_folder(folder)
+            check_folder(folder)
         else:
             models.find(source.model, source.models_dir)

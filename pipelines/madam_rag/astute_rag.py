@@ -14,8 +14,8 @@ from pipelines.madam_rag.replies import ANSWERS, Explanation, Short, ask, read_c
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import Conclusion
 from pipelines.metrics.short_answers import known
+from serving.calls import Structured
 from serving.client import Client
-from serving.replies import Structured
 
 Source = Literal["memory", "external", "both"]
 

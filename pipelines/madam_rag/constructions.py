@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pipelines.data.records import Document
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.metrics.short_answers import canonical
-from pipelines.supervision.ramdocs import form
+from pipelines.supervision.questions import form
 from pipelines.text.substitution import exchanged, has_words
 
 MOST = 200

@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 from pipelines.madam_rag.settings import DebateSettings, Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
-from serving.calls import Sampling
+from serving.calls import Sampling, Structured
 from serving.client import Client
-from serving.replies import Structured
 
 Messages = Sequence[Mapping[str, str]]
 Schema = TypeVar("Schema", bound=BaseModel)

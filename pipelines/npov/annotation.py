@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, model_validator
 
 from pipelines.data.records import Text
 from pipelines.data.released import entries, record
@@ -24,45 +24,34 @@ from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, as_read, unbraced
 
-NAME = "annotated responses"
-
 Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
 
 
-class Uncovered(BaseModel):
-    """A part of an argument that the response has not.
+class Omission(BaseModel, frozen=True):
+    """A part of an argument, the n-th of a side from 0, that the response has not.
 
-    Attributes:
-        side: Whose argument it is.
-        argument: Its place among those of the side, from 0.
-        span: Characters [start, end) of the argument as a model reads it.
+    The span is of the argument as a model reads it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     side: Side
     argument: int
     span: Span
 
 
-class AnnotatedExample(BaseModel):
+class AnnotatedExample(BaseModel, frozen=True):
     """An example whose errors are known.
 
     Attributes:
-        id: Its name, unique among its set.
         source: The `id` of the example without error that it was made from; its own of others.
-        example: Arguments and response.
         hallucination: Whether the response has an argument that is not given.
         coverage: Whether an argument is given that the response has not.
-        hallucinated: Characters [start, end) of the response as a model reads it; None where words
-            are not annotated.
+        hallucinated: Characters of the response as a model reads it; None where words are not
+            annotated.
         uncovered: Parts of arguments, likewise.
-        overlap: Mean share of the arguments' stems that the response has, in that example without
-            error; None where there is none.
+        overlap: Mean share of the arguments' stems that the response without error has, where
+            there is one.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     source: str
@@ -70,8 +59,13 @@ class AnnotatedExample(BaseModel):
     hallucination: Error = "none"
     coverage: Error = "none"
     hallucinated: tuple[Span, ...] | None = ()
-    uncovered: tuple[Uncovered, ...] | None = ()
+    uncovered: tuple[Omission, ...] | None = ()
     overlap: float | None = None
+
+    @property
+    def error_free(self) -> bool:
+        """Whether the response has neither error."""
+        return self.hallucination == self.coverage == "none"
 
 
 class _Line(NpovExample):
@@ -101,7 +95,7 @@ def read(path: Path) -> list[AnnotatedExample]:
     """
     found: dict[str, AnnotatedExample] = {}
     for entry in entries(path):
-        line = record(entry, _Line, NAME)
+        line = record(entry, _Line, "annotated responses")
         if line.id in found:
             raise InputError(f"{entry.where}: the id '{line.id}' stands twice; change one of them")
         try:
@@ -112,25 +106,21 @@ def read(path: Path) -> list[AnnotatedExample]:
 
 
 def _annotated(line: _Line) -> AnnotatedExample:
-    example = NpovExample(
-        **{name: getattr(line, name) for name in NpovExample.model_fields}  # what an example has
-    )
-    places = [(side, n) for side in SIDES for n in range(len(example.arguments(side)))]
-    arguments = [unbraced(example.arguments(side)[n]) for side, n in places]
-    uncovered = None
+    places = [(side, n) for side in SIDES for n in range(len(line.arguments(side)))]
+    arguments = [unbraced(text) for side in SIDES for text in line.arguments(side)]
+    uncovered = hallucinated = None
     if line.uncovered or line.coverage == "none":
         uncovered = tuple(
-            Uncovered(side=places[text][0], argument=places[text][1], span=span)
+            Omission(side=places[text][0], argument=places[text][1], span=span)
             for text, span in (_place(unbraced(q), arguments) for q in line.uncovered or ())
         )
-    hallucinated = None
     if line.hallucinated or line.hallucination == "none":
-        response = [as_read(example.response)]
+        response = [as_read(line.response)]
         hallucinated = tuple(_place(as_read(q), response)[1] for q in line.hallucinated or ())
     return AnnotatedExample(
         id=line.id,
         source=line.id,
-        example=example,
+        example=NpovExample(**line.model_dump(include=set(NpovExample.model_fields))),
         hallucination=line.hallucination,
         coverage=line.coverage,
         hallucinated=hallucinated,
@@ -139,11 +129,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
 
 
 def _place(quote: str, texts: Sequence[str]) -> tuple[int, Span]:
-    """The text that a quote stands in, and where.
-
-    Raises:
-        ValueError: It stands in none, or more than once.
-    """
+    """The text that a quote stands in, and where; a `ValueError` unless it stands exactly once."""
     found = [
         (number, start)
         for number, text in enumerate(texts)

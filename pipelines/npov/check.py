@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from nli.windows import sentences as sentences_of
 from pipelines.errors import InputError
@@ -24,16 +24,11 @@ from salience.scores import (
 from salience.words import Word
 
 
-class WordError(BaseModel):
-    """A content word and how likely it is an error.
+class WordError(BaseModel, frozen=True):
+    """A content word, its characters in its argument or sentence, and how likely it is an error.
 
-    Attributes:
-        text: The word.
-        start, end: Its characters in its argument or sentence.
-        error: 1 - alpha of a word of an argument, 1 - beta of one of the response.
+    The error is 1 - alpha of a word of an argument, 1 - beta of one of the response.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     text: str
     start: int
@@ -41,17 +36,11 @@ class WordError(BaseModel):
     error: float
 
 
-class CheckedText(BaseModel):
-    """An argument or a sentence of the response, with its words.
+class TextErrors(BaseModel, frozen=True):
+    """An argument, or where there is no side a sentence of the response, as the model read it.
 
-    Attributes:
-        side: Whose argument it is; None of sentences.
-        text: As the model read it.
-        words: Its content words, in order.
-        error: 1 - the average of their scores; None without a content word.
+    The error is 1 - the average of its content words' scores; None without a content word.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     side: Side | None
     text: str
@@ -59,24 +48,21 @@ class CheckedText(BaseModel):
     error: float | None
 
 
-class Checked(BaseModel):
+class ResponseErrors(BaseModel, frozen=True):
     """A response, checked.
 
     Attributes:
-        question: The query.
         coverage_error: s_cov, the higher the likelier is it that an argument was left out.
         hallucination_error: s_hall, the higher the likelier is it that something was added.
         arguments: Those of the pro side, then those of the con side.
         sentences: Those of the response.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     question: str
     coverage_error: float
     hallucination_error: float
-    arguments: tuple[CheckedText, ...]
-    sentences: tuple[CheckedText, ...]
+    arguments: tuple[TextErrors, ...]
+    sentences: tuple[TextErrors, ...]
 
 
 def argument_map(
@@ -89,13 +75,9 @@ def argument_map(
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
-    Args:
-        example: Arguments and response.
-        decoder: Whose gradients are taken; the paper takes the model that wrote the response.
-        settings: How.
-        on_progress: Told how many response tokens are done.
-        every_token: Whether gradients of all response tokens are wanted, to show the map of tokens;
-            those of content words suffice for scores, in about half the time.
+    The paper takes the gradients of the model that wrote the response. Those of its content words
+    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
+    `on_progress` is told how many response tokens are done.
 
     Raises:
         InputError: A perspective or the response has no content word.
@@ -103,14 +85,14 @@ def argument_map(
     """
     prompt = npov_prompt(example)
     encoded = decoder.encode(prompt.text, as_read(example.response))
-    given = {side: words_of(encoded, prompt.spans[side]) for side in SIDES}
+    pro, con = (words_of(encoded, prompt.spans[side]) for side in SIDES)
     response = words_of(encoded, sentence_spans(encoded))
-    for called, found in {
-        "pro arguments hold": given["pro"],
-        "con arguments hold": given["con"],
-        "response holds": response,
-    }.items():
-        if not any(found):
+    for called, words in (
+        ("pro arguments hold", pro),
+        ("con arguments hold", con),
+        ("response holds", response),
+    ):
+        if not any(words):
             raise InputError(
                 f"the {called} no word but function words, so there is nothing to check; "
                 "give content"
@@ -123,45 +105,39 @@ def argument_map(
         columns=None if every_token else response_tokens(encoded, response),
         on_progress=on_progress,
     )
-    return word_map(encoded, salience, given["pro"] + given["con"], response)
+    return word_map(encoded, salience, pro + con, response)
 
 
-def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> Checked:
+def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> ResponseErrors:
     """Scores of words, arguments, sentences and the whole response (NPOV, appendix C).
 
-    The paper scores words and responses. Arguments and sentences are scored as perspectives and
-    responses are, so that one can see which of them is the trouble.
-
-    Args:
-        example: Arguments and response.
-        found: Its `argument_map`.
-        settings: How words' scores are summed up.
+    They come from the example's `argument_map`. The paper scores words and responses. Arguments and
+    sentences are scored as perspectives and responses are, so that one can see which of them is the
+    trouble.
     """
     alpha = contributions(found.values, settings.aggregation)
     beta = attributions(found.values, settings.aggregation)
-    spans = argument_spans(npov_prompt(example))
     sides = [side for side in SIDES for _ in example.arguments(side)]
     by_argument = _split(alpha, found.given)
-    perspectives = [
-        np.concatenate([own for own, of in zip(by_argument, sides, strict=True) if of == side])
-        for side in SIDES
-    ]
+    count = len(example.pro)
+    perspectives = [np.concatenate(by_argument[:count]), np.concatenate(by_argument[count:])]
     coverage = coverage_error(perspectives, settings.average)
     hallucination = hallucination_error(beta, settings.average)
-    assert coverage is not None  # noqa: S101 - `argument_map` refuses what has no words
-    assert hallucination is not None  # noqa: S101 - likewise
+    # `argument_map` refuses what has no words.
+    assert coverage is not None and hallucination is not None  # noqa: S101
 
     def checked(
         side: Side | None, span: Span, words: Sequence[Word], scores: NDArray[np.floating]
-    ) -> CheckedText:
-        return CheckedText(
+    ) -> TextErrors:
+        start, end = span
+        return TextErrors(
             side=side,
-            text=found.encoded.text[slice(*span)],
+            text=found.encoded.text[start:end],
             words=tuple(
                 WordError(
                     text=word.text,
-                    start=word.start - span[0],
-                    end=word.end - span[0],
+                    start=word.start - start,
+                    end=word.end - start,
                     error=1 - float(score),
                 )
                 for word, score in zip(words, scores, strict=True)
@@ -169,19 +145,16 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> C
             error=1 - average(scores, settings.average) if len(scores) else None,
         )
 
-    return Checked(
+    arguments = argument_spans(npov_prompt(example))
+    sentences = sentence_spans(found.encoded)
+    by_sentence = _split(beta, found.response)
+    return ResponseErrors(
         question=example.question,
         coverage_error=coverage,
         hallucination_error=hallucination,
-        arguments=tuple(map(checked, sides, spans, found.given, by_argument)),
+        arguments=tuple(map(checked, sides, arguments, found.given, by_argument)),
         sentences=tuple(
-            checked(None, *each)
-            for each in zip(
-                sentence_spans(found.encoded),
-                found.response,
-                _split(beta, found.response),
-                strict=True,
-            )
+            map(checked, [None] * len(sentences), sentences, found.response, by_sentence)
         ),
     )
 

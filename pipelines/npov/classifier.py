@@ -4,21 +4,19 @@ It answers YES where there is no error and NO where there is one; the score is w
 Its prompt is code and no template, as the response task's is.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.likelihood import BATCH_TOKENS, Pair, Tokens, forward_of, scored, tokenised
+from pipelines.npov.likelihood import Pair, Tokens, scored, tokenised, with_prompt
 from pipelines.npov.prompt import unbraced
+from pipelines.npov.result import ErrorKind
 from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder
 from salience.errors import SalienceError
 
-ErrorTask = Literal["hallucination", "coverage"]
-
-_ASSERTED: Mapping[ErrorTask, str] = {
+_ASSERTED: Mapping[ErrorKind, str] = {
     "coverage": "All the given arguments are covered by the neutral response",
     "hallucination": "Only given arguments are contained in the neutral response",
 }
@@ -27,12 +25,10 @@ LABELS = ("YES", "NO")
 """No error, an error."""
 
 
-def classifier_prompt(example: NpovExample, task: ErrorTask) -> str:
-    """The input sequence of figure 4. Braces in texts become parentheses.
+def classifier_prompt(example: NpovExample, task: ErrorKind) -> str:
+    """The input sequence of figure 4, which does not tell the topic.
 
-    Args:
-        example: Question, arguments, and the response with its opening. The topic is not told.
-        task: Which error is asked for.
+    Braces in texts become parentheses.
     """
     response = f"{unbraced(example.opening)} {unbraced(example.response)}"
     text = f"User question: {{{unbraced(example.question)}}}.\nNeutral response: {{{response}}}.\n"
@@ -42,83 +38,49 @@ def classifier_prompt(example: NpovExample, task: ErrorTask) -> str:
     return f"{text}{_ASSERTED[task]}: {{"
 
 
-def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorTask) -> list[Pair]:
+def classifier_pairs(examples: Sequence[tuple[NpovExample, bool]], task: ErrorKind) -> list[Pair]:
     """Input and target sequences to tune a classifier on (NPOV, figure 4).
 
-    Without annotations, its examples are those that a response generator is tuned on and synthetic
-    errors made from them (NPOV, appendix B.1).
-
-    Args:
-        examples: Each with whether it has the error.
-        task: Which error.
+    Each example comes with whether it has the error. Without annotations, they are those that a
+    response generator is tuned on and synthetic errors made from them (NPOV, appendix B.1).
     """
     return [(classifier_prompt(each, task), f"{LABELS[wrong]}}}") for each, wrong in examples]
 
 
-def error_scores(
+def error_score(
     decoder: Decoder,
-    examples: Sequence[NpovExample],
-    task: ErrorTask,
+    example: NpovExample,
+    task: ErrorKind,
     soft_prompt: SoftPrompt | None = None,
     *,
     model: str | None = None,
-    batch_tokens: int = BATCH_TOKENS,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> list[float]:
-    """How likely responses have an error, in [0, 1] (NPOV, section 3.3).
+) -> float:
+    """How likely a response has an error, in [0, 1] (NPOV, section 3.3).
 
     The softmax over the log-probabilities of YES and NO, of which NO's is taken. That of a label
     of several tokens is the sum of theirs. Where both are one token it is the probability of NO
     given that one of the two is said.
 
-    Args:
-        decoder: The model.
-        examples: Whose responses are judged.
-        task: Which error.
-        soft_prompt: Tuned for it; None asks the model as it is.
-        model: Digest of the decoder's folder, which the soft prompt must be of; None where it is
-            not known, so that its width alone can be checked.
-        batch_tokens: Most tokens of a forward pass, padding included.
-        on_progress: Told how many texts are done, of how many: one or two per example.
-
-    Returns:
-        One per example.
+    The soft prompt is tuned to find the error; None asks the model as it is. `model` is the digest
+    of the decoder's folder, which the soft prompt must be of.
 
     Raises:
-        InputError: The soft prompt is of another task or model, or an example does not fit.
+        InputError: The soft prompt is of another task or model, or the example does not fit.
         SalienceError: The model gives no finite numbers.
     """
+    asked, reserved = decoder.model, 0
     if soft_prompt is not None:
-        soft_prompt.check(task=task, width=decoder.width, model=model)
-    vectors = None if soft_prompt is None else soft_prompt.vectors
-    reserved = 0 if vectors is None else len(vectors)
-    yes, no = (
-        # With the brace that follows a label in training, which is not asked for.
-        tokenised(
-            decoder,
-            [(classifier_prompt(each, task), f"{label}}}") for each in examples],
-            reserved=reserved,
-            unasked=1,
-        )
-        for label in LABELS
-    )
-    rows = [_together(*both) for both in zip(yes, no, strict=True)]
-    values = iter(
-        scored(
-            forward_of(decoder, vectors),
-            [row for own in rows for row in own],
-            decoder.model.device,
-            batch_tokens=batch_tokens,
-            on_progress=on_progress,
-        )
-    )
-    found = []
-    for own, right in zip(rows, yes, strict=True):
-        asked = np.concatenate([next(values) for _ in own]).astype(np.float64)
-        count = len(right.asked)
-        # The softmax of two, written so that it does not overflow.
-        found.append(float(np.exp(-np.logaddexp(0, asked[:count].sum() - asked[count:].sum()))))
-    if not np.isfinite(found).all():
+        soft_prompt.check(task, width=decoder.width, model=model)
+        asked = with_prompt(decoder, soft_prompt.vectors)
+        reserved = len(soft_prompt.vectors)
+    # With the brace that follows a label in training, which is not asked for.
+    pairs = [(classifier_prompt(example, task), f"{label}}}") for label in LABELS]
+    yes, no = tokenised(decoder, pairs, reserved=reserved, unasked=1)
+    values = np.concatenate(scored(asked, _together(yes, no), reserved=reserved))
+    of_yes, of_no = np.split(values.astype(np.float64), [len(yes.asked)])
+    # The softmax of two, written so that it does not overflow.
+    found = float(np.exp(-np.logaddexp(0, of_yes.sum() - of_no.sum())))
+    if not np.isfinite(found):
         raise SalienceError(
             f"verdicts of {decoder.folder.name} are not finite in {decoder.precision}; take fp32, "
             "or check its weights"

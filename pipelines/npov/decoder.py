@@ -2,18 +2,17 @@
 
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pipelines.experiment.options import ModelOptions, source_of
 from pipelines.npov.settings import SALIENCE_PANEL
 from pipelines.option import Option
 from pipelines.precision import format_of
+from salience.variants import Precision
 from serving import models
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
-
-Precision = Literal["auto", "fp32", "bf16"]
 
 
 class DecoderOptions(ModelOptions):
@@ -39,13 +38,7 @@ class DecoderOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class DecoderFolder:
-    """A model on disk, not loaded yet.
-
-    Attributes:
-        model: What is known of its folder.
-        precision: What it is to compute in.
-        device: Where; None for the first GPU, or the CPU where there is none.
-    """
+    """A model on disk, not loaded yet; where no device is given, for the first GPU or the CPU."""
 
     model: models.Model
     precision: Precision
@@ -60,11 +53,7 @@ class DecoderFolder:
         return f"transformers {version('transformers')}, {self.precision}, {device}"
 
     def load(self) -> "Decoder":
-        """The model, ready for gradients.
-
-        Raises:
-            SalienceError: It cannot be loaded.
-        """
+        """The model, ready for gradients; a `SalienceError` where it cannot be loaded."""
         from salience.decoder import Decoder
 
         return Decoder.load(self.model.path, precision=self.precision, device=self.device)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.data.records import Text
 from pipelines.data.text import read_text
@@ -19,29 +19,34 @@ OPENING = "People see this differently. Here is what both sides say."
 Arguments = Annotated[tuple[Text, ...], Field(min_length=1)]
 
 
-class NpovExample(BaseModel):
-    """A query-response pair (NPOV, section 2.1).
-
-    Attributes:
-        question: The user's query.
-        pro, con: Arguments of the two perspectives that were given.
-        response: What was written from them, without its opening sentence.
-        topic: Name of the topic.
-        opening: The sentence before the response.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class Debate(BaseModel, frozen=True, extra="forbid"):
+    """A user's question, and arguments for and against what it asks."""
 
     question: Text
     pro: Arguments
     con: Arguments
-    response: Text
-    topic: Text | None = None
-    opening: Text = OPENING
 
     def arguments(self, side: Side) -> tuple[str, ...]:
         """The arguments of a perspective."""
         return self.pro if side == "pro" else self.con
+
+
+class Perspectives(Debate):
+    """What is to be answered, and from what: as many arguments of either side.
+
+    The question is the topic's own: pro and con are for and against what it asks, which a query in
+    other words may ask the other way round.
+    """
+
+    topic: Text
+
+
+class NpovExample(Debate):
+    """A query-response pair (NPOV, section 2.1); the response is without its opening sentence."""
+
+    response: Text
+    topic: Text | None = None
+    opening: Text = OPENING
 
 
 def read_example(path: Path) -> NpovExample:
@@ -60,11 +65,7 @@ def read_example(path: Path) -> NpovExample:
 
 
 def example(value: object, where: str) -> NpovExample:
-    """An example from its fields.
-
-    Args:
-        value: The fields.
-        where: Where they come from, for people.
+    """An example from its fields, which come from `where`.
 
     Raises:
         InputError: A field is missing, wrong or unknown.

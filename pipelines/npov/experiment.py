@@ -1,10 +1,10 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -18,16 +18,13 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.npov import annotation, paraphrases
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
-from pipelines.npov.result import ErrorKind, NpovResult, failed
+from pipelines.npov.result import ErrorKind, NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import GradientSettings, SalienceSettings
 from pipelines.npov.splits import Split, split_of
 from pipelines.option import Only, Option, refuse_given
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
-
-if TYPE_CHECKING:
-    pass
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
@@ -44,18 +41,17 @@ Examples:
     contested run npov --limit 1 --detector classifier --out results-npov
 """
 
-SETS_PANEL: Final = "Test sets"
-CLASSIFIER_PANEL: Final = "Classifier"
-
 UNKNOWN_TOPICS: Final[Split] = "test"
 """Where topics are put that the paper has not: nothing was tuned on them."""
 
-Detect = Callable[[Case], NpovResult]
-"""A detector's view of one example."""
-
-CLASSIFIES: Final = Only(
-    lambda options: options.detector == "classifier",
-    "--detector salience (it is of --detector classifier)",
+_set_option = partial(Option, panel="Test sets")
+_classifier_option = partial(
+    Option,
+    panel="Classifier",
+    only=Only(
+        lambda options: options.detector == "classifier",
+        "--detector salience (it is of --detector classifier)",
+    ),
 )
 
 
@@ -64,49 +60,38 @@ class NpovOptions(RunOptions, DecoderOptions):
 
     data: Annotated[
         Path,
-        Option(
-            "Topics with arguments for and against.",
-            shown="some that come with the program",
-            panel=SETS_PANEL,
+        _set_option(
+            "Topics with arguments for and against.", shown="some that come with the program"
         ),
     ] = SAMPLE_TOPICS
     sets: Annotated[
         list[SyntheticSet] | None,
-        Option(
+        _set_option(
             "Responses that copy arguments, that replace common words, or that say them in other "
             "words; give it once for each.",
             name="--set",
             shown="unparaphrased and paraphrased",
-            panel=SETS_PANEL,
         ),
     ] = None
     organic: Annotated[
-        Path | None,
-        Option("Responses whose errors people have annotated.", panel=SETS_PANEL),
+        Path | None, _set_option("Responses whose errors people have annotated.")
     ] = None
     paraphrases: Annotated[
         Path | None,
-        Option(
-            "Arguments in other words.",
-            shown="those that come with contested",
-            panel=SETS_PANEL,
-        ),
+        _set_option("Arguments in other words.", shown="those that come with contested"),
     ] = None
     split: Annotated[
         Literal["train", "dev", "test", "all"],
-        Option(
-            "Which topics of the paper's split. Topics it has not are of `test`.", panel=SETS_PANEL
-        ),
+        _set_option("Which topics of the paper's split. Topics it has not are of `test`."),
     ] = "test"
     per_topic: Annotated[
         int,
         Field(ge=1),
-        Option(
-            "Responses without error for each topic; those with errors are made from them.",
-            panel=SETS_PANEL,
+        _set_option(
+            "Responses without error for each topic; those with errors are made from them."
         ),
     ] = 3
-    seed: Annotated[int, Option("Decides all that is drawn.", panel=SETS_PANEL)] = 0
+    seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
     detector: Annotated[
         Literal["salience", "classifier"],
         Option("Gradients, or the model's own verdict. ROUGE is always beside them."),
@@ -121,21 +106,14 @@ class NpovOptions(RunOptions, DecoderOptions):
     ] = None
     hallucination_prompt: Annotated[
         Path | None,
-        Option(
+        _classifier_option(
             "A soft prompt tuned to find hallucinations.",
             shown="none: the model is asked as it is",
-            panel=CLASSIFIER_PANEL,
-            only=CLASSIFIES,
         ),
     ] = None
     coverage_prompt: Annotated[
         Path | None,
-        Option(
-            "A soft prompt tuned to find coverage errors.",
-            shown="likewise",
-            panel=CLASSIFIER_PANEL,
-            only=CLASSIFIES,
-        ),
+        _classifier_option("A soft prompt tuned to find coverage errors.", shown="likewise"),
     ] = None
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
@@ -159,35 +137,29 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
 
     def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
         folder = decoder_folder(options)
-        classified = "-classifier" if options.detector == "classifier" else ""
-        name = file_name(options.name or f"{folder.model.name}{classified}")
+        known, classifies = folder.model, options.detector == "classifier"
+        name = file_name(options.name or f"{known.name}{'-classifier' if classifies else ''}")
         config: dict[str, Any] = {
             "data": {"name": options.data.name, "sha256": _digest(options.data)},
             "sets": {
                 "names": names,
                 "organic": _digest(options.organic),
                 "paraphrases": _digest(options.paraphrases),
-                "split": options.split,
-                "per_topic": options.per_topic,
-                "seed": options.seed,
+                **options.model_dump(include={"split", "per_topic", "seed"}),
             },
             "detector": options.detector,
-            "model": {
-                "name": folder.model.name,
-                "digest": folder.model.digest,
-                "engine": folder.engine,
-            },
+            "model": {"name": known.name, "digest": known.digest, "engine": folder.engine},
         }
-        if options.detector == "salience":
-            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
-            detect = _by_salience(folder, options.salience)
-        else:
-            prompts: dict[ErrorKind, Path | None] = {
-                "hallucination": options.hallucination_prompt,
-                "coverage": options.coverage_prompt,
-            }
+        prompts: dict[ErrorKind, Path | None] = {
+            "hallucination": options.hallucination_prompt,
+            "coverage": options.coverage_prompt,
+        }
+        if classifies:
             config["prompts"] = {task: _digest(path) for task, path in prompts.items()}
             detect = _by_classifier(folder, prompts)
+        else:
+            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
+            detect = _by_salience(folder, options.salience)
 
         async def detected(case: Case) -> NpovResult:
             return detect(case)
@@ -216,14 +188,16 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
     return found + [Case(ORGANIC, each) for each in given]
 
 
-def _by_salience(folder: DecoderFolder, settings: SalienceSettings) -> Detect:
+def _by_salience(folder: DecoderFolder, settings: SalienceSettings) -> Callable[[Case], NpovResult]:
     from pipelines.npov.detect import by_salience
 
     decoder = cache(folder.load)  # only if there is something left to score
     return lambda case: by_salience(case, decoder(), settings)
 
 
-def _by_classifier(folder: DecoderFolder, prompts: Mapping[ErrorKind, Path | None]) -> Detect:
+def _by_classifier(
+    folder: DecoderFolder, prompts: dict[ErrorKind, Path | None]
+) -> Callable[[Case], NpovResult]:
     """A verdict by the decoder under a soft prompt for each error, or as it is."""
     from pipelines.npov.detect import by_classifier
     from pipelines.npov.soft_prompt import SoftPrompt
@@ -232,7 +206,7 @@ def _by_classifier(folder: DecoderFolder, prompts: Mapping[ErrorKind, Path | Non
     loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
     for task, prompt in loaded.items():
         if prompt is not None:  # its width is looked at when the model is loaded
-            prompt.check(task=task, width=prompt.vectors.shape[1], model=model)
+            prompt.check(task, model=model)
     decoder = cache(folder.load)
     return lambda case: by_classifier(case, decoder(), loaded, model)
 
@@ -241,7 +215,7 @@ def _summary(cases: Sequence[Case]) -> str:
     lines = []
     for test_set in dict.fromkeys(case.test_set for case in cases):
         own = [case.annotated for case in cases if case.test_set == test_set]
-        right = sum(each.hallucination == each.coverage == "none" for each in own)
+        right = sum(each.error_free for each in own)
         lines.append(f"{test_set}: {len(own):,} examples, {right:,} of them without error")
     return "\n".join(lines)
 
@@ -266,7 +240,7 @@ EXPERIMENT = Experiment(
     options=NpovOptions,
     result=NpovResult,
     plan=plan,
-    failed=failed,
+    failed=lambda case, reason: case.result(status="failed", reason=reason),
     publish=_publication,
     refusals=(InputError, SalienceError),
     in_flight=1,  # gradients take the whole machine

@@ -17,9 +17,8 @@ from pydantic import BaseModel, Field
 
 from pipelines import prompts
 from pipelines.errors import InputError
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.knowledge_base import Perspectives
-from pipelines.npov.prompt import response_pair, unbraced
+from pipelines.npov.example import NpovExample, Perspectives
+from pipelines.npov.prompt import input_text, unbraced
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client
@@ -46,27 +45,19 @@ class ResponseReply(BaseModel):
 
 
 @dataclass(frozen=True)
-class Instructed:
-    """A chat model that is told what to write.
-
-    Attributes:
-        client: The model.
-        prompt: What it is told.
-    """
+class ChatWriter:
+    """A chat model, and the prompt that tells it what to write."""
 
     client: Client
     prompt: Prompt
 
 
 @dataclass(frozen=True, eq=False)
-class Tuned:
-    """A model whose soft prompt makes it write.
+class SoftPromptWriter:
+    """A model whose soft prompt, (tokens, d), makes it write.
 
-    Attributes:
-        client: The model, at a server that takes embeddings.
-        vectors: The soft prompt, (tokens, d), tuned for that model.
-        folder: The model's folder, for the embeddings of the input.
-        dtype: The number format that the server computes in.
+    It is at a server that takes embeddings, which computes in `dtype`; those of the input are read
+    from the model's folder.
     """
 
     client: Client
@@ -75,29 +66,20 @@ class Tuned:
     dtype: str = "auto"
 
 
-@dataclass(frozen=True)
-class Written:
-    """What was written from arguments.
+Writer = ChatWriter | SoftPromptWriter
 
-    Attributes:
-        example: Arguments and response; None where the reply could not be read, which is no
-            response and counts as none.
-        problem: Why there is none, in one line.
-        raw: The unreadable reply.
+
+@dataclass(frozen=True)
+class Response:
+    """Arguments and what was written from them.
+
+    A reply that could not be read is no response: there is no example then, but the problem in one
+    line, and the reply as it is.
     """
 
     example: NpovExample | None
     problem: str | None = None
     raw: str | None = None
-
-
-def instructed(client: Client, overrides: Path | None = None) -> Instructed:
-    """A chat model with its prompt.
-
-    Raises:
-        InputError: The user's own prompt cannot be used.
-    """
-    return Instructed(client, respond_prompt(overrides))
 
 
 def respond_prompt(overrides: Path | None = None) -> Prompt:
@@ -110,35 +92,33 @@ def respond_prompt(overrides: Path | None = None) -> Prompt:
 
 
 async def respond(
-    given: Perspectives, by: Instructed | Tuned, sampling: Sampling | None = None
-) -> Written:
+    given: Perspectives, writer: Writer, sampling: Sampling | None = None
+) -> Response:
     """Have a response written (NPOV, section 2.1).
 
-    Args:
-        given: The question and the arguments of both sides.
-        by: Who writes.
-        sampling: Greedy, with room for all arguments, unless given.
+    Greedily and with room for all arguments, unless `sampling` is given.
 
     Raises:
         InputError: The soft prompt and the model's embeddings differ in width.
         RequestError: The arguments do not fit the model's context.
         ServingError: No server can be had, or the model's embeddings cannot be read.
     """
-    drawn = sampling or Sampling(reply_tokens(given))
-    if isinstance(by, Instructed):
-        reply = await by.client.structured(told(given, by.prompt), ResponseReply, drawn)
+    arguments = len(given.pro) + len(given.con)
+    drawn = sampling or Sampling(max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * arguments))
+    if isinstance(writer, ChatWriter):
+        reply = await writer.client.structured(told(given, writer.prompt), ResponseReply, drawn)
         if reply.value is None:
-            return Written(None, reply.problem, reply.raw)
-        return _written(given, reply.value.opening, reply.value.response, reply.raw)
-    completion = await by.client.complete_embeddings(
-        input_vectors(given, by), drawn, pattern=PATTERN
+            return Response(None, reply.problem, reply.raw)
+        return _response(given, reply.value.opening, reply.value.response, reply.raw)
+    completion = await writer.client.complete_embeddings(
+        input_vectors(given, writer), drawn, pattern=PATTERN
     )
     found = _REPLY.match(completion.text)
     if found is None:
         cut = "" if completion.finished else f" (cut after {drawn.max_tokens} tokens)"
         problem = f"not an opening and a response in curly braces{cut}"
-        return Written(None, problem, completion.text)
-    return _written(given, found[1], found[2], completion.text)
+        return Response(None, problem, completion.text)
+    return _response(given, found[1], found[2], completion.text)
 
 
 def told(given: Perspectives, prompt: Prompt) -> list[Message]:
@@ -152,47 +132,34 @@ def told(given: Perspectives, prompt: Prompt) -> list[Message]:
     return [*prompt.messages(question=lines[0], perspectives=perspectives)]
 
 
-def input_text(given: Perspectives) -> str:
-    """The input sequence of figure 3, up to the brace that the opening stands in."""
-    # A response is what an example needs; the input has none of it.
-    return response_pair(NpovExample(**given.model_dump(), response="none yet"))[0]
-
-
-def input_vectors(given: Perspectives, by: Tuned) -> NDArray[np.float32]:
+def input_vectors(given: Perspectives, writer: SoftPromptWriter) -> NDArray[np.float32]:
     """The soft prompt and the embeddings of the input, as they stood in tuning: (tokens, d).
 
     Raises:
         InputError: They differ in width, or the model's tokenizer is not on this machine.
         ServingError: The model's embeddings cannot be read.
     """
-    tokenizer = by.client.tokenizer
+    name, tokenizer = writer.client.model.name, writer.client.tokenizer
     if tokenizer is None:
         raise InputError(
-            f"a soft prompt needs the tokenizer of {by.client.model.name} on this machine; "
-            "register the model's folder"
+            f"a soft prompt needs the tokenizer of {name} on this machine; register the model's "
+            "folder"
         )
     # With the special tokens that begin a text, where the model has such.
     ids = tokenizer.tokenizer.encode(tokenizer.defuse(input_text(given))).ids
-    text = embed(by.folder, ids, dtype=by.dtype)
-    name, width = by.client.model.name, text.shape[1]
-    if by.vectors.shape[1] != width:
+    text = embed(writer.folder, ids, dtype=writer.dtype)
+    if writer.vectors.shape[1] != text.shape[1]:
         raise InputError(
-            f"the soft prompt has vectors of {by.vectors.shape[1]} numbers, {name} reads {width}; "
-            "it was tuned for another model"
+            f"the soft prompt has vectors of {writer.vectors.shape[1]} numbers, {name} reads "
+            f"{text.shape[1]}; it was tuned for another model"
         )
-    return np.concatenate([by.vectors.astype(np.float32), text])
+    return np.concatenate([writer.vectors.astype(np.float32), text])
 
 
-def reply_tokens(given: Perspectives) -> int:
-    """Most tokens of a reply, more for many arguments."""
-    count = sum(len(getattr(given, side)) for side in SIDES)
-    return max(REPLY_TOKENS, TOKENS_PER_ARGUMENT * count)
-
-
-def _written(given: Perspectives, opening: str, response: str, raw: str) -> Written:
+def _response(given: Perspectives, opening: str, response: str, raw: str) -> Response:
     """An example, unless the opening or the response says nothing."""
     for name, text in (("opening", opening), ("response", response)):
         if not re.search(r"\w", text):
-            return Written(None, f"the {name} holds no word", raw)
+            return Response(None, f"the {name} holds no word", raw)
     texts = {"opening": unbraced(opening), "response": unbraced(response)}
-    return Written(NpovExample(**given.model_dump(), **texts))
+    return Response(NpovExample(**given.model_dump(), **texts))

@@ -8,15 +8,13 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
+from heapq import nlargest
 from pathlib import Path
 from random import Random
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field
 
 from pipelines.data.procon import Topic
-from pipelines.data.records import Text
 from pipelines.errors import InputError
+from pipelines.npov.example import Perspectives
 from pipelines.npov.rouge import stems
 
 SAMPLE_TOPICS = Path(__file__).parent / "samples" / "topics.jsonl"
@@ -25,35 +23,13 @@ NEAREST = 3
 """Topics that are named where none matches."""
 
 
-class Perspectives(BaseModel):
-    """What is to be answered, and from what.
-
-    Attributes:
-        question: The topic's own: pro and con are for and against what it asks, which a query in
-            other words may ask the other way round.
-        topic: Name of the topic.
-        pro, con: Equally many arguments of both sides.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    question: Text
-    topic: Text
-    pro: Annotated[tuple[Text, ...], Field(min_length=1)]
-    con: Annotated[tuple[Text, ...], Field(min_length=1)]
-
-
 def retrieve(
     topics: Sequence[Topic], query: str, *, per_side: int, seed: int | None = None
 ) -> Perspectives:
-    """The perspectives on a query (NPOV, sections 2.1 and 2.2).
+    """The perspectives on a query (NPOV, sections 2.1 and 2.2), with so many arguments per side.
 
-    Args:
-        topics: The knowledge base; see `pipelines.data.procon.read`.
-        query: What a user asks.
-        per_side: Arguments of each side, at least 1.
-        seed: Draws them; without it they are the first ones. What is drawn of a topic does not
-            depend on the other topics.
+    A seed draws them; without it they are the first ones. What is drawn of a topic does not depend
+    on the other topics.
 
     Raises:
         InputError: No topic fits, or it has too few arguments.
@@ -79,10 +55,6 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
     Of several that share as many, the one whose shared stems are in the fewest topics: "gun" says
     more than "legal". Of equals still the first. Case, punctuation and white space make no
     difference to a question.
-
-    Args:
-        topics: At least one.
-        query: What a user asks.
 
     Raises:
         InputError: No topic shares a content word with the query.
@@ -111,8 +83,7 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     def likeness(topic: Topic) -> float:
         return difflib.SequenceMatcher(None, _normal(topic.question), _normal(query)).ratio()
 
-    nearest = sorted(topics, key=likeness, reverse=True)[:NEAREST]
-    return [f"'{each.topic}'" for each in nearest]
+    return [f"'{each.topic}'" for each in nlargest(NEAREST, topics, key=likeness)]
 
 
 def _normal(text: str) -> str:

@@ -5,7 +5,7 @@ where they stand without padding. Logits are computed where a target is predicte
 since those of all places would take more memory than the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -29,19 +29,13 @@ BATCH_TOKENS = 2048
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a model reads, and which tokens it is asked for.
+    """What a model reads, (n,), and which tokens it is asked for.
 
-    Attributes:
-        ids: What it reads, (n,).
-        asked: Each a place in [1, n] and a token: how likely is it after the ids before that place?
+    Each is a place in [1, n] and a token: how likely is it after the ids before that place?
     """
 
     ids: tuple[int, ...]
     asked: tuple[tuple[int, int], ...]
-
-
-Forward = Callable[["torch.Tensor", "torch.Tensor", "torch.Tensor"], "torch.Tensor"]
-"""Token ids (b, n), whether each is one and no padding (b, n), places (k,) -> logits (b, k, v)."""
 
 
 def tokenised(
@@ -49,12 +43,8 @@ def tokenised(
 ) -> list[Tokens]:
     """Pairs in tokens, those of the target asked for; no token has a part of both texts.
 
-    Args:
-        decoder: Whose tokens.
-        pairs: The texts.
-        reserved: Vectors that come before the input.
-        unasked: Characters at the target's end that are not asked for, unless in a token with
-            others.
+    Before the input come `reserved` vectors. Of the target's end so many characters are `unasked`
+    for, unless they are in a token with others.
 
     Raises:
         InputError: A pair does not fit the model, or one of its texts has no tokens.
@@ -82,56 +72,28 @@ def _beginning(text: str) -> str:
     return f"“{line[:60]}…”" if len(line) > 60 else f"“{line}”"
 
 
-def forward_of(decoder: Decoder, vectors: NDArray[np.float32] | None = None) -> Forward:
-    """The model's forward pass with vectors before the embeddings of its input.
+def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
+    """The frozen model in peft's hull, which puts vectors, (tokens, d), before its input.
 
-    Args:
-        decoder: The model.
-        vectors: (tokens, d); None puts nothing before.
+    The vectors can be tuned.
     """
     import torch
+    from peft import PromptTuningConfig, TaskType, get_peft_model
 
-    model: Any = decoder.model
-    embed = model.get_input_embeddings()
-    before = torch.zeros(0, decoder.width) if vectors is None else torch.from_numpy(vectors)
-    before = before.to(model.device, embed.weight.dtype)
-
-    def forward(
-        ids: "torch.Tensor", real: "torch.Tensor", places: "torch.Tensor"
-    ) -> "torch.Tensor":
-        count = len(ids)
-        given = torch.cat([before.expand(count, -1, -1), embed(ids)], dim=1)
-        mask = torch.cat([real.new_ones(count, len(before)), real], dim=1)
-        return kept(
-            model(
-                inputs_embeds=given,
-                attention_mask=mask,
-                logits_to_keep=places + len(before),
-                use_cache=False,
-            ).logits,
-            places + len(before),
-        )
-
-    return forward
-
-
-def kept(logits: "torch.Tensor", places: "torch.Tensor") -> "torch.Tensor":
-    """Logits at places, though a model may not know how to leave out the others."""
-    return logits if logits.shape[1] == len(places) else logits[:, places]
+    config = PromptTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=len(vectors))
+    model = get_peft_model(decoder.model, config).eval()  # no dropout: the model is not tuned
+    with torch.no_grad():
+        model.prompt_encoder["default"].embedding.weight.copy_(torch.from_numpy(vectors))
+    return model
 
 
 def log_probabilities(
-    forward: Forward, items: Sequence[Tokens], device: Any
+    model: Any, items: Sequence[Tokens], *, reserved: int = 0
 ) -> list["torch.Tensor"]:
     """Natural logarithms of the probabilities of the tokens asked for, in one forward pass.
 
-    Args:
-        forward: The model.
-        items: What it reads, padded to the longest.
-        device: Where it computes.
-
-    Returns:
-        Per item one per token asked for, float32. They carry gradients where the forward pass does.
+    The model is of transformers, or one `with_prompt` of so many reserved vectors. Each item has a
+    float32 per token asked for, which carries gradients where the forward pass does.
     """
     import torch
 
@@ -141,41 +103,35 @@ def log_probabilities(
     real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
     places = sorted({place - 1 for each in items for place, _ in each.asked})
     column = {place: n for n, place in enumerate(places)}
-    logits = forward(ids.to(device), real.to(device), torch.tensor(places, device=device))
+    kept = torch.tensor(places, device=model.device) + reserved
+    logits = model(
+        input_ids=ids.to(model.device),
+        attention_mask=real.to(model.device),
+        logits_to_keep=kept,
+        use_cache=False,
+    ).logits
+    if logits.shape[1] != len(kept):  # the model does not know how to leave out the others
+        logits = logits[:, kept]
     found = []
     for row, each in enumerate(items):
         chosen = logits[row, [column[place - 1] for place, _ in each.asked]]
-        tokens = torch.tensor([token for _, token in each.asked], device=device)
+        tokens = torch.tensor([token for _, token in each.asked], device=model.device)
         found.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
     return found
 
 
-def scored(
-    forward: Forward,
-    items: Sequence[Tokens],
-    device: Any,
-    *,
-    batch_tokens: int = BATCH_TOKENS,
-    on_progress: Callable[[int, int], None] = lambda *_: None,
-) -> list[NDArray[np.float32]]:
-    """Log-probabilities of the tokens that any number of items ask for, without gradients.
+def batches(items: Sequence[Tokens]) -> list[list[int]]:
+    """Which items are passed together."""
+    return token_budget_batches([len(each.ids) for each in items], BATCH_TOKENS)
 
-    Args:
-        forward: The model.
-        items: What it reads.
-        device: Where it computes.
-        batch_tokens: Most tokens of a forward pass, padding included.
-        on_progress: Told how many items are done, of how many.
 
-    Returns:
-        As `log_probabilities`.
-    """
+def scored(model: Any, items: Sequence[Tokens], *, reserved: int = 0) -> list[NDArray[np.float32]]:
+    """The `log_probabilities` of any number of items, without gradients."""
     import torch
 
     found: dict[int, NDArray[np.float32]] = {}
     with torch.inference_mode():
-        for batch in token_budget_batches([len(each.ids) for each in items], batch_tokens):
-            values = log_probabilities(forward, [items[place] for place in batch], device)
+        for batch in batches(items):
+            values = log_probabilities(model, [items[place] for place in batch], reserved=reserved)
             found |= {place: own.cpu().numpy() for place, own in zip(batch, values, strict=True)}
-            on_progress(len(found), len(items))
     return [found[place] for place in range(len(items))]

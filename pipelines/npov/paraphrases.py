@@ -1,29 +1,51 @@
-"""Arguments in other words, from a file, so that responses need not copy them (NPOV, section 4.1).
+"""Arguments in other words, so that responses need not copy them (NPOV, section 4.1).
 
-Lines with `paraphrase` and either `argument`, the text, or `sha1`, the first twelve hexadecimal
-digits of its digest. The bundled file has digests: it holds our paraphrases of arguments of
-ProCon.org, and not the arguments, which have their own owners.
+Lightly, with some common words replaced: between verbatim copies, which shared words tell without
+fail, and paraphrases, which they do not. Or as paraphrases from a file: lines with `paraphrase` and
+either `argument`, the text, or `sha1`, the first twelve hexadecimal digits of its digest. The
+bundled file has digests: it holds our paraphrases of arguments of ProCon.org, and not the
+arguments, which have their own owners.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.data.records import Text
-from pipelines.data.released import entries, record
+from pipelines.data.released import read_records
 from pipelines.npov.synthesis import Reword
 
 SAMPLES = Path(__file__).parent / "samples" / "procon_paraphrases.jsonl"
 
 DIGITS = 12
 
+_SWAPS = """
+    ability: capacity; available: on offer; banning: forbidding; benefits: advantages;
+    better: superior; caused: brought about; causes: brings about; change: shift; changes: shifts;
+    children: kids; citizens: nationals; companies: firms; create: make; creates: makes;
+    crime: lawbreaking; criminals: offenders; current: present; cut: trim; deaths: fatalities;
+    eating: consuming; government: state; guns: firearms; harmful: damaging; health: well-being;
+    help: aid; helps: aids; high: elevated; improve: better; improves: betters; increase: raise;
+    increases: raises; jobs: positions; kill: slay; laws: statutes; lead: give rise;
+    leads: gives rise; legal: lawful; life: existence; lower: smaller; make: render;
+    makes: renders; many: numerous; money: funds; needed: required; people: persons; prevent: stop;
+    prevents: stops; primarily: mainly; private: non-public; protect: guard; protects: guards;
+    provide: supply; provides: supplies; rate: share; rates: shares; reduce: lessen;
+    reduces: lessens; restrict: curb; results: outcomes; rise: climb; safer: less risky;
+    safety: freedom from danger; students: pupils; support: backing; use: employ; women: females;
+    world: globe; would: might
+"""
 
-class _Line(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+SWAPS = dict(pair.split(": ") for pair in re.split(r";\s+", _SWAPS.strip()))
+"""Common words of arguments -> what stands for them. Nobody would call the result a paraphrase."""
 
+
+class _Line(BaseModel, frozen=True, extra="forbid"):
     paraphrase: Text
     argument: Text | None = None
     sha1: Annotated[str, Field(pattern=rf"^[0-9a-f]{{{DIGITS}}}$")] | None = None
@@ -52,14 +74,26 @@ def read(path: Path = SAMPLES) -> Mapping[str, str]:
     Raises:
         InputError: The file cannot be read, or a line is of another format.
     """
-    lines = [record(entry, _Line, "paraphrases") for entry in entries(path)]
+    lines = read_records(path, _Line, "paraphrases")
     return {line.sha1 or digest(line.argument or ""): line.paraphrase for line in lines}
 
 
 def rewording(paraphrases: Mapping[str, str]) -> Reword:
-    """Puts arguments in other words; those without a paraphrase are not used.
-
-    Args:
-        paraphrases: From `read`.
-    """
+    """Puts arguments in the other words of `read`; those without a paraphrase are not used."""
     return lambda argument: paraphrases.get(digest(argument))
+
+
+def lightly(argument: str) -> str:
+    """An argument with its common words replaced, those in a capital by such; always the same."""
+    return _common().sub(_swapped, argument)
+
+
+def _swapped(found: re.Match[str]) -> str:
+    word = found[0]
+    put = SWAPS[word.lower()]
+    return put.capitalize() if word[0].isupper() else put
+
+
+@cache
+def _common() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(SWAPS)})\b", re.IGNORECASE)

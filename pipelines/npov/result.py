@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from pipelines.npov.annotation import Error
-from pipelines.npov.sets import Case
 
 ErrorKind = Literal["hallucination", "coverage"]
 KINDS: tuple[ErrorKind, ErrorKind] = ("hallucination", "coverage")
@@ -15,21 +14,17 @@ ROUGE = "ROUGE"
 CLASSIFIER = "classifier"
 
 
-class ErrorScores(BaseModel):
+class ErrorScores(BaseModel, frozen=True):
     """How likely a detector takes the two errors to be; the higher, the likelier.
 
-    Attributes:
-        hallucination: That something was added; None where the detector cannot say.
-        coverage: That something was left out; likewise.
+    A hallucination was added, a coverage error was left out; None where the detector cannot say.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     hallucination: float | None = None
     coverage: float | None = None
 
 
-class WordScore(BaseModel):
+class WordScore(BaseModel, frozen=True):
     """A content word: whether it is an error, and what detectors of words say.
 
     Attributes:
@@ -38,30 +33,21 @@ class WordScore(BaseModel):
         salience: 1 - alpha or 1 - beta, by the maximum.
     """
 
-    model_config = ConfigDict(frozen=True)
-
     wrong: bool
     rouge: bool
     salience: float
 
 
-class NpovResult(BaseModel):
-    """One example of a test set, scored.
+class NpovResult(BaseModel, frozen=True):
+    """One example of a test set, "SET/EXAMPLE", scored; or the reason why it could not be.
 
     Attributes:
-        id: "SET/EXAMPLE".
-        test_set: The set.
-        source: What names the example without error that it was made from.
-        status: Whether it could be scored.
-        reason: Why it could not.
+        source: The id of the example without error that it was made from.
         hallucination, coverage: What is known.
         overlap: Share of the arguments' stems that the response without error has.
-        detectors: Detector -> its scores.
-        given: Content words of the arguments; None where words were not scored or not annotated.
-        response: Content words of the response; likewise.
+        given, response: Content words of the arguments and of the response; None where words were
+            not scored or not annotated.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     test_set: str
@@ -75,34 +61,20 @@ class NpovResult(BaseModel):
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
 
+    @property
+    def error_free(self) -> bool:
+        """Whether the response has neither error."""
+        return self.hallucination == self.coverage == "none"
+
     def known(self, kind: ErrorKind) -> Error:
         """What is known of an error."""
         return self.hallucination if kind == "hallucination" else self.coverage
 
     def score(self, detector: str, kind: ErrorKind) -> float | None:
         """What a detector says of an error; None where it says nothing."""
-        found = self.detectors.get(detector)
-        if found is None:
-            return None
+        found = self.detectors.get(detector, ErrorScores())
         return found.hallucination if kind == "hallucination" else found.coverage
 
     def words(self, kind: ErrorKind) -> tuple[WordScore, ...] | None:
         """The words that can be such an error: the response's can be added, arguments' left out."""
         return self.response if kind == "hallucination" else self.given
-
-
-def unscored(case: Case) -> NpovResult:
-    """What is known of an example that no detector has seen."""
-    return NpovResult(
-        id=case.id,
-        test_set=case.test_set,
-        source=f"{case.test_set}/{case.annotated.source}",
-        hallucination=case.annotated.hallucination,
-        coverage=case.annotated.coverage,
-        overlap=case.annotated.overlap,
-    )
-
-
-def failed(case: Case, reason: str) -> NpovResult:
-    """The result of an example that cannot be scored."""
-    return unscored(case).model_copy(update={"status": "failed", "reason": reason})

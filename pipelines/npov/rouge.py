@@ -1,36 +1,20 @@
 """Hallucination and coverage errors by the words that arguments and response share (NPOV, 3.1)."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pipelines.metrics.rouge import rouge1_recall
 from pipelines.npov.example import SIDES, NpovExample
+from pipelines.npov.result import ErrorScores
 from salience.words import STOP_WORDS, word_pattern
 
 
-@dataclass(frozen=True)
-class RougeErrors:
-    """What shared words say of a response.
-
-    Attributes:
-        coverage: 1 - ROUGE-1 recall of the perspective that is covered less; None where no
-            perspective has a content word.
-        hallucination: 1 - ROUGE-1 precision; None where the response has no content word.
-    """
-
-    coverage: float | None
-    hallucination: float | None
-
-
-def rouge_errors(example: NpovExample) -> RougeErrors:
+def rouge_errors(example: NpovExample) -> ErrorScores:
     """ROUGE-1 between arguments and response (NPOV, section 3.1).
 
     Words are parted by white space and punctuation, stop words are dropped, the rest is stemmed.
-    Recall is taken of each perspective, and the smaller one counts, since both must be covered.
-
-    Args:
-        example: Arguments and response.
+    The coverage error is 1 - recall of the perspective that is covered less, since both must be
+    covered; None where no perspective has a content word. The hallucination error is 1 - precision;
+    None where the response has no content word.
     """
     response = stems(example.response)
     perspectives = [
@@ -40,20 +24,10 @@ def rouge_errors(example: NpovExample) -> RougeErrors:
         recall for each in perspectives if (recall := rouge1_recall(each, response)) is not None
     ]
     precision = rouge1_recall(response, [word for each in perspectives for word in each])
-    return RougeErrors(
+    return ErrorScores(
         coverage=1 - min(recalls) if recalls else None,
         hallucination=None if precision is None else 1 - precision,
     )
-
-
-def word_error(word: str, other: Collection[str]) -> bool:
-    """Whether the other side lacks a word (NPOV, section 5.3).
-
-    Args:
-        word: A content word of the response, or of an argument.
-        other: Stems of the arguments, or of the response.
-    """
-    return stem(word) not in other
 
 
 def stems(text: str) -> tuple[str, ...]:
@@ -74,7 +48,7 @@ def stem(word: str) -> str:
     return str(_stemmer().stemWord(word.lower()))
 
 
-@lru_cache(maxsize=1)
+@cache
 def _stemmer():  # type: ignore[no-untyped-def]  # noqa: ANN202  (the package has no types)
     import Stemmer
 

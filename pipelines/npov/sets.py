@@ -1,13 +1,15 @@
 """Test sets: synthetic errors in responses close to their arguments or not, and organic ones."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
-from pipelines.npov.paraphrases import rewording
-from pipelines.npov.rewording import lightly
+from pipelines.npov.paraphrases import lightly, rewording
+from pipelines.npov.result import NpovResult
 from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
 
 
@@ -28,13 +30,20 @@ class Slice:
 
     Attributes:
         title: As the paper calls it.
-        test_set: The set.
+        test_set: The set; None for all synthetic ones whose `overlap` is in [low, high).
         errors: Which errors count; examples with others are left out.
     """
 
     title: str
-    test_set: str
+    test_set: str | None
     errors: Error
+    overlap: tuple[float, float] = (0.0, 1.01)
+
+    def has(self, result: NpovResult) -> bool:
+        """Whether it is of the set."""
+        if self.test_set is not None:
+            return result.test_set == self.test_set
+        return result.overlap is not None and self.overlap[0] <= result.overlap < self.overlap[1]
 
 
 SLICES = (
@@ -48,12 +57,7 @@ SLICES = (
 
 @dataclass(frozen=True)
 class Case:
-    """An example of a test set.
-
-    Attributes:
-        test_set: The set.
-        annotated: The example, with what is known of it.
-    """
+    """An example of a test set, with what is known of it."""
 
     test_set: str
     annotated: AnnotatedExample
@@ -62,6 +66,18 @@ class Case:
     def id(self) -> str:
         """Unique among all sets."""
         return f"{self.test_set}/{self.annotated.id}"
+
+    def result(self, **found: Any) -> NpovResult:
+        """What is known of the example, and what was found."""
+        return NpovResult(
+            id=self.id,
+            test_set=self.test_set,
+            source=f"{self.test_set}/{self.annotated.source}",
+            hallucination=self.annotated.hallucination,
+            coverage=self.annotated.coverage,
+            overlap=self.annotated.overlap,
+            **found,
+        )
 
 
 def synthetic_cases(
@@ -72,17 +88,11 @@ def synthetic_cases(
     per_topic: int,
     seed: int,
 ) -> list[Case]:
-    """Synthetic test sets, one after the other.
+    """Synthetic test sets, one after the other, with so many examples without error per topic.
 
     All sets have the same examples, but for how responses put the arguments; so where one is to be
-    paraphrased, responses of all use the arguments alone that have a paraphrase.
-
-    Args:
-        topics: Where arguments come from.
-        names: Which sets.
-        paraphrases: Digest of an argument -> it, in other words; see `paraphrases.read`.
-        per_topic: Examples without error, of each topic and set.
-        seed: Decides all that is drawn.
+    paraphrased, by what `paraphrases.read` has, responses of all use the arguments alone that have
+    a paraphrase. The seed decides all that is drawn.
     """
     ways: Mapping[SyntheticSet, Reword] = {
         SyntheticSet.UNPARAPHRASED: verbatim,
@@ -91,33 +101,25 @@ def synthetic_cases(
     }
     paraphrased = SyntheticSet.PARAPHRASED in names
     usable = ways[SyntheticSet.PARAPHRASED if paraphrased else SyntheticSet.UNPARAPHRASED]
-    found = []
-    for name in dict.fromkeys(names):
-        made = synthetic_examples(
-            topics,
-            per_topic=per_topic,
-            seed=seed,
-            reword=_among(usable, ways[name]),
+
+    def way(name: SyntheticSet) -> Reword:
+        return lambda argument: None if usable(argument) is None else ways[name](argument)
+
+    return [
+        Case(name, annotated)
+        for name in dict.fromkeys(names)
+        for annotated in synthetic_examples(
+            topics, per_topic=per_topic, seed=seed, reword=way(name)
         )
-        found += [Case(name, annotated) for annotated in made]
-    return found
-
-
-def _among(usable: Reword, way: Reword) -> Reword:
-    return lambda argument: None if usable(argument) is None else way(argument)
+    ]
 
 
 def limited(cases: Sequence[Case], limit: int | None) -> list[Case]:
-    """The first examples of each set.
-
-    Args:
-        cases: Of any sets.
-        limit: How many of each; None takes all.
-    """
-    taken: dict[str, int] = {}
+    """The first `limit` examples of each set; None takes all."""
+    taken: Counter[str] = Counter()
     found = []
     for case in cases:
-        taken[case.test_set] = taken.get(case.test_set, 0) + 1
+        taken[case.test_set] += 1
         if limit is None or taken[case.test_set] <= limit:
             found.append(case)
     return found

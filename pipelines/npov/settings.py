@@ -1,116 +1,81 @@
 """The variants of salience, and of tuning a soft prompt."""
 
+from functools import partial
 from typing import Annotated, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from pipelines.option import Option
 from salience.variants import Aggregation, Average, Engine, Measure, Target
 
 SALIENCE_PANEL: Final = "Salience"
-TUNING_PANEL: Final = "Tuning"
 
-LARGEST_SEED: Final = 2**32 - 1
-"""What numpy takes; torch takes more."""
+_salience_option = partial(Option, panel=SALIENCE_PANEL)
+_tuning_option = partial(Option, panel="Tuning")
 
 
-class GradientSettings(BaseModel):
-    """How gradients are taken; the paper's choices by default.
-
-    Attributes:
-        engine: Who computes gradients.
-        target: What is differentiated.
-        measure: What is made of embedding and gradient.
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class GradientSettings(BaseModel, frozen=True, extra="forbid"):
+    """How gradients are taken; the paper's choices by default."""
 
     engine: Annotated[
         Engine,
-        Option(
+        _salience_option(
             "Who computes gradients: `batched`, many at once, or `captum`, one after the other. "
-            "They agree to rounding.",
-            panel=SALIENCE_PANEL,
+            "They agree to rounding."
         ),
     ] = "batched"
     target: Annotated[
         Target,
-        Option(
-            "What is differentiated: a token's logit, as in the paper, or its log-probability.",
-            panel=SALIENCE_PANEL,
+        _salience_option(
+            "What is differentiated: a token's logit, as in the paper, or its log-probability."
         ),
     ] = "logit"
     measure: Annotated[
         Measure,
-        Option(
-            "Gradient times input, as in the paper, or the norm of the gradient.",
-            panel=SALIENCE_PANEL,
-        ),
+        _salience_option("Gradient times input, as in the paper, or the norm of the gradient."),
     ] = "input_x_gradient"
 
 
 class SalienceSettings(GradientSettings):
-    """How salience is computed and summed up; the paper's choices by default.
-
-    Attributes:
-        aggregation: How a word's row or column becomes a score.
-        average: How words' scores become one of a response.
-    """
+    """How salience is computed and summed up; the paper's choices by default."""
 
     aggregation: Aggregation = "max"
-    average: Annotated[Average, Option("How words' scores are averaged.", panel=SALIENCE_PANEL)] = (
-        "geometric"
-    )
+    average: Annotated[Average, _salience_option("How words' scores are averaged.")] = "geometric"
 
 
-class TuningSettings(BaseModel):
-    """How a soft prompt is tuned; the paper's choices by default (NPOV, appendix B).
+class TuningSettings(BaseModel, frozen=True, extra="forbid"):
+    """How a soft prompt of so many `tokens` is tuned; the paper's choices by default (appendix B).
 
-    Attributes:
-        tokens: Vectors of the prompt.
-        learning_rate: Its peak.
-        warmup: Steps in which the learning rate rises to its peak; it falls linearly thereafter.
-        steps: Most updates of the vectors.
-        batch: Examples of an update.
-        evaluate_every: Updates between two looks at the dev loss. The paper does not say.
-        patience: Looks without a lower dev loss, after which tuning ends; likewise.
-        seed: For the initial vectors and the order of examples.
+    The learning rate falls linearly after the warm-up. The paper does not say how often the dev
+    loss is looked at, nor for how many looks it may stay. The seed draws the initial vectors and
+    the order of examples.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     tokens: Annotated[int, Field(ge=1)] = 5
     learning_rate: Annotated[
-        float, Field(gt=0, allow_inf_nan=False), Option("Its peak.", panel=TUNING_PANEL)
+        float, Field(gt=0, allow_inf_nan=False), _tuning_option("Its peak.")
     ] = 0.1
     warmup: Annotated[
         int,
         Field(ge=0),
-        Option(
-            "Updates in which the learning rate rises.",
-            shown="500, or a tenth of fewer steps",
-            panel=TUNING_PANEL,
+        _tuning_option(
+            "Updates in which the learning rate rises.", shown="500, or a tenth of fewer steps"
         ),
     ] = 500
-    steps: Annotated[int, Field(ge=1), Option("Most updates.", panel=TUNING_PANEL)] = 20_000
-    batch: Annotated[int, Field(ge=1), Option("Examples of an update.", panel=TUNING_PANEL)] = 16
+    steps: Annotated[int, Field(ge=1), _tuning_option("Most updates.")] = 20_000
+    batch: Annotated[int, Field(ge=1), _tuning_option("Examples of an update.")] = 16
     evaluate_every: Annotated[
         int,
         Field(ge=1),
-        Option(
-            "Updates between two looks at the dev loss.",
-            shown="250, or a tenth of fewer steps",
-            panel=TUNING_PANEL,
+        _tuning_option(
+            "Updates between two looks at the dev loss.", shown="250, or a tenth of fewer steps"
         ),
     ] = 250
     patience: Annotated[
-        int,
-        Field(ge=1),
-        Option("Looks without a lower dev loss, after which it ends.", panel=TUNING_PANEL),
+        int, Field(ge=1), _tuning_option("Looks without a lower dev loss, after which it ends.")
     ] = 8
-    seed: Annotated[
-        int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")
-    ] = 0
+    # At most what numpy takes; torch takes more.
+    seed: Annotated[int, Field(ge=0, le=2**32 - 1), Option("Decides everything that is drawn.")] = 0
 
     @model_validator(mode="after")
     def _warm_in_time(self) -> Self:

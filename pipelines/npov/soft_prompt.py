@@ -4,20 +4,19 @@ Saved as safetensors: one tensor, and what is known of it as JSON in the file's 
 """
 
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
 from pipelines.npov.settings import TuningSettings
 
 Task = Literal["response", "hallucination", "coverage"]
-TASKS: tuple[Task, ...] = get_args(Task)
 
 Curve = tuple[tuple[int, float], ...]
 """Updates done -> dev loss in nats per target token."""
@@ -27,6 +26,13 @@ ABOUT = "soft_prompt"
 """The header's one field: several would be written in any order, and equal prompts not alike."""
 
 
+class _Header(BaseModel):
+    model: str
+    task: Task
+    settings: TuningSettings
+    curve: Annotated[Curve, Field(min_length=1)]
+
+
 @dataclass(frozen=True, eq=False)
 class SoftPrompt:
     """Vectors that a model reads before its input, as if they were embeddings of tokens.
@@ -34,8 +40,6 @@ class SoftPrompt:
     Attributes:
         vectors: (tokens, d), float32.
         model: Digest of the model that they were tuned for, and that alone can read them.
-        task: What they make it do.
-        settings: How they were tuned.
         curve: Dev losses from update 0 on; `vectors` are those of the lowest.
     """
 
@@ -55,24 +59,20 @@ class SoftPrompt:
         """Their dev loss, in nats per target token."""
         return min(loss for _, loss in self.curve)
 
-    def check(self, *, task: Task, width: int, model: str | None = None) -> None:
-        """Refuse to be used for what it was not tuned for.
-
-        Args:
-            task: What it is to be used for.
-            width: d of the model that is to read it.
-            model: Digest of that model, where it is known.
+    def check(self, task: Task, *, width: int | None = None, model: str | None = None) -> None:
+        """Refuse to be used for what it was not tuned for, with d and digest where they are known.
 
         Raises:
             InputError: It is of another task, width or model.
         """
         if self.task != task:
             raise InputError(f"the soft prompt was tuned for {self.task}, not for {task}")
-        if self.vectors.shape[1] != width or model not in (None, self.model):
+        own = self.vectors.shape[1]
+        if width not in (None, own) or model not in (None, self.model):
             raise InputError(
-                f"the soft prompt was tuned for another model ({self.model[:12]}, width "
-                f"{self.vectors.shape[1]}) than this one ({(model or 'unknown')[:12]}, width "
-                f"{width}); name that model, or tune a prompt for this one"
+                f"the soft prompt was tuned for another model ({self.model[:12]}, width {own}) "
+                f"than this one ({(model or 'unknown')[:12]}, width {width or own}); name that "
+                "model, or tune a prompt for this one"
             )
 
     def save(self, path: Path) -> None:
@@ -83,13 +83,8 @@ class SoftPrompt:
         """
         from safetensors.numpy import save
 
-        known = {
-            "model": self.model,
-            "task": self.task,
-            "settings": self.settings.model_dump(),
-            "curve": self.curve,
-        }
-        about = {ABOUT: json.dumps(known)}
+        header = _Header(model=self.model, task=self.task, settings=self.settings, curve=self.curve)
+        about = {ABOUT: json.dumps(header.model_dump())}
         replace_bytes(path, save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
 
     @classmethod
@@ -101,29 +96,17 @@ class SoftPrompt:
         """
         tensors, about = read_tensors(path)
         try:
-            known, vectors = json.loads(about[ABOUT]), tensors[TENSOR]
-            shape = (known["settings"]["tokens"], vectors.shape[-1])
-            if vectors.dtype != np.float32 or vectors.shape != shape:
+            header, vectors = _Header.model_validate_json(about[ABOUT]), tensors[TENSOR]
+            fits = vectors.ndim == 2 and len(vectors) == header.settings.tokens
+            if vectors.dtype != np.float32 or not fits:
                 raise ValueError(f"{TENSOR} are {vectors.dtype} of shape {vectors.shape}")
             if not np.isfinite(vectors).all():
                 raise ValueError(f"{TENSOR} hold what is no number")
-            return cls(
-                vectors=vectors,
-                **{name: _KNOWN[name].validate_python(known[name]) for name in _KNOWN},
-            )
-        except (KeyError, TypeError, ValueError, IndexError) as error:
+        except (KeyError, ValueError) as error:
             raise InputError(
                 f"{path} is no soft prompt ({_reason(error)}); name a file of `contested tune-npov`"
             ) from error
-
-
-_KNOWN: dict[str, TypeAdapter[Any]] = {
-    "model": TypeAdapter(str),
-    "task": TypeAdapter(Task),
-    "settings": TypeAdapter(TuningSettings),
-    "curve": TypeAdapter(Annotated[Curve, Field(min_length=1)]),
-}
-assert {TENSOR, *_KNOWN} == {each.name for each in fields(SoftPrompt)}  # noqa: S101
+        return cls(vectors, header.model, header.task, header.settings, header.curve)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

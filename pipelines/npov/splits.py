@@ -25,41 +25,34 @@ _TOPICS: Mapping[Split, str] = {
         Security Privatization; Universal Basic Income; Vaccines for Kids; Vegetarianism""",
 }
 
-_SAID_OTHERWISE = {
-    "Concealed guns": "Concealed Handguns",
-    "Corporate tax": "Corporate Tax Rate",
-    "Drones": "Drone Strikes Overseas",
-    "Healthcare": "Right to Health Care",
-    "Marijuana": "Recreational Marijuana Legalization",
-    "Social networking": "Social Media",
-    "Social security": "Social Security Privatization",
-    "Vegetarian": "Vegetarianism",
-    "Bottled water should be banned": "Bottled Water Ban",
-    "Corporal punishment be used in K-12 schools": "Corporal Punishment",
-    "Fighting should be allowed in hockey": "Fighting in Hockey",
-    "Homework is beneficial": "Homework",
-    "Net neutrality should be restored": "Net Neutrality",
-    "Parents or other adults should be able to ban books from schools and libraries": "Banned "
-    "Books",
-    "Refusing to stand for the National Anthem is an appropriate form of protest": "Kneeling "
-    "during National Anthem",
-    "Sanctuary cities are beneficial": "Sanctuary Cities",
-    "School vouchers should be encouraged": "School Vouchers",
-    "Student loan debt should be easier to discharge in bankruptcy": "Student Loan Debt",
-    "The penny should stay in circulation": "Penny",
-    "The United States should use the electoral college in presidential elections": "Electoral "
-    "College",
-    "We should support universal basic income": "Universal Basic Income",
-}
+_SAID_OTHERWISE = """
+    Concealed guns: Concealed Handguns; Corporate tax: Corporate Tax Rate;
+    Drones: Drone Strikes Overseas; Healthcare: Right to Health Care;
+    Marijuana: Recreational Marijuana Legalization; Social networking: Social Media;
+    Social security: Social Security Privatization; Vegetarian: Vegetarianism;
+    Bottled water should be banned: Bottled Water Ban;
+    Corporal punishment be used in K-12 schools: Corporal Punishment;
+    Fighting should be allowed in hockey: Fighting in Hockey; Homework is beneficial: Homework;
+    Net neutrality should be restored: Net Neutrality;
+    Parents or other adults should be able to ban books from schools and libraries: Banned Books;
+    Refusing to stand for the National Anthem is an appropriate form of protest:
+        Kneeling during National Anthem;
+    Sanctuary cities are beneficial: Sanctuary Cities;
+    School vouchers should be encouraged: School Vouchers;
+    Student loan debt should be easier to discharge in bankruptcy: Student Loan Debt;
+    The penny should stay in circulation: Penny;
+    The United States should use the electoral college in presidential elections:
+        Electoral College;
+    We should support universal basic income: Universal Basic Income
+"""
 """What scrapes of other years call these topics, by address or by title -> table 4's name."""
 
 
 def split_of(topic: str) -> Split | None:
     """Where a topic belongs; None of a topic that table 4 has not.
 
-    Args:
-        topic: As table 4 calls it, or a scrape of the site; capitals, blanks and signs do not
-            matter.
+    The name may be table 4's or that of a scrape of the site; capitals, blanks and signs do not
+    matter.
     """
     return _SPLITS.get(_plain(topic))
 
@@ -68,10 +61,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[\W_]", "", name.lower())
 
 
-_SPLITS: Mapping[str, Split] = {
-    _plain(name): split for split, names in _TOPICS.items() for name in names.split(";")
-}
-_SPLITS = {
-    **_SPLITS,
-    **{_plain(other): _SPLITS[_plain(name)] for other, name in _SAID_OTHERWISE.items()},
-}
+_SPLITS = {_plain(name): split for split, names in _TOPICS.items() for name in names.split(";")}
+_PAIRS = (pair.split(":") for pair in _SAID_OTHERWISE.split(";"))
+_SPLITS |= {_plain(other): _SPLITS[_plain(name)] for other, name in _PAIRS}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from random import Random
 
 from pipelines.data.procon import Topic
-from pipelines.npov.annotation import AnnotatedExample, Uncovered
+from pipelines.npov.annotation import AnnotatedExample, Omission
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, as_read, unbraced
 from pipelines.npov.rouge import overlap
@@ -39,13 +39,8 @@ def synthetic_examples(
     As many arguments are drawn for each side: one, two or three in turn, as far as the topic has
     them. Made from it are one with a coverage error, one with a hallucination, and one with both;
     there is no coverage error where all arguments are used, and no hallucination where a side would
-    be left without any.
-
-    Args:
-        topics: Where arguments come from.
-        per_topic: Examples without error.
-        seed: Decides all that is drawn. A topic's examples do not depend on the other topics.
-        reword: How responses put arguments.
+    be left without any. Each topic has `per_topic` examples without error. The seed decides all
+    that is drawn, and a topic's examples do not depend on the other topics.
     """
     found = []
     for topic in topics:
@@ -58,7 +53,8 @@ def synthetic_examples(
         for number in range(per_topic if most else 0):
             count = number % most + 1
             used = {side: draw.sample(usable[side], count) for side in SIDES}
-            found += _family(topic, number, used, reword, draw)
+            put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
+            found += _family(topic, number, used, response(put, draw), draw)
     return found
 
 
@@ -66,12 +62,11 @@ def _family(
     topic: Topic,
     number: int,
     used: Mapping[Side, Sequence[str]],
-    reword: Reword,
+    written: tuple[str, Mapping[Side, Sequence[Span]]],
     draw: Random,
 ) -> list[AnnotatedExample]:
-    """An example without error, and those with one or two."""
-    put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
-    text, said = response(put["pro"], put["con"], draw)
+    """The example without error of a response to the arguments used, and those with one or two."""
+    text, said = written
     shared = [overlap(each, text) for side in SIDES for each in used[side]]
     known = [share for share in shared if share is not None]
     unused = [
@@ -82,47 +77,48 @@ def _family(
         (side, place) for side in SIDES for place in range(len(used[side])) if len(used[side]) > 1
     ]
     taken = draw.choice(removable) if removable else None
-
-    def made(
-        suffix: str, extra: tuple[Side, str] | None, taken: tuple[Side, int] | None
-    ) -> AnnotatedExample:
+    family = []
+    for suffix, uncovers, hallucinates in (
+        ("", False, False),
+        ("+left-out", True, False),
+        ("+added", False, True),
+        ("+both", True, True),
+    ):
         given = {side: list(used[side]) for side in SIDES}
         hallucinated: tuple[Span, ...] = ()
-        uncovered: tuple[Uncovered, ...] = ()
-        if taken is not None:
+        uncovered: tuple[Omission, ...] = ()
+        if hallucinates:
+            if taken is None:
+                continue
             side, place = taken
             del given[side][place]
             hallucinated = (said[side][place],)
-        if extra is not None:
+        if uncovers:
+            if extra is None:
+                continue
             side, argument = extra
             place = draw.randrange(len(given[side]) + 1)
             given[side].insert(place, argument)
             whole = (0, len(unbraced(argument)))
-            uncovered = (Uncovered(side=side, argument=place, span=whole),)
-        return AnnotatedExample(
-            id=f"{topic.topic}/{number}{suffix}",
-            source=f"{topic.topic}/{number}",
-            example=NpovExample(
-                question=topic.question,
-                topic=topic.topic,
-                pro=tuple(given["pro"]),
-                con=tuple(given["con"]),
-                response=text,
-            ),
-            coverage="full" if extra else "none",
-            hallucination="full" if taken else "none",
-            uncovered=uncovered,
-            hallucinated=hallucinated,
-            overlap=sum(known) / len(known) if known else 0.0,
+            uncovered = (Omission(side=side, argument=place, span=whole),)
+        family.append(
+            AnnotatedExample(
+                id=f"{topic.topic}/{number}{suffix}",
+                source=f"{topic.topic}/{number}",
+                example=NpovExample(
+                    question=topic.question,
+                    topic=topic.topic,
+                    pro=tuple(given["pro"]),
+                    con=tuple(given["con"]),
+                    response=text,
+                ),
+                coverage="full" if uncovers else "none",
+                hallucination="full" if hallucinates else "none",
+                uncovered=uncovered,
+                hallucinated=hallucinated,
+                overlap=sum(known) / len(known) if known else 0.0,
+            )
         )
-
-    family = [made("", None, None)]
-    if extra is not None:
-        family.append(made("+left-out", extra, None))
-    if taken is not None:
-        family.append(made("+added", None, taken))
-    if extra is not None and taken is not None:
-        family.append(made("+both", extra, taken))
     return family
 
 
@@ -131,23 +127,16 @@ def _arguments(topic: Topic, side: Side) -> tuple[str, ...]:
 
 
 def response(
-    pro: Sequence[str], con: Sequence[str], draw: Random
+    arguments: Mapping[Side, Sequence[str]], draw: Random
 ) -> tuple[str, Mapping[Side, Sequence[Span]]]:
     """A neutral response by a template: each argument in its own sentence, both sides in turn.
 
-    Args:
-        pro: What is said for it, each a sentence.
-        con: What is said against it.
-        draw: Chooses among phrases.
-
-    Returns:
-        It, and where it has the arguments of each side.
+    It comes with where it has the arguments of each side. Its phrases are drawn.
     """
     text = ""
-    spans: dict[Side, list[Span]] = {}
-    for side, arguments in zip(SIDES, (pro, con), strict=True):
-        spans[side] = []
-        for place, argument in enumerate(arguments):
+    spans: dict[Side, list[Span]] = {side: [] for side in SIDES}
+    for side in SIDES:
+        for place, argument in enumerate(arguments[side]):
             text += f"{' ' if text else ''}{draw.choice(_LINKS if place else _OPENERS[side])} "
             said = as_read(_continued(argument))
             spans[side].append((len(text), len(text) + len(said)))

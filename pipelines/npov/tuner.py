@@ -1,45 +1,41 @@
 """The vectors of a soft prompt while they are learned: peft holds them, Adafactor changes them.
 
-Lester et al. (2021) use this optimiser: with a given learning rate, without scaling by the size of
-the parameters, and with a weight decay of 1e-5. It bounds the root mean square of an update by the
-learning rate, so that a rate as high as 0.1 means the same for every model's gradients.
+They start as embeddings of frequent tokens (NPOV, appendix B). Lester et al. (2021) use this
+optimiser: with a given learning rate, without scaling by the size of the parameters, and with a
+weight decay of 1e-5. It bounds the root mean square of an update by the learning rate, so that a
+rate as high as 0.1 means the same for every model's gradients.
 """
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from random import Random
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nli.batching import token_budget_batches
 from pipelines.errors import InputError
-from pipelines.npov.first_vectors import initial_vectors
-from pipelines.npov.likelihood import Forward, Tokens, kept, log_probabilities, scored
+from pipelines.npov.likelihood import Tokens, batches, log_probabilities, scored, with_prompt
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.tuning_state import State
 from salience.decoder import Decoder
-
-if TYPE_CHECKING:
-    import torch
 
 WEIGHT_DECAY = 1e-5
 
+FREQUENT = 5_000
+"""Tokens that the first vectors are drawn from."""
+
+_ONE_BYTE = re.compile(r"<0x[0-9A-F]{2}>|.", re.DOTALL)
+
 
 class Tuner:
-    """Vectors that are being learned, by peft, and their optimiser.
+    """Vectors that are being learned, by peft, and their optimiser; the model stays frozen."""
 
-    Args:
-        decoder: The model; it stays frozen.
-        settings: How they are learned.
-        batch_tokens: Most tokens of a forward pass, padding included.
-    """
-
-    def __init__(self, decoder: Decoder, settings: TuningSettings, batch_tokens: int) -> None:
+    def __init__(self, decoder: Decoder, settings: TuningSettings) -> None:
         import torch
         from transformers.optimization import Adafactor
 
-        self.device = decoder.model.device
-        self.batch_tokens = batch_tokens
+        self.reserved = settings.tokens
         self.model = with_prompt(decoder, initial_vectors(decoder, settings))
         (self.weight,) = [each for each in self.model.parameters() if each.requires_grad]
         assert self.weight.dtype == torch.float32  # noqa: S101 - updates of bf16 would be lost
@@ -50,7 +46,6 @@ class Tuner:
             relative_step=False,
             weight_decay=WEIGHT_DECAY,
         )
-        self.forward = forward_of_peft(self.model)
 
     def vectors(self) -> NDArray[np.float32]:
         """(tokens, d), a copy."""
@@ -63,32 +58,33 @@ class Tuner:
         own = self.optimiser.state[self.weight]
         return {name: torch.as_tensor(value).cpu().numpy() for name, value in own.items()}
 
-    def restore(self, state: State) -> None:
-        """Go on where a state was written."""
+    def restore(self, vectors: NDArray[np.float32], momentum: dict[str, NDArray[Any]]) -> None:
+        """Go on from what `vectors` and `momentum` were."""
         import torch
 
         with torch.no_grad():
-            self.weight.copy_(torch.from_numpy(state.vectors))
+            self.weight.copy_(torch.from_numpy(vectors))
         own = {
             # Numbers of steps are counted with, everything else is a tensor.
-            name: int(value.item()) if name == "step" else torch.from_numpy(value).to(self.device)
-            for name, value in state.momentum.items()
+            name: int(value.item())
+            if name == "step"
+            else torch.from_numpy(value).to(self.model.device)
+            for name, value in momentum.items()
         }
         if own:
             self.optimiser.state[self.weight] = own
 
     def loss(self, items: Sequence[Tokens]) -> float:
         """Nats per target token."""
-        values = scored(self.forward, items, self.device, batch_tokens=self.batch_tokens)
+        values = scored(self.model, items, reserved=self.reserved)
         return _finite(-float(np.concatenate(values).mean(dtype=np.float64)))
 
     def update(self, items: Sequence[Tokens], rate: float) -> float:
-        """One step; the mean over all target tokens of the batch, before it."""
+        """One step; returns the loss before it, the mean over all target tokens of the batch."""
         count = sum(len(each.asked) for each in items)
         total = 0.0
-        lengths = [len(each.ids) for each in items]
-        for part in token_budget_batches(lengths, self.batch_tokens):
-            values = log_probabilities(self.forward, [items[n] for n in part], self.device)
+        for part in batches(items):
+            values = log_probabilities(self.model, [items[n] for n in part], reserved=self.reserved)
             loss = -sum(own.sum() for own in values) / count
             loss.backward()
             total += float(loss.detach())
@@ -98,36 +94,44 @@ class Tuner:
         return _finite(total)
 
 
-def with_prompt(decoder: Decoder, vectors: NDArray[np.float32]) -> Any:
-    """The model in peft's hull, with vectors to be tuned.
+def initial_vectors(decoder: Decoder, settings: TuningSettings) -> NDArray[np.float32]:
+    """Embeddings of frequent tokens, drawn at random, as the model's layers see them: (tokens, d).
 
-    Args:
-        decoder: The model; it stays frozen.
-        vectors: (tokens, d), what they are at first.
+    Where there are fewer frequent tokens, some come again.
     """
     import torch
-    from peft import PromptTuningConfig, TaskType, get_peft_model
 
-    config = PromptTuningConfig(task_type=TaskType.CAUSAL_LM, num_virtual_tokens=len(vectors))
-    model = get_peft_model(decoder.model, config).eval()  # no dropout: the model is not tuned
+    embed = decoder.model.get_input_embeddings()
+    usable = frequent_tokens(decoder.tokenizer, embed.weight.shape[0])
+    draw = Random(settings.seed)  # noqa: S311  (a sample, not a secret)
+    chosen = draw.sample(usable, settings.tokens) if len(usable) >= settings.tokens else usable
+    # By the layer and not from its weights: some models scale what they look up.
     with torch.no_grad():
-        model.prompt_encoder["default"].embedding.weight.copy_(torch.from_numpy(vectors))
-    return model
+        found = embed(torch.tensor(chosen, device=decoder.model.device)).float().cpu().numpy()
+    return np.resize(found, (settings.tokens, found.shape[1]))
 
 
-def forward_of_peft(model: Any) -> Forward:
-    """The forward pass of a model in peft's hull, which puts the vectors before the input."""
-    before = model.active_peft_config.num_virtual_tokens
+def frequent_tokens(tokenizer: Any, vocabulary: int) -> list[int]:
+    """Token ids that stand for the 5,000 most frequent tokens, of those that have an embedding.
 
-    def forward(
-        ids: "torch.Tensor", real: "torch.Tensor", places: "torch.Tensor"
-    ) -> "torch.Tensor":
-        logits = model(
-            input_ids=ids, attention_mask=real, logits_to_keep=places + before, use_cache=False
-        ).logits
-        return kept(logits, places + before)
+    How frequent tokens are is not known offline. Vocabularies of byte pairs are in the order in
+    which pairs were merged, the most frequent pair first, so the lowest ids are taken that are
+    neither special nor added, and no single character or byte.
 
-    return forward
+    Raises:
+        InputError: There is no such token.
+    """
+    special = {*tokenizer.all_special_ids, *tokenizer.get_added_vocab().values()}
+    texts = tokenizer.convert_ids_to_tokens(range(min(vocabulary, len(tokenizer))))
+    usable = (
+        token
+        for token, text in enumerate(texts)
+        if token not in special and text and not _ONE_BYTE.fullmatch(text)
+    )
+    found = list(islice(usable, FREQUENT))
+    if not found:
+        raise InputError("the model's vocabulary has single characters alone; take another model")
+    return found
 
 
 def _finite(loss: float) -> float:

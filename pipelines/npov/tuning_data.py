@@ -27,15 +27,10 @@ HELD_BACK = 5
 def divided(
     topics: Sequence[Topic], chosen: TrainedOn, seed: int
 ) -> tuple[list[Topic], list[Topic]]:
-    """Topics to learn from, and topics to watch by.
+    """Topics to learn from, and topics to watch by; an `InputError` where there are none.
 
-    Args:
-        topics: All there are.
-        chosen: Which to take. Topics of table 4's test set are taken by "all" only.
-        seed: Draws those held back, where the table does not name them.
-
-    Raises:
-        InputError: There are none to learn from, or none to watch by.
+    Topics of table 4's test set are taken by "all" only. Where the table does not name the topics
+    to watch by, the seed draws them.
     """
     if chosen == "train":
         learned = [topic for topic in topics if split_of(topic.topic) == "train"]
@@ -64,12 +59,8 @@ def pairs_of(
 ) -> list[Pair]:
     """Input and target texts of synthetic examples.
 
-    Args:
-        topics: Where arguments come from.
-        task: What is to be learned; a response generator learns from examples without error alone.
-        per_topic: Examples without error of each topic.
-        seed: Decides all that is drawn.
-        rewords: Ways in which responses put arguments; as many examples of each.
+    A response generator learns from examples without error alone. Each of `rewords`, ways in which
+    responses put arguments, has as many examples; `per_topic` counts those without error.
     """
     made = [
         each
@@ -77,8 +68,7 @@ def pairs_of(
         for each in synthetic_examples(topics, per_topic=per_topic, seed=seed, reword=reword)
     ]
     if task == "response":
-        right = [each for each in made if each.hallucination == each.coverage == "none"]
-        return [response_pair(each.example) for each in right]
+        return [response_pair(each.example) for each in made if each.error_free]
     wrong = [
         (each.example, (each.coverage if task == "coverage" else each.hallucination) == "full")
         for each in made

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.npov.areas import SALIENCE, Results
-from pipelines.npov.check import Checked, CheckedText, sentence_spans
+from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
@@ -110,7 +110,7 @@ def view(
 
 
 def response_view(
-    checked: Checked,
+    checked: ResponseErrors,
     example: NpovExample,
     shown: WordMap,
     settings: SalienceSettings,
@@ -326,7 +326,7 @@ def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
     return Grid("Scores of the detectors", ("Detector", *columns), tuple(rows))
 
 
-def _scored(texts: Sequence[Words], checked: Iterable[CheckedText]) -> tuple[Words, ...]:
+def _scored(texts: Sequence[Words], checked: Iterable[TextErrors]) -> tuple[Words, ...]:
     """Arguments and sentences with their side and their own score, which is of words always."""
     return tuple(
         replace(text, label=each.side or "", share=None if each.error is None else 1 - each.error)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nli import calibration as calibrations
-from nli.aggregation import Aggregation, aggregate, fit_learned
+from nli.aggregation import Aggregation, aggregate, fit_learned, softmax
 from nli.calibration import (
     Calibration,
     Method,
@@ -22,7 +22,6 @@ from nli.calibration import (
     fit_temperature,
     negative_log_likelihood,
     risk_curve,
-    softmax,
 )
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
@@ -42,12 +41,7 @@ FEWEST = 30
 
 @dataclass(frozen=True)
 class Readings:
-    """Labelled pairs with what the model says of them, window by window.
-
-    Attributes:
-        pairs: With their labels, (n,).
-        readings: One for each pair.
-    """
+    """Labelled pairs, and what the model says of each, window by window; n of both."""
 
     pairs: tuple[LabelledPair, ...]
     readings: tuple[Reading, ...]
@@ -57,31 +51,24 @@ class Readings:
         """The true labels, (n,)."""
         return [pair.label for pair in self.pairs]
 
-    @property
-    def windowed(self) -> bool:
-        """Whether any premise was read in several windows."""
-        return any(len(reading.spans) > 1 for reading in self.readings)
-
     def part(self, salt: str, wanted: Literal["train", "test"]) -> "Readings":
         """About half of the pairs, chosen by a hash of salt and group, or premise."""
-        chosen = [
-            (pair, reading)
-            for pair, reading in zip(self.pairs, self.readings, strict=True)
+        places = [
+            place
+            for place, pair in enumerate(self.pairs)
             if half(salt + (pair.group or pair.premise)) == wanted
         ]
-        return Readings(tuple(pair for pair, _ in chosen), tuple(one for _, one in chosen))
+        return Readings(
+            tuple(self.pairs[place] for place in places),
+            tuple(self.readings[place] for place in places),
+        )
 
 
 @dataclass(frozen=True)
-class Calibrated:
-    """What came out.
+class Choice:
+    """The calibration chosen, with its risk curve, and how many pairs it was fitted on.
 
-    Attributes:
-        calibration: The chosen one, with its risk curve.
-        fitted: How many pairs it was fitted on.
-        check: The pairs that nothing was fitted on.
-        probabilities: Method -> (n, 3) of `check` under it, with the chosen aggregation: "none" is
-            before.
+    Nothing was fitted on the n pairs of `check`, whose probabilities are (n, 3) under each method.
     """
 
     calibration: Calibration
@@ -97,20 +84,15 @@ def calibrate(
     methods: Sequence[Method] = METHODS[1:],
     aggregations: Sequence[Aggregation] = AGGREGATIONS,
     data: str = "",
-) -> Calibrated:
+) -> Choice:
     """Fit temperature and isotonic regression, choose, and count what the choice keeps.
 
     The choice is made within the part that is fitted on: by the likelihood of each of its halves
     under what was fitted on the other. So the check part has no say in it.
 
-    Args:
-        read: Pairs that the tagger was not trained on.
-        base: How premises are cut into windows. Where no premise has several and the choice of
-            aggregation is free, its own is kept, or `maximum` if that is `learned`.
-        methods: To choose from.
-        aggregations: To choose from; `learned` is passed over where it cannot be fitted, unless it
-            is the only one.
-        data: What the pairs are, in words.
+    The tagger was not trained on these pairs. `base` says how premises are cut into windows. Where
+    none has several and the choice of aggregation is free, that of `base` is kept, or `maximum` if
+    it is `learned`. `learned` is passed over where it cannot be fitted, unless it is the only one.
 
     Raises:
         InputError: A part is too small, lacks a label, or cannot be halved for the choice.
@@ -121,7 +103,8 @@ def calibrate(
     _refuse_small(fit, "to fit on")
     _refuse_small(check, "to check with")
     joinings = tuple(aggregations)
-    if len(joinings) > 1 and not fit.windowed:
+    windowed = any(len(reading.spans) > 1 for reading in fit.readings)
+    if len(joinings) > 1 and not windowed:
         joinings = ("maximum" if base.aggregation == "learned" else base.aggregation,)
     method, aggregation = _likeliest(fit, base, methods, joinings)
     candidates = {name: fitted(fit, base, name, aggregation) for name in METHODS}
@@ -138,7 +121,7 @@ def calibrate(
             "others",
         }
     )
-    return Calibrated(chosen, len(fit.pairs), check.pairs, results)
+    return Choice(chosen, len(fit.pairs), check.pairs, results)
 
 
 def fitted(
@@ -148,9 +131,6 @@ def fitted(
 
     A premise of several windows has no logits of its own. When the temperature is fitted, the
     logarithms of its probabilities, joined by their maximum, stand for them.
-
-    Raises:
-        TaggerError: The learned aggregation cannot be fitted.
     """
     windows = {"window_tokens": base.window_tokens, "overlap": base.overlap}
     plain = Calibration(**windows)
@@ -184,10 +164,7 @@ def probabilities(read: Readings, calibration: Calibration) -> Floats:
 
 
 def _likeliest(
-    fit: Readings,
-    base: Calibration,
-    methods: Sequence[Method],
-    aggregations: Sequence[Aggregation],
+    fit: Readings, base: Calibration, methods: Sequence[Method], aggregations: Sequence[Aggregation]
 ) -> tuple[Method, Aggregation]:
     """The pair of method and aggregation under which unseen halves of the part are likeliest."""
     choices = list(product(methods, aggregations))

@@ -18,7 +18,7 @@ from typer.exceptions import Abort, TyperException
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.runs.provenance import hardware
-from serving.connect import DEFAULT_CONCURRENCY, Resolved, Source, backend, resolve
+from serving.connect import DEFAULT_CONCURRENCY, RoleModel, Source, backend, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.home import default_home
@@ -45,7 +45,7 @@ class Server:
     """
 
     source: Source
-    resolved: Resolved
+    resolved: RoleModel
     endpoints: tuple[Endpoint, ...]
     concurrency: int
     load: float

@@ -10,8 +10,9 @@ measured apart, because it is not exact.
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,7 +29,7 @@ from pipelines.cli.npov import SAMPLE
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.npov.example import read_example
-from pipelines.npov.prompt import npov_prompt
+from pipelines.npov.prompt import as_read, npov_prompt
 from pipelines.runs.provenance import hardware
 from salience.decoder import Decoder, Encoded
 from salience.errors import SalienceError
@@ -75,17 +76,17 @@ def main(
 
     load = psutil.getloadavg()[0]
     found = models.find(model, models_dir or default_models_dir())
-    about_inseq, processes = "", {}
     if inseq is None:
         STDERR.print(
             "[dim]inseq is left out; `python -m venv DIR`, `DIR/bin/pip install inseq` and "
             "--inseq DIR/bin/python bring it in[/dim]",
             soft_wrap=True,
         )
+    about_inseq, processes = "", {}
     try:
         decoder = Decoder.load(found.path, precision="fp32")
         half = Decoder.load(found.path, precision="bf16")
-        encoded = shortened(sample(decoder), tokens)
+        encoded = sample(decoder, tokens)
         arms: dict[str, Arm] = {
             CAPTUM: captum(decoder, encoded),
             OURS: lambda: decoder.salience(encoded, target="log_probability"),
@@ -123,34 +124,20 @@ def main(
     print(limit_table({OURS: decoder, HALF: half}, encoded, measured))
 
 
-def sample(decoder: Decoder) -> Encoded:
-    """The bundled response, as `contested check-npov` reads it."""
+def sample(decoder: Decoder, tokens: int | None) -> Encoded:
+    """The bundled response, as `contested check-npov` reads it; only so many tokens of it."""
     example = read_example(SAMPLE)
-    return decoder.encode(npov_prompt(example).text, " ".join(example.response.split()))
-
-
-def shortened(encoded: Encoded, tokens: int | None) -> Encoded:
-    """The same with the first tokens of its response alone."""
+    encoded = decoder.encode(npov_prompt(example).text, as_read(example.response))
     end = None if tokens is None else encoded.prompt_tokens + tokens
-    return Encoded(
-        encoded.prompt,
-        encoded.response,
-        encoded.ids[:end],
-        encoded.prompt_tokens,
-        encoded.offsets[:end],
-    )
+    return replace(encoded, ids=encoded.ids[:end], offsets=encoded.offsets[:end])
 
 
 def captum(decoder: Decoder, encoded: Encoded) -> Arm:
     """Captum's class for language models; it drops what falls on earlier response tokens."""
     import torch
-    from captum.attr import (
-        LayerGradientXActivation,
-        LLMGradientAttribution,
-        TextTokenInput,
-    )
+    from captum.attr import LayerGradientXActivation, LLMGradientAttribution, TextTokenInput
 
-    model, tokenizer = decoder._model, decoder._tokenizer
+    model, tokenizer = decoder.model, decoder.tokenizer
     attribution = LLMGradientAttribution(
         LayerGradientXActivation(model, model.get_input_embeddings()), tokenizer
     )
@@ -171,55 +158,44 @@ def interleaved(
 ) -> list[Round]:
     """Measure the arms in turn; every other round the other way round, against slow drift.
 
-    Args:
-        arms: What is measured.
-        prompt_tokens: How many rows of their maps are compared.
-        rounds: How often.
-        processes: Numbers of the processes that arms compute in, where it is not this one.
+    So many rows of their maps are compared. `processes` has the numbers of the processes that arms
+    compute in, where it is not this one.
     """
     measured = []
     for number in range(1, rounds + 1):
         found: Round = {}
         for name in list(arms) if number % 2 else list(arms)[::-1]:
-            with Memory(processes.get(name)) as memory:
+            with memory_growth(processes.get(name)) as grown:
                 start = time.perf_counter()
                 salience = arms[name]()
                 seconds = time.perf_counter() - start
-            found[name] = seconds, memory.grown_mib, salience[:prompt_tokens]
+            found[name] = seconds, grown(), salience[:prompt_tokens]
             STDERR.print(f"[dim]round {number}: {escape(name)}, {seconds:.1f} s[/dim]")
         measured.append({name: found[name] for name in arms})
     return measured
 
 
-class Memory:
-    """How far a process's memory grows while a block runs, sampled every 20 ms.
+@contextmanager
+def memory_growth(pid: int | None) -> Iterator[Callable[[], float]]:
+    """How many MiB a process (this one by default) grows by while a block runs, at most.
 
-    Args:
-        pid: The process; this one by default.
+    It is looked at every 20 ms; call what is yielded after the block.
     """
+    process = psutil.Process(pid)
+    before = process.memory_info().rss
+    seen, ended = [before], threading.Event()
 
-    def __init__(self, pid: int | None) -> None:
-        self._process = psutil.Process(pid)
+    def watch() -> None:
+        while not ended.wait(0.02):
+            seen[0] = max(seen[0], process.memory_info().rss)
 
-    def __enter__(self) -> "Memory":
-        self._before = self._most = self._process.memory_info().rss
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    @property
-    def grown_mib(self) -> float:
-        """MiB beyond what it had at the beginning."""
-        return float(self._most - self._before) / 2**20
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.02):
-            self._most = max(self._most, self._process.memory_info().rss)
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield lambda: (seen[0] - before) / 2**20
+    finally:
+        ended.set()
+        thread.join()
 
 
 def rounds_table(rounds: Sequence[Round]) -> str:
@@ -244,23 +220,10 @@ def comparison_table(rounds: Sequence[Round], theirs: str) -> str:
         one, other = rounds[0][theirs][2], rounds[0][name][2]
         difference = np.abs(one - other).max() / np.abs(one).max()
         rank = spearmanr(np.abs(one).ravel(), np.abs(other).ravel()).statistic
-        rows.append(
-            (
-                name,
-                *(f"{f(ratios):.1f}" for f in (min, np.median, max)),
-                f"{difference:.1e}",
-                f"{rank:.4f}",
-            )
-        )
-    head = (
-        f"speed-up over {theirs}",
-        "min",
-        "median",
-        "max",
-        "largest difference",
-        "Spearman of sizes",
-    )
-    return common.markdown(head, rows)
+        speeds = [f"{f(ratios):.1f}" for f in (min, np.median, max)]
+        rows.append((name, *speeds, f"{difference:.1e}", f"{rank:.4f}"))
+    speed = (f"speed-up over {theirs}", "min", "median", "max")
+    return common.markdown((*speed, "largest difference", "Spearman of sizes"), rows)
 
 
 def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence[Round]) -> str:
@@ -272,26 +235,18 @@ def limit_table(decoders: dict[str, Decoder], encoded: Encoded, rounds: Sequence
     rows = []
     positions = sum(range(encoded.prompt_tokens, len(encoded.ids)))
     for name, decoder in decoders.items():
-        model: Any = decoder._model
+        model: Any = decoder.model
         inner = {"embed_tokens", "lm_head"}
         weights = sum(
             each.numel()
             for path, each in model.named_parameters()
             if each.dim() == 2 and not inner & set(path.split("."))
         )
-        rate = product_rate(model)
-        least = 2 * weights * positions / rate
+        needed, rate = 2 * weights * positions, product_rate(model)
+        least = needed / rate
         taken = float(np.median([round_[name][0] for round_ in rounds]))
-        rows.append(
-            (
-                name,
-                f"{rate / 1e9:,.0f}",
-                f"{2 * weights * positions / 1e12:.2f}",
-                f"{least:.1f}",
-                f"{taken:.1f}",
-                f"{least / taken:.0%}",
-            )
-        )
+        times = f"{least:.1f}", f"{taken:.1f}", f"{least / taken:.0%}"
+        rows.append((name, f"{rate / 1e9:,.0f}", f"{needed / 1e12:.2f}", *times))
     head = ("arm", "best GFLOP/s", "TFLOP needed", "least seconds", "taken", "share")
     return common.markdown(head, rows)
 

@@ -7,15 +7,15 @@ lines of JSON: the task, then an empty line for every attribution that is wanted
 
 import json
 import os
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import IO, Any
+from subprocess import PIPE, Popen
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,30 +27,19 @@ class InseqError(Exception):
 
 @dataclass(frozen=True)
 class Inseq:
-    """A process with a loaded model.
-
-    Attributes:
-        pid: Its number.
-        versions: Of inseq and what computes for it.
-    """
+    """A process with a loaded model, and the versions of inseq and what computes for it."""
 
     pid: int
     versions: str
     _ids: tuple[int, ...]
-    _ask: IO[str]
-    _answers: IO[str]
-    _errors: IO[bytes]
+    _ask: Callable[[dict[str, Any]], Any]
 
     def attribute(self) -> NDArray[np.floating]:
-        """Input times gradient of the log-probability of every response token.
+        """Input times gradient of the log-probability of every response token, (n, n - m).
 
-        Returns:
-            (n, n - m); NaN where a token is not before the response token.
-
-        Raises:
-            InseqError: It failed, or its tokens are not the benchmark's.
+        NaN where a token is not before it. An `InseqError` where tokens are not the benchmark's.
         """
-        found = _asked(self._ask, self._answers, self._errors, {})
+        found = self._ask({})
         if tuple(found["ids"]) != self._ids:
             raise InseqError("inseq reads the texts as other tokens, so maps cannot be compared")
         return np.array(found["map"], dtype=np.float64)
@@ -62,60 +51,42 @@ def started(
 ) -> Iterator[Inseq]:
     """Start inseq, with as many threads as this process has, and load the model in fp32.
 
-    Args:
-        python: An interpreter that has inseq.
-        folder: The model.
-        texts: Prompt and response.
-        ids: The tokens that they are here.
-        device: Where to compute.
+    `python` is an interpreter that has inseq, `ids` the tokens that prompt and response are here.
 
     Raises:
         InseqError: There is no such interpreter, no inseq in it, or inseq cannot load the model.
     """
     import torch
 
-    task = {
-        "folder": str(folder),
-        "texts": texts,
-        "device": device,
-        "threads": torch.get_num_threads(),
-    }
+    threads = torch.get_num_threads()
+    task = {"folder": str(folder), "texts": texts, "device": device, "threads": threads}
     with tempfile.TemporaryFile() as errors:
         try:
             # -I: neither this folder's modules nor PYTHONPATH's are theirs.
-            process = subprocess.Popen(
-                [python, "-I", __file__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
+            command = [str(python), "-I", __file__]
+            process = Popen(command, stdin=PIPE, stdout=PIPE, stderr=errors, text=True)
         except OSError as error:
             raise InseqError(f"{python} cannot be run ({error.strerror})") from error
-        with process:
-            assert process.stdin is not None
+
+        def asked(what: dict[str, Any]) -> Any:
             assert process.stdout is not None
             try:
-                versions = _asked(process.stdin, process.stdout, errors, task)["versions"]
-                yield Inseq(
-                    process.pid, versions, tuple(ids), process.stdin, process.stdout, errors
-                )
+                print(json.dumps(what), file=process.stdin, flush=True)
+                line = process.stdout.readline()
+            except BrokenPipeError:
+                line = ""
+            if not line:
+                errors.seek(0)
+                said = errors.read().decode(errors="replace").split("\n")
+                last = next((each for each in map(str.strip, said[::-1]) if each), "without a word")
+                raise InseqError(f"inseq's process ended: {last[:300]}")
+            return json.loads(line)
+
+        with process:
+            try:
+                yield Inseq(process.pid, asked(task)["versions"], tuple(ids), asked)
             finally:
                 process.kill()
-
-
-def _asked(ask: IO[str], answers: IO[str], errors: IO[bytes], what: dict[str, Any]) -> Any:
-    try:
-        print(json.dumps(what), file=ask, flush=True)
-        line = answers.readline()
-    except BrokenPipeError:
-        line = ""
-    if not line:
-        errors.seek(0)
-        said = errors.read().decode(errors="replace").split("\n")
-        last = next((each.strip() for each in reversed(said) if each.strip()), "without a word")
-        raise InseqError(f"inseq's process ended: {last[:300]}")
-    return json.loads(line)
 
 
 def _serve() -> None:

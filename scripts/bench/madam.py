@@ -34,11 +34,10 @@ from pipelines.madam_rag.transcript import Debate
 from pipelines.prompts import Prompt
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.calls import Sampling, Usage
+from serving.calls import Completion, Sampling, Usage
 from serving.client import Client
 from serving.connect import Source, resolve
 from serving.errors import ServingError
-from serving.replies import Completion
 from serving.tokens import TEMPLATE_ARGUMENTS, Message
 
 PEER, OURS = "transformers", "ours"
@@ -249,7 +248,8 @@ class OneByOne:
         self.usage.prompt_tokens += read_tokens
         self.usage.completion_tokens += len(reply)
         text = self._tokenizer.decode(reply, skip_special_tokens=True)
-        return Completion(text, len(reply) < sampling.max_tokens, read_tokens, len(reply))
+        why = "stop" if len(reply) < sampling.max_tokens else "length"
+        return Completion(text, why, None, read_tokens, len(reply))
 
 
 async def hold(question: Question, members: Panel, settings: DebateSettings) -> Debate:

@@ -1,5 +1,6 @@
 """Tiny taggers that several test files share."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     place = tmp_path_factory.mktemp("tiny")
     orders = ((S, R, I), (I, S, R), (R, I, S))
     return tuple(cross_encoder(place / str(n), order) for n, order in enumerate(orders))
+
+
+@pytest.fixture
+def folder(folders: tuple[Path, ...], tmp_path: Path) -> Path:
+    """A copy of the first of them, to be changed."""
+    return Path(shutil.copytree(folders[0], tmp_path / "tagger"))
 
 
 @pytest.fixture(scope="session")

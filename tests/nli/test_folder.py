@@ -51,10 +51,8 @@ BAD: list[tuple[Spoil, str]] = [
 
 @pytest.mark.parametrize(("spoil", "reason"), BAD)
 def test_an_unusable_folder_is_refused_with_the_reason(
-    folders: tuple[Path, ...], tmp_path: Path, spoil: Spoil, reason: str
+    folder: Path, spoil: Spoil, reason: str
 ) -> None:
-    folder = tmp_path / "tagger"
-    shutil.copytree(folders[0], folder)
     check_folder(folder)
     spoil(folder)
     with pytest.raises(TaggerError, match=reason) as caught:
@@ -64,20 +62,19 @@ def test_an_unusable_folder_is_refused_with_the_reason(
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TaggerError, match="name on a model hub"):
-        check_folder(Path("cross-encoder/nli-MiniLM2-L6-H768"))
-    with pytest.raises(TaggerError, match="no folder"):
-        check_folder(tmp_path / "none")
     (tmp_path / "file").write_text("")
-    with pytest.raises(TaggerError, match="is a file"):
-        check_folder(tmp_path / "file")
+    for path, reason in (
+        (Path("cross-encoder/nli-MiniLM2-L6-H768"), "name on a model hub"),
+        (tmp_path / "none", "no folder"),
+        (tmp_path / "file", "is a file"),
+    ):
+        with pytest.raises(TaggerError, match=reason):
+            check_folder(path)
 
 
 def test_weights_that_are_not_what_the_config_says_are_refused(
-    folders: tuple[Path, ...], tmp_path: Path
+    folder: Path, folders: tuple[Path, ...]
 ) -> None:
-    folder = tmp_path / "tagger"
-    shutil.copytree(folders[0], folder)
     (folder / "model.safetensors").write_bytes(b"cut short")
     with pytest.raises(TaggerError, match="cannot be loaded"):
         Encoder.load(folder)
@@ -87,9 +84,7 @@ def test_weights_that_are_not_what_the_config_says_are_refused(
         Encoder.load(folder)
 
 
-def test_the_digest_is_of_what_decides(folders: tuple[Path, ...], tmp_path: Path) -> None:
-    folder = tmp_path / "elsewhere"
-    shutil.copytree(folders[0], folder)
+def test_the_digest_is_of_what_decides(folder: Path, folders: tuple[Path, ...]) -> None:
     digest = folder_digest(folder)
     assert digest == folder_digest(folders[0]) == Encoder.load(folder).digest
     assert digest != folder_digest(folders[1])

@@ -57,15 +57,14 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, reason: str) -> None:
 
 
 def test_a_file_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(TaggerError, match="does not exist"):
-        read_pairs(tmp_path / "none.jsonl")
     (tmp_path / "empty.jsonl").write_text("\n")
-    with pytest.raises(TaggerError, match="has no pair"):
-        read_pairs(tmp_path / "empty.jsonl")
     (tmp_path / "latin.jsonl").write_bytes(b"{}\n\xe9")
-    with pytest.raises(TaggerError, match=r"latin\.jsonl:2: not UTF-8"):
-        read_pairs(tmp_path / "latin.jsonl")
-    cut = tmp_path / "cut.jsonl.gz"
-    cut.write_bytes(gzip.compress(b"{}" * 99)[:-9])
-    with pytest.raises(TaggerError, match="gzip"):
-        read_pairs(cut)
+    (tmp_path / "cut.jsonl.gz").write_bytes(gzip.compress(b"{}" * 99)[:-9])
+    for name, reason in (
+        ("none.jsonl", "does not exist"),
+        ("empty.jsonl", "has no pair"),
+        ("latin.jsonl", r"latin\.jsonl:2: not UTF-8"),
+        ("cut.jsonl.gz", "gzip"),
+    ):
+        with pytest.raises(TaggerError, match=reason):
+            read_pairs(tmp_path / name)

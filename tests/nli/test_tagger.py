@@ -1,4 +1,5 @@
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,8 +7,8 @@ import numpy as np
 import pytest
 
 from nli import calibration
-from nli.aggregation import noisy_or
-from nli.calibration import Calibration, softmax
+from nli.aggregation import noisy_or, softmax
+from nli.calibration import Calibration
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
 from nli.model import Encoder
@@ -146,12 +147,8 @@ def test_progress_counts_every_pair_and_no_pairs_are_no_tags(tagger: Tagger) -> 
 
 
 def test_the_calibration_beside_the_weights_is_used(
-    folders: tuple[Path, ...], tmp_path: Path
+    folder: Path, folders: tuple[Path, ...]
 ) -> None:
-    import shutil
-
-    folder = tmp_path / "tagger"
-    shutil.copytree(folders[0], folder)
     assert Tagger.load(folder).calibration == Calibration()
     before = Tagger.load(folder).digest
     calibration.write(folder, Calibration(method="temperature", temperature=3))

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -45,12 +46,8 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     folder = tmp_path_factory.mktemp("encoder")
     PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer,
-        pad_token="[PAD]",
-        unk_token="[UNK]",
-        cls_token="[CLS]",
-        sep_token="[SEP]",
-        model_max_length=64,
+        **{"tokenizer_object": tokenizer, "pad_token": "[PAD]", "unk_token": "[UNK]"},
+        **{"cls_token": "[CLS]", "sep_token": "[SEP]", "model_max_length": 64},
         model_input_names=["input_ids", "token_type_ids", "attention_mask"],
     ).save_pretrained(folder)
     BertModel(
@@ -85,17 +82,15 @@ def learnable(count: int, seed: int) -> list[LabelledPair]:
 
 
 def settings(encoder: Path, **changed: object) -> TrainingSettings:
+    quick = {"epochs": 1, "learning_rate": 5e-3, "batch_tokens": 128, "warmup_steps": 0}
     return TrainingSettings.model_validate(
-        {
-            "encoder": encoder,
-            "epochs": 1,
-            "learning_rate": 5e-3,
-            "batch_tokens": 128,
-            "warmup_steps": 0,
-            "evaluations": 2,
-        }
-        | changed
+        {"encoder": encoder, **quick, "evaluations": 2, **changed}
     )
+
+
+def new(encoder: Path, dropout: float = 0.0) -> Any:
+    """The model that training of this encoder begins with."""
+    return new_cross_encoder(encoder, max_tokens=320, dropout=dropout, seed=42)
 
 
 def test_a_tagger_is_trained_and_usable_with_its_label_order(encoder: Path, tmp_path: Path) -> None:
@@ -103,13 +98,8 @@ def test_a_tagger_is_trained_and_usable_with_its_label_order(encoder: Path, tmp_
 
     out = tmp_path / "tagger"
     told: list[Progress] = []
-    points = train(
-        settings(encoder, epochs=6),
-        learnable(600, seed=1),
-        learnable(60, seed=2),
-        out,
-        on_progress=told.append,
-    )
+    pairs, dev = learnable(600, seed=1), learnable(60, seed=2)
+    points = train(settings(encoder, epochs=6), pairs, dev, out, on_progress=told.append)
     assert points[-1].accuracy > 0.6, "the pairs can be told apart by one word"
     assert points[-1].loss < points[0].loss
     assert told[-1].pairs == told[-1].total == 3600
@@ -208,15 +198,16 @@ def test_what_cannot_be_trained_on_is_refused(
 
 def test_a_folder_of_another_training_is_refused(encoder: Path, tmp_path: Path) -> None:
     pairs, dev = learnable(60, seed=1), learnable(6, seed=2)
-    train(settings(encoder), pairs, dev, tmp_path)
-    with pytest.raises(TaggerError, match="another 'epochs'"):
-        train(settings(encoder, epochs=2), pairs, dev, tmp_path)
-    with pytest.raises(TaggerError, match="another 'pairs_sha256'"):
-        train(settings(encoder), pairs[::-1], dev, tmp_path)
-    with pytest.raises(TaggerError, match="another 'dev_sha256'"):
-        train(settings(encoder), pairs, dev[:3], tmp_path)
-    with pytest.raises(TaggerError, match="another 'teacher_sha256'"):
-        train(settings(encoder), pairs, dev, tmp_path, teacher=[[0.2, 0.2, 0.6]] * 60)
+    first, more = settings(encoder), settings(encoder, epochs=2)
+    train(first, pairs, dev, tmp_path)
+    for name, chosen, own, watched, teacher in (
+        ("epochs", more, pairs, dev, None),
+        ("pairs_sha256", first, pairs[::-1], dev, None),
+        ("dev_sha256", first, pairs, dev[:3], None),
+        ("teacher_sha256", first, pairs, dev, [[0.2, 0.2, 0.6]] * 60),
+    ):
+        with pytest.raises(TaggerError, match=f"another '{name}'"):
+            train(chosen, own, watched, tmp_path, teacher=teacher)
 
 
 def test_a_folder_with_another_model_is_not_trained_in(encoder: Path, tmp_path: Path) -> None:
@@ -249,13 +240,8 @@ def test_a_checkpoint_that_was_not_finished_is_passed_over(encoder: Path, tmp_pa
     shutil.copytree(older, torn := older.with_name("checkpoint-9999"))
     (torn / "trainer_state.json").unlink()
     begun: list[int] = []
-    points = train(
-        chosen,
-        learnable(120, seed=1),
-        learnable(6, seed=2),
-        out,
-        on_progress=lambda at: begun.append(at.pairs),
-    )
+    pairs, dev = learnable(120, seed=1), learnable(6, seed=2)
+    points = train(chosen, pairs, dev, out, on_progress=lambda at: begun.append(at.pairs))
     assert 0 < len(begun) < 0.8 * points[-1].step, "it went on from the older checkpoint"
     assert points[-1].pairs == 120
     assert (out / "model.safetensors").exists()
@@ -290,7 +276,7 @@ def test_a_tagger_is_gone_on_with_whatever_its_label_order(folders: tuple[Path, 
     texts = ["the lake is deep", "it rains here", "no river"], ["old bridge", "cold", "the town"]
     found = []
     for folder in folders:
-        model = new_cross_encoder(folder, max_tokens=320, seed=42)
+        model = new(folder)
         assert [*model.model.config.id2label.values()] == [label.value for label in LABELS]
         with torch.inference_mode():
             inputs = model.tokenizer(*texts, padding=True, return_tensors="pt")
@@ -307,17 +293,15 @@ def test_outputs_that_mean_something_else_start_anew(
     from transformers import AutoModelForSequenceClassification
 
     other = cross_encoder(tmp_path / "other", ["good", "bad", "so-so"])
-    kept, new = (
-        new_cross_encoder(each, max_tokens=320, seed=42).model for each in (folders[0], other)
-    )
-    assert torch.equal(kept.bert.pooler.dense.weight, new.bert.pooler.dense.weight)
-    assert not torch.allclose(kept.classifier.weight, new.classifier.weight)
+    kept, fresh = (new(each).model for each in (folders[0], other))
+    assert torch.equal(kept.bert.pooler.dense.weight, fresh.bert.pooler.dense.weight)
+    assert not torch.allclose(kept.classifier.weight, fresh.classifier.weight)
 
     one = shutil.copytree(folders[0], tmp_path / "one")
     AutoModelForSequenceClassification.from_pretrained(
         one, num_labels=1, ignore_mismatched_sizes=True
     ).save_pretrained(one)
-    reranker = new_cross_encoder(one, max_tokens=320, seed=42).model
+    reranker = new(one).model
     assert reranker.classifier.weight.shape == (3, 32)
     assert torch.equal(kept.bert.pooler.dense.weight, reranker.bert.pooler.dense.weight)
 
@@ -329,15 +313,15 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     pickled = spoilt("pickled")
     (pickled / "model.safetensors").rename(pickled / "pytorch_model.bin")
     with pytest.raises(TaggerError, match="only pickle weights"):
-        new_cross_encoder(pickled, max_tokens=320, seed=42)
+        new(pickled)
     other = spoilt("other")
     config = json.loads((other / "config.json").read_text())
     (other / "config.json").write_text(
         json.dumps({name: value for name, value in config.items() if "dropout" not in name})
     )
     with pytest.raises(TaggerError, match="dropout would have no effect"):
-        new_cross_encoder(other, max_tokens=320, dropout=0.1, seed=42)
-    assert new_cross_encoder(other, max_tokens=320, seed=42)
+        new(other, dropout=0.1)
+    assert new(other)
     mute = spoilt("mute")
     (mute / "tokenizer.json").unlink()
     with pytest.raises(TaggerError, match="no tokenizer"):
@@ -347,11 +331,11 @@ def test_an_unfit_encoder_is_refused(folders: tuple[Path, ...], tmp_path: Path) 
     weights = torn / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:1000])
     with pytest.raises(TaggerError, match=r"torn cannot be used as an encoder: [^\n]+$"):
-        new_cross_encoder(torn, max_tokens=320, seed=42)
+        new(torn)
     running = spoilt("running")
     change(running / "config.json", auto_map={"AutoModel": "x.Y"})
     with pytest.raises(TaggerError, match="Python code"):
-        new_cross_encoder(running, max_tokens=320, seed=42)
+        new(running)
 
 
 @pytest.mark.parametrize("changed", [{"epochs": 0.001}, {"repeats": {"animals": 0}}])

@@ -14,6 +14,10 @@ def split(text: str) -> list[str]:
     return [text[slice(*span)] for span in sentences(text)]
 
 
+def read(text: str, budget: int, overlap: int) -> list[str]:
+    return [text[slice(*span)] for span in windows(text, words, budget, overlap)]
+
+
 def words(texts: Sequence[str]) -> list[int]:
     return [len(text.split()) for text in texts]
 
@@ -75,11 +79,8 @@ def test_windows_cover_the_text_within_the_budget(
 
 def test_windows_fill_up_and_repeat_the_last_sentences() -> None:
     text = "A b c. D e f. G h i. J k l. M n o."
-    read = [text[slice(*span)] for span in windows(text, words, 9, 1)]
-    assert read == ["A b c. D e f. G h i.", "G h i. J k l. M n o."]
-    assert [text[slice(*span)] for span in windows(text, words, 6, 0)] == [
-        *("A b c. D e f.", "G h i. J k l.", "M n o."),
-    ]
+    assert read(text, 9, 1) == ["A b c. D e f. G h i.", "G h i. J k l. M n o."]
+    assert read(text, 6, 0) == ["A b c. D e f.", "G h i. J k l.", "M n o."]
     # The next sentence comes first: what is repeated must leave room for it.
     assert len(windows(text, words, 3, 2)) == 5
 
@@ -90,10 +91,8 @@ def test_a_text_that_fits_is_one_window_and_blank_text_none() -> None:
 
 
 def test_a_long_sentence_is_cut_between_words_and_a_long_word_within() -> None:
-    text = "one two three four five. Six."
-    assert [text[slice(*span)] for span in windows(text, words, 2, 0)] == [
-        *("one two", "three four", "five. Six."),
-    ]
+    cut = read("one two three four five. Six.", 2, 0)
+    assert cut == ["one two", "three four", "five. Six."]
     assert [span.end - span.start for span in windows("x" * 10, characters, 4, 0)] == [4, 4, 2]
 
 

@@ -25,18 +25,6 @@ def with_tokenizer(folder: Path, like: Model) -> None:
         shutil.copy(like.path / name, folder / name)
 
 
-@pytest.fixture
-def tiny_folder(smollm2: Model) -> Callable[[Path], Path]:
-    """Makes a folder with a tiny Llama of random weights."""
-
-    def made(folder: Path) -> Path:
-        tiny_decoder("llama").save_pretrained(folder)
-        with_tokenizer(folder, smollm2)
-        return folder
-
-    return made
-
-
 @pytest.fixture(scope="module")
 def decoder(smollm2: Model) -> Decoder:
     return Decoder.load(smollm2.path, precision="fp32", device="cpu")
@@ -150,32 +138,35 @@ def test_code_in_a_model_folder_is_never_run(tmp_path: Path, smollm2: Model) -> 
     assert not ran.exists()
 
 
-def test_pickled_weights_are_not_read(tmp_path: Path, smollm2: Model) -> None:
-    shutil.copytree(smollm2.path, tmp_path / "model")
-    (tmp_path / "model" / "model.safetensors").rename(tmp_path / "model" / "pytorch_model.bin")
-    with pytest.raises(SalienceError, match="cannot be loaded"):
-        Decoder.load(tmp_path / "model", device="cpu")
+def pickled(weights: Path) -> None:
+    weights.rename(weights.with_name("pytorch_model.bin"))
 
 
-def test_weights_that_are_missing_are_not_made_up(
-    tmp_path: Path, tiny_folder: Callable[[Path], Path]
+def lacking(weights: Path) -> None:
+    kept = {name: each for name, each in load_file(weights).items() if "layers.1" not in name}
+    save_file(kept, weights, {"format": "pt"})
+
+
+def cut(weights: Path) -> None:
+    weights.write_bytes(weights.read_bytes()[: weights.stat().st_size // 2])
+
+
+@pytest.mark.parametrize(
+    ("damage", "says"),
+    [
+        (pickled, "cannot be loaded"),
+        (lacking, r"lacks weights \(model\.layers\.1\..* and \d+ more"),
+        (cut, "cannot be loaded on cpu"),
+    ],
+)
+def test_weights_are_neither_pickled_nor_made_up(
+    tmp_path: Path, smollm2: Model, damage: Callable[[Path], None], says: str
 ) -> None:
-    model = tiny_folder(tmp_path / "model")
-    weights = load_file(model / "model.safetensors")
-    kept = {name: value for name, value in weights.items() if "layers.1" not in name}
-    save_file(kept, model / "model.safetensors", {"format": "pt"})
-    with pytest.raises(SalienceError, match=r"lacks weights \(model\.layers\.1\..* and \d+ more"):
-        Decoder.load(model, device="cpu")
-
-
-def test_a_damaged_file_of_weights_is_one_line(
-    tmp_path: Path, tiny_folder: Callable[[Path], Path]
-) -> None:
-    model = tiny_folder(tmp_path / "model")
-    weights = (model / "model.safetensors").read_bytes()
-    (model / "model.safetensors").write_bytes(weights[: len(weights) // 2])
-    with pytest.raises(SalienceError, match="cannot be loaded on cpu"):
-        Decoder.load(model, device="cpu")
+    tiny_decoder("llama").save_pretrained(tmp_path)
+    with_tokenizer(tmp_path, smollm2)
+    damage(tmp_path / "model.safetensors")
+    with pytest.raises(SalienceError, match=says):
+        Decoder.load(tmp_path, device="cpu")
 
 
 def test_an_encoder_is_no_decoder(tmp_path: Path, smollm2: Model) -> None:
@@ -200,7 +191,7 @@ def test_memory_that_does_not_suffice_is_one_line(
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     encoded = decoder.encode(PROMPT, RESPONSE)
-    monkeypatch.setattr(decoder._model, "forward", full)
+    monkeypatch.setattr(decoder.model, "forward", full)
     for engine in ("batched", "captum"):
         with pytest.raises(SalienceError, match="do not fit into memory; shorten"):
             decoder.salience(encoded, engine=engine)
@@ -211,10 +202,8 @@ def test_memory_that_does_not_suffice_is_one_line(
 def test_gradients_that_are_no_numbers_are_refused(
     decoder: Decoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import salience.decoder as module
-
     nothing = np.full((3, 2), np.nan)
-    monkeypatch.setattr(module, "token_salience", lambda *_, **__: nothing)
+    monkeypatch.setattr("salience.decoder.token_salience", lambda *_, **__: nothing)
     with pytest.raises(SalienceError, match="not finite in fp32"):
         decoder.salience(decoder.encode(PROMPT, RESPONSE))
 

@@ -1,12 +1,14 @@
 """Gradient attribution: two engines and two ways that agree, on every architecture."""
 
 from typing import Any, get_args
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
 
-from salience import gradients
+from salience import gradients, spans
+from salience.errors import SalienceError
 from salience.gradients import outputs, token_salience
 from salience.spans import span_salience
 from salience.variants import Engine, Measure, Target
@@ -151,21 +153,21 @@ def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.Monkey
     assert relative(found, whole) < 1e-5
 
 
-def test_where_not_even_one_fits_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("fault", "error", "says"),
+    [
+        ("can't allocate memory", SalienceError, "the gradients of 16 tokens do not fit"),
+        ("shapes differ", RuntimeError, "shapes differ"),
+    ],
+)
+def test_where_not_even_one_fits_it_says_so_and_other_faults_are_told_apart(
+    fault: str, error: type[Exception], says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def never(*_: Any) -> Any:
-        raise RuntimeError("can't allocate memory")
+        raise RuntimeError(fault)
 
     monkeypatch.setattr(gradients, "_gradients", never)
-    with pytest.raises(MemoryError, match="the gradients of 16 tokens do not fit"):
-        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
-
-
-def test_other_faults_are_not_taken_for_short_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*_: Any) -> Any:
-        raise RuntimeError("shapes differ")
-
-    monkeypatch.setattr(gradients, "_gradients", broken)
-    with pytest.raises(RuntimeError, match="shapes differ"):
+    with pytest.raises(error, match=says):
         token_salience(decoder("llama"), token_ids(TOKENS), PROMPT)
 
 
@@ -183,52 +185,39 @@ SPANS = [(0, 4), (2, 9), (9, 12), (15, 16)]
 
 
 @pytest.mark.parametrize("target", get_args(Target))
-def test_a_span_is_the_sum_of_its_tokens_either_way(model: Any, target: Target) -> None:
+def test_a_span_is_the_sum_of_its_tokens_either_way(
+    model: Any, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ids = token_ids(TOKENS)
     tokens = token_salience(model, ids, PROMPT, target=target)
     wanted = np.stack([tokens[start:end].sum(axis=0) for start, end in SPANS])
-    for way in ("forward", "backward"):
-        found = span_salience(model, ids, PROMPT, SPANS, target=target, way=way)
-        assert relative(found, wanted) < 1e-4, way
+    for cost in (0, TOKENS):  # forwards, backwards
+        monkeypatch.setattr(spans, "FORWARD_COST", cost)
+        found = span_salience(model, ids, PROMPT, SPANS, target=target)
+        assert relative(found, wanted) < 1e-4, cost
 
 
-@pytest.mark.parametrize(("spans", "way"), [(SPANS[:2], "forward"), (SPANS, "backward")])
-def test_the_cheaper_way_is_chosen(
-    spans: list[tuple[int, int]], way: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import salience.spans as module
-
-    taken: list[str] = []
-    real = module._forward
-
-    def forward(*arguments: Any) -> Any:
-        taken.append("forward")
-        return real(*arguments)
-
-    monkeypatch.setattr(module, "_forward", forward)
-    span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, spans)
-    assert taken == ([way] if way == "forward" else [])
+@pytest.mark.parametrize("forward", [True, False])
+def test_the_cheaper_way_is_chosen(forward: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = Mock(wraps=spans._forward)
+    monkeypatch.setattr(spans, "_forward", taken)
+    span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:2] if forward else SPANS)
+    assert taken.called is forward
 
 
 def test_without_a_forward_derivative_it_goes_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    import salience.spans as module
-
     def none(*_: Any) -> Any:
         raise NotImplementedError("Trying to use forward AD with _grouped_mm")
 
     model, ids = decoder("llama"), token_ids(TOKENS)
-    wanted = span_salience(model, ids, PROMPT, SPANS[:2], way="backward")
-    monkeypatch.setattr(module, "_forward", none)
-    assert relative(span_salience(model, ids, PROMPT, SPANS[:2]), wanted) < 1e-6
-    with pytest.raises(NotImplementedError):
-        span_salience(model, ids, PROMPT, SPANS[:2], way="forward")
+    wanted = span_salience(model, ids, PROMPT, SPANS[:2])
+    monkeypatch.setattr(spans, "_forward", none)
+    assert relative(span_salience(model, ids, PROMPT, SPANS[:2]), wanted) < 1e-4
 
 
 def test_long_inputs_go_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    import salience.spans as module
-
     monkeypatch.setattr(gradients, "EAGER_MEMORY", 0)
-    monkeypatch.setattr(module, "_forward", lambda *_: pytest.fail("attention would be kept whole"))
+    monkeypatch.setattr(spans, "_forward", lambda *_: pytest.fail("attention would be kept whole"))
     assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:1]).shape == (1, 7)
 
 

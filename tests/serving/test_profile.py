@@ -80,11 +80,7 @@ def engines() -> dict[str, EngineOptions]:
     """The engines of every bundled profile, plain and strict, and one with the other options."""
     profiles = [load(name) for name in available()]
     profiles += [one.strict() for one in profiles]
-    found = {
-        f"{one.name}: {model}": options
-        for one in profiles
-        for model, options in one.engines.items()
-    }
+    found = {f"{one.name}: {name}": each for one in profiles for name, each in one.engines.items()}
     return found | {"all options": ALL_OPTIONS}
 
 
@@ -133,33 +129,29 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
     assert len(replies) > 2 * len(available())
     for (name, options), values in zip(engines().items(), replies, strict=True):
         assert isinstance(values, dict), f"{name}: {values}"
-        assert values["model"] == "/models/m"
-        assert values["served_model_name"] == ["m"]
-        assert (values["host"], values["port"]) == ("127.0.0.1", 8765)
-        assert values["load_format"] == "safetensors"
-        assert values["trust_remote_code"] is False
-        assert values["enable_prompt_tokens_details"] is True
-        assert values["enable_log_requests"] is False
-        assert values["api_key"] is None
-        assert values["dtype"] == options.dtype
-        assert values["kv_cache_dtype"] == options.kv_cache_dtype
-        assert values["tensor_parallel_size"] == options.tensor_parallel
-        assert values["data_parallel_size"] == options.data_parallel
-        assert values["enable_prefix_caching"] is options.prefix_caching
-        assert values["enable_prompt_embeds"] is options.prompt_embeds
-        assert values["enforce_eager"] is options.enforce_eager
-        assert values["language_model_only"] is options.text_only
-        assert values["quantization"] == options.quantization
-        for key, wanted in (
-            ("max_model_len", options.max_model_len),
-            ("max_num_seqs", options.max_num_seqs),
-            ("max_num_batched_tokens", options.max_num_batched_tokens),
-            ("gpu_memory_utilization", options.gpu_memory_share),
-        ):
-            if wanted is not None:
-                assert values[key] == wanted, name
-        if options.kv_cache_gib is not None:
-            assert values["kv_cache_memory_bytes"] == options.kv_cache_gib * 2**30
+        meant: dict[str, Any] = {
+            **{"model": "/models/m", "served_model_name": ["m"], "load_format": "safetensors"},
+            **{"host": "127.0.0.1", "port": 8765, "api_key": None, "trust_remote_code": False},
+            **{"enable_prompt_tokens_details": True, "enable_log_requests": False},
+            "dtype": options.dtype,
+            "kv_cache_dtype": options.kv_cache_dtype,
+            "tensor_parallel_size": options.tensor_parallel,
+            "data_parallel_size": options.data_parallel,
+            "enable_prefix_caching": options.prefix_caching,
+            "enable_prompt_embeds": options.prompt_embeds,
+            "enforce_eager": options.enforce_eager,
+            "language_model_only": options.text_only,
+            "quantization": options.quantization,
+        }
+        given: dict[str, Any] = {
+            "max_model_len": options.max_model_len,
+            "max_num_seqs": options.max_num_seqs,
+            "max_num_batched_tokens": options.max_num_batched_tokens,
+            "gpu_memory_utilization": options.gpu_memory_share,
+            "kv_cache_memory_bytes": options.kv_cache_gib and options.kv_cache_gib * 2**30,
+        }
+        meant |= {key: wanted for key, wanted in given.items() if wanted is not None}
+        assert {key: values[key] for key in meant} == meant, name
 
 
 def test_vllm_refuses_what_is_no_option_of_its(vllm: dict[str, Any]) -> None:
@@ -192,10 +184,7 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
             "divice: unknown key; did you mean 'device'? (and 1",
         ),
         (('device = "cpu"', ""), "device: missing; add it"),
-        (
-            ('device = "cpu"', 'device = "tpu"'),
-            "device: Input should be 'cpu' or",
-        ),
+        (('device = "cpu"', 'device = "tpu"'), "device: Input should be 'cpu' or"),
         (("4096", '"long"'), "engines.small.max_model_len: Input should be a valid integer"),
         (("4096", "12"), "engines.small.max_model_len: Input should be greater than or equal to"),
         (('judge = "small"', 'judge = "big"'), "judge 'big': add a section [engines.\"big\"]"),
@@ -266,12 +255,9 @@ def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Puts a stand-in for the driver's tool on the path, which prints the given cards."""
 
     def install(*cards: tuple[str, int]) -> None:
-        rows = [
-            f"{index}, GPU-{index:04}, {name}, {mib}" for index, (name, mib) in enumerate(cards)
-        ]
+        rows = [f"{n}, GPU-{n:04}, {name}, {mib}\n" for n, (name, mib) in enumerate(cards)]
         tool = tmp_path / "nvidia-smi"
-        body = "\n".join(rows)
-        tool.write_text(f"#!/bin/sh\ncat <<'END'\n{body}\nEND\n")
+        tool.write_text(f"#!/bin/sh\ncat <<'END'\n{''.join(rows)}END\n")
         tool.chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
         monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)

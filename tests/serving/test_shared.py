@@ -6,12 +6,13 @@ tests/pipelines/cli/test_run_all.py and scripts/fresh_run.sh.
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -44,15 +45,15 @@ def holder() -> Iterator["subprocess.Popen[bytes]"]:
     process.wait()
 
 
-def noted(home: Path, holder: "subprocess.Popen[bytes]", owner: int | None) -> State:
-    """The state file of a server that the holder holds."""
+def noted(home: Path, pid: int, owner: int | None = None) -> State:
+    """The state file of a server that a process holds, and what stands in it."""
     state = State(
         model="m",
         digest="d",
         options=OPTIONS.digest(),
         engine=engine_version(),
-        pid=holder.pid,
-        started=psutil.Process(holder.pid).create_time(),
+        pid=pid,
+        started=time.time(),
         urls=("http://127.0.0.1:9/v1",),
         keys=("k",),
         logs=home,
@@ -63,6 +64,19 @@ def noted(home: Path, holder: "subprocess.Popen[bytes]", owner: int | None) -> S
     return state
 
 
+@pytest.mark.parametrize("fault", ["dead", "another process", "not JSON", "another format"])
+def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
+    with subprocess.Popen(["true"]) as gone:
+        gone.wait()
+    # "another process": this very process lives, but it is no detached server.
+    noted(tmp_path, gone.pid if fault == "dead" else os.getpid())
+    file = tmp_path / "servers" / "m.json"
+    if fault in {"not JSON", "another format"}:
+        file.write_text("{" if fault == "not JSON" else '{"version": 2}')
+    assert detached.find("d", OPTIONS, tmp_path) == []
+    assert not file.exists()
+
+
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
 def test_only_the_process_it_runs_for_finds_a_server(
     owner: int | None,
@@ -70,7 +84,7 @@ def test_only_the_process_it_runs_for_finds_a_server(
     holder: "subprocess.Popen[bytes]",
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    state = noted(tmp_path, holder, owner)
+    state = noted(tmp_path, holder.pid, owner)
     monkeypatch.setattr(detached, "answers", lambda _: True)
     found = detached.find("d", OPTIONS, tmp_path)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
@@ -80,7 +94,7 @@ def test_only_the_process_it_runs_for_finds_a_server(
 def test_what_runs_for_a_process_is_stopped_by_it_alone(
     tmp_path: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
-    state = noted(tmp_path, holder, 1)
+    state = noted(tmp_path, holder.pid, 1)
     assert detached.stop(home=tmp_path) == []
     assert detached.stop(home=tmp_path, owner=2) == []
     assert holder.poll() is None
@@ -145,7 +159,7 @@ async def test_within_the_block_one_start_serves_all_clients(
     started: list[dict[str, object]] = []
     endpoint = Endpoint("http://127.0.0.1:9/v1", "k", smollm2.name)
 
-    def start(model: Model, options: EngineOptions, **how: object) -> list[Endpoint]:
+    async def start(model: Model, options: EngineOptions, **how: object) -> list[Endpoint]:
         started.append({"model": model.name, **how})
         return [endpoint]
 
@@ -163,35 +177,39 @@ async def test_within_the_block_one_start_serves_all_clients(
 
 
 @pytest.mark.parametrize("early", [True, False])
-async def test_a_start_that_is_interrupted_is_ended(early: bool) -> None:
-    """Whether its process was there already, or comes after the interrupt."""
-    waiting = sleeping()
-    begun, go_on = threading.Event(), threading.Event()
+async def test_a_start_that_is_interrupted_leaves_no_process(
+    early: bool, smollm2: Model, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it came to start one, or was still looking for one that runs."""
+    spawned: list[subprocess.Popen[str]] = []
+    begun = threading.Event()
 
-    def start(on_spawn: Callable[[Any], None]) -> list[Endpoint]:
+    def spawn(_: object) -> "subprocess.Popen[str]":
+        spawned.append(subprocess.Popen(SLEEP, stdout=subprocess.PIPE, text=True))
+        begun.set()
+        return spawned[0]
+
+    def find(*_: object) -> list[Endpoint]:
         if early:
             begun.set()
-            go_on.wait(10)
-            on_spawn(waiting)
-        else:
-            on_spawn(waiting)
-            begun.set()
-        waiting.wait()
-        raise ServingError("it ended")
+            time.sleep(0.2)
+        return []
 
-    asked = asyncio.ensure_future(SharedServers(start).endpoints())
+    monkeypatch.setattr(detached, "_spawn", spawn)
+    monkeypatch.setattr(detached, "find", find)
+    servers = SharedServers(lambda: detached.start(smollm2, OPTIONS, home=home))
+    asked = asyncio.ensure_future(servers.endpoints())
     await asyncio.to_thread(begun.wait, 10)
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
-    go_on.set()
-    assert await asyncio.to_thread(waiting.wait, 10) != 0
+    assert [process.poll() for process in spawned] == ([] if early else [-signal.SIGTERM])
 
 
 async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     starts: list[int] = []
 
-    def start(_: object) -> list[Endpoint]:
+    async def start() -> list[Endpoint]:
         starts.append(1)
         raise ServingError("no memory")
 
@@ -206,9 +224,9 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
 async def test_a_server_that_was_given_up_is_said_at_once(
     home: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
-    state = noted(home, holder, os.getpid())
+    state = noted(home, holder.pid, os.getpid())
     (endpoint,) = state.endpoints()
-    servers = SharedServers(lambda _: [endpoint])
+    servers = SharedServers(lambda: asyncio.sleep(0, [endpoint]))
     await servers.recover(endpoint)  # it is being restarted
     holder.kill()
     holder.wait()

@@ -1,37 +1,58 @@
-"""Calibration on held-out pairs: what is fitted where, and that it helps on pairs not fitted on."""
+"""Calibration on held-out pairs: how they are cut, what is fitted where, and that it helps."""
+
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 
 from nli.calibration import Calibration
+from nli.errors import TaggerError
 from nli.labels import LABELS
 from nli.pairs import LabelledPair
 from nli.tagger import Reading
 from nli.windows import Span
+from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.metrics.ece import ece
 from pipelines.supervision.calibrating import Readings, calibrate, fitted, probabilities
 
 
-def boasting(count: int, *, times: float, windows: int = 1, seed: int = 0) -> Readings:
+def boasting(
+    count: int,
+    *,
+    times: float = 1,
+    windows: int = 1,
+    per_premise: int = 3,
+    groups: int | None = None,
+) -> Readings:
     """A model whose logits are honest ones times a factor; `count` pairs, three per premise.
 
     Of several windows, one speaks and the others are sure to be irrelevant.
     """
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     pairs, readings = [], []
     for number in range(count):
         honest = random.normal(scale=1.5, size=3)
         shares = np.exp(honest) / np.exp(honest).sum()
-        label = LABELS[random.choice(3, p=shares)]
         pairs.append(
-            LabelledPair(premise=f"P {number // 3}.", hypothesis="H.", label=label, source="s")
+            LabelledPair(
+                premise=f"P {number // per_premise}.",
+                hypothesis="H.",
+                label=LABELS[random.choice(3, p=shares)],
+                source="s",
+                group=None if groups is None else f"Q {number % groups}?",
+            )
         )
         logits = np.full((windows, 3), -9.0, dtype=np.float32)
         logits[:, 2] = 9.0
         logits[random.integers(windows)] = times * honest
         readings.append(Reading(tuple(Span(n, n + 1) for n in range(windows)), logits))
     return Readings(tuple(pairs), tuple(readings))
+
+
+def some(read: Readings, places: Iterable[int]) -> Readings:
+    kept = list(places)
+    return Readings(tuple(read.pairs[n] for n in kept), tuple(read.readings[n] for n in kept))
 
 
 def error(shares: np.ndarray, pairs: tuple[LabelledPair, ...]) -> float:
@@ -101,28 +122,68 @@ def test_a_temperature_changes_no_label() -> None:
 
 
 def test_windows_are_joined_by_what_suits_them_and_single_ones_are_left_alone() -> None:
-    windowed = calibrate(boasting(600, times=1, windows=4), Calibration())
+    windowed = calibrate(boasting(600, windows=4), Calibration())
     assert windowed.calibration.aggregation in {"maximum", "noisy-or", "learned"}
     learned = calibrate(
-        boasting(600, times=1, windows=4), Calibration(), aggregations=["learned"]
+        boasting(600, windows=4), Calibration(), aggregations=["learned"]
     ).calibration
     assert learned.aggregation == "learned"
     assert learned.learned is not None
-    single = calibrate(boasting(600, times=1), Calibration(aggregation="noisy-or"))
+    single = calibrate(boasting(600), Calibration(aggregation="noisy-or"))
     assert single.calibration.aggregation == "noisy-or"
+    asked = calibrate(boasting(600), Calibration(), aggregations=["noisy-or"])
+    assert asked.calibration.aggregation == "noisy-or"
+
+
+def test_what_was_learned_of_windows_before_is_not_needed() -> None:
+    learned = Calibration(aggregation="learned", learned=((0.0,) * 7,) * 3)
+    assert calibrate(boasting(600), learned).calibration.aggregation == "maximum"
+    with pytest.raises(TaggerError, match="several windows"):
+        calibrate(boasting(600), learned, aggregations=["learned"])
 
 
 def test_windows_of_the_base_stay() -> None:
     base = Calibration(window_tokens=96, overlap=2)
-    made = calibrate(boasting(600, times=1), base).calibration
+    made = calibrate(boasting(600), base).calibration
     assert (made.window_tokens, made.overlap) == (96, 2)
 
 
 def test_too_few_pairs_or_labels_are_refused() -> None:
     with pytest.raises(InputError, match="at least 30 are needed"):
-        calibrate(boasting(45, times=1), Calibration())
-    read = boasting(600, times=1)
-    kept = [n for n, pair in enumerate(read.pairs) if pair.label is not LABELS[1]]
-    less = Readings(tuple(read.pairs[n] for n in kept), tuple(read.readings[n] for n in kept))
+        calibrate(boasting(45), Calibration())
+    read = boasting(600)
+    less = some(read, (n for n, pair in enumerate(read.pairs) if pair.label is not LABELS[1]))
     with pytest.raises(InputError, match="has the label 'refute'"):
         calibrate(less, Calibration())
+
+
+def test_pairs_of_one_question_are_on_one_side() -> None:
+    read = boasting(600, groups=50)
+    made = calibrate(read, Calibration())
+    checked = {pair.group for pair in made.check}
+    assert made.fitted == sum(pair.group not in checked for pair in read.pairs)
+    alone = calibrate(boasting(600, per_premise=1), Calibration())
+    premises = {pair.premise for pair in alone.check}
+    assert premises == {f"P {n}." for n in range(600) if half(f"check:P {n}.") == "test"}
+
+
+def test_questions_of_a_training_half_are_on_both_sides() -> None:
+    """Held-out pairs are of the half that the same hash decides."""
+    both = boasting(600, groups=100)
+    less = some(both, (n for n, p in enumerate(both.pairs) if half(p.group or "") == "train"))
+    made = calibrate(less, Calibration())
+    assert 0.3 < made.fitted / len(less.pairs) < 0.7
+
+
+def test_a_part_of_one_question_cannot_be_chosen_by() -> None:
+    one = {half(f"check:Q {n}?"): n for n in range(50)}
+    both = boasting(300, per_premise=1)
+    pairs = tuple(
+        pair.model_copy(update={"group": f"Q {one['train' if n % 2 else 'test']}?"})
+        for n, pair in enumerate(both.pairs)
+    )
+    read = Readings(pairs, both.readings)
+    with pytest.raises(InputError, match="too few groups or premises"):
+        calibrate(read, Calibration())
+    named = calibrate(read, Calibration(), methods=["temperature"], aggregations=["maximum"])
+    assert named.calibration.method == "temperature"

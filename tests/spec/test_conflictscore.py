@@ -69,10 +69,7 @@ policies = st.sampled_from(["zero", "exclude"])
 
 @given(reports, policies)
 def test_both_lie_between_zero_and_one(claims: Claims, policy: Unevidenced) -> None:
-    for score in (
-        conflict_score_count(claims),
-        conflict_score_ratio(claims, unevidenced=policy),
-    ):
+    for score in (conflict_score_count(claims), conflict_score_ratio(claims, unevidenced=policy)):
         assert score is None or 0.0 <= score <= 1.0
 
 
@@ -106,10 +103,7 @@ def test_swapping_support_and_contradiction_mirrors_the_ratio(claims: Claims) ->
     assert conflict_score_count(swapped) == conflict_score_count(claims)
     ratio = conflict_score_ratio(claims, unevidenced="exclude")
     mirrored = conflict_score_ratio(swapped, unevidenced="exclude")
-    if ratio is None:
-        assert mirrored is None
-    else:
-        assert mirrored == pytest.approx(1 - ratio)
+    assert mirrored == (None if ratio is None else pytest.approx(1 - ratio))
 
 
 @given(any_relations)

@@ -11,7 +11,7 @@ from pipelines.conrag.query import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.retrieval.index import Retrieved
 
 PASSAGES = {
@@ -28,7 +28,7 @@ class Facts:
     def __init__(self) -> None:
         self.asked: list[tuple[str, str]] = []
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         judged = []
         for claim in claims:
             for document in documents:
@@ -41,7 +41,7 @@ class Facts:
                     relation = Relation.CONTRADICTS
                 one = Judgement(claim=claim, document=document.id, relation=relation, source="f")
                 judged.append(one)
-        return Labelled(tuple(judged), ())
+        return Judgements(tuple(judged), ())
 
 
 def says(text: str, *cites: str, about: About = "answer") -> Statement:
@@ -119,11 +119,13 @@ async def test_where_nothing_was_shown_nothing_is_asked() -> None:
 
 async def test_what_could_not_be_read_whole_is_kept() -> None:
     class Trouble(Facts):
-        async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+        async def __call__(
+            self, claims: Sequence[str], documents: Sequence[Document]
+        ) -> Judgements:
             labelled = await super().__call__(claims, documents)
             unread = labelled.judgements[0].model_copy(update={"relation": Relation.INVALID})
             cut = Truncation(text="group 0", kept=1, tokens=2)
-            return Labelled((unread, *labelled.judgements[1:]), (cut,))
+            return Judgements((unread, *labelled.judgements[1:]), (cut,))
 
     judge = RecordingLabeller(Trouble())
     await answer_worth({"it": answer(says("b", "q"))}, PASSAGES, GoldAnswer(), judge)

@@ -45,17 +45,14 @@ RIGHT = [
     result("a", rouge=(0.5, 0.4), salience=(0.3, 0.2), given=(word(False, True, 0.2),)),
     result("b", rouge=(0.6, 0.5), salience=(0.1, 0.4), given=(word(False, False, 0.4),)),
 ]
+WORDS = (word(True, True, 0.9), word(False, False, 0.3))
 LEFT_OUT = [
-    result(
-        "a+left-out",
-        coverage="full",
-        rouge=(0.5, 0.45),
-        salience=(0.9, 0.5),
-        given=(word(True, True, 0.9), word(False, False, 0.3)),
-    ),
+    result("a+left-out", coverage="full", rouge=(0.5, 0.45), salience=(0.9, 0.5), given=WORDS),
     result("b+left-out", coverage="full", rouge=(0.6, 0.3), salience=(0.1, 0.3)),
 ]
 ADDED = [result("b+added", hallucination="full", rouge=(0.9, 0.5), salience=(0.2, 0.9))]
+ROUGE_ROW = "Paraphrased synthetic ROUGE"
+SALIENCE_ROW = "Paraphrased synthetic salience, max (small)"
 
 
 def tables(**results: list[NpovResult]) -> dict[str, Table]:
@@ -76,17 +73,14 @@ def value(cell: object) -> float:
 def test_errors_are_told_from_examples_without_any() -> None:
     made = tables(small=[*RIGHT, *LEFT_OUT, *ADDED])
     found = rows(made["npov_detection"])
-    assert list(found) == [
-        "Paraphrased synthetic ROUGE",
-        "Paraphrased synthetic salience, max (small)",
-    ]
-    rouge = found["Paraphrased synthetic ROUGE"]
+    assert list(found) == [ROUGE_ROW, SALIENCE_ROW]
+    rouge = found[ROUGE_ROW]
     # Coverage: 0.45 and 0.3 against 0.4 and 0.5. The hallucinated 0.5 is no example without error.
     assert value(rouge["coverage"]) == 1 / 4
     assert value(rouge["hallucination"]) == 1
     assert (rouge["coverage_errors"], rouge["hallucination_errors"]) == (2, 1)
     assert rouge["error_free"] == 2
-    salience = found["Paraphrased synthetic salience, max (small)"]
+    salience = found[SALIENCE_ROW]
     assert value(salience["coverage"]) == 3 / 4  # 0.5 beats both, 0.3 beats 0.2
     assert value(salience["hallucination"]) == 1 / 2
     assert len(made["npov_detection"].quoted) == 12
@@ -94,10 +88,10 @@ def test_errors_are_told_from_examples_without_any() -> None:
 
 def test_errors_are_set_beside_what_they_were_made_from() -> None:
     found = rows(tables(small=[*RIGHT, *LEFT_OUT, *ADDED])["npov_pairs"])
-    rouge = found["Paraphrased synthetic ROUGE"]
+    rouge = found[ROUGE_ROW]
     assert value(rouge["coverage"]) == 1 / 2  # 0.45 beats 0.4, 0.3 does not beat 0.5
     assert (value(rouge["hallucination"]), rouge["hallucination_errors"]) == (1, 1)
-    salience = found["Paraphrased synthetic salience, max (small)"]
+    salience = found[SALIENCE_ROW]
     assert value(salience["coverage"]) == 1 / 2
     assert value(salience["hallucination"]) == 1
     assert "npov_pairs" not in tables(small=RIGHT)
@@ -105,11 +99,15 @@ def test_errors_are_set_beside_what_they_were_made_from() -> None:
 
 def test_words_of_all_examples_count() -> None:
     found = rows(tables(small=[*RIGHT, *LEFT_OUT, *ADDED])["npov_words"])
-    rouge = found["Paraphrased synthetic ROUGE"]
+    rouge = found[ROUGE_ROW]
     assert value(rouge["coverage"]) == pytest.approx((2 + 0.5) / 3)
     assert rouge["coverage_words"] == 1
     assert rouge["hallucination"] is None
-    assert value(found["Paraphrased synthetic salience, max (small)"]["coverage"]) == 1
+    assert value(found[SALIENCE_ROW]["coverage"]) == 1
+    verdict = {"given": None, "detectors": {CLASSIFIER: ErrorScores(coverage=0.5)}}
+    judged = [each.model_copy(update=verdict) for each in [*RIGHT, *LEFT_OUT]]
+    found = rows(tables(judge=judged, small=[*RIGHT, *LEFT_OUT])["npov_words"])
+    assert ROUGE_ROW in found, "a classifier hides no words of ROUGE"
 
 
 def test_kinds_of_organic_errors_stand_apart() -> None:
@@ -152,7 +150,7 @@ def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
     )
     made = tables(small=[*RIGHT, *LEFT_OUT, lost])
     assert made["npov_failures"].rows == (("paraphrased/c", "small", "too long"),)
-    assert rows(made["npov_detection"])["Paraphrased synthetic ROUGE"]["error_free"] == 2
+    assert rows(made["npov_detection"])[ROUGE_ROW]["error_free"] == 2
     assert all("1 of 5 results could not be scored" in " ".join(t.notes) for t in made.values())
 
 
@@ -160,13 +158,6 @@ def test_shared_words_part_the_examples() -> None:
     close = [each.model_copy(update={"id": f"x{each.id}", "overlap": 1.0}) for each in RIGHT]
     found = tables(small=[*RIGHT, *LEFT_OUT, *close])["npov_overlap"]
     assert {row[0] for row in found.rows} == {"0.1 to 0.3"}, "elsewhere there are no errors"
-
-
-def test_a_classifier_hides_no_words_of_rouge() -> None:
-    verdict = {"given": None, "detectors": {CLASSIFIER: ErrorScores(coverage=0.5)}}
-    judged = [each.model_copy(update=verdict) for each in [*RIGHT, *LEFT_OUT]]
-    found = rows(tables(judge=judged, small=[*RIGHT, *LEFT_OUT])["npov_words"])
-    assert "Paraphrased synthetic ROUGE" in found
 
 
 def test_words_of_the_other_kind_of_error_are_left_out() -> None:

@@ -36,22 +36,14 @@ def test_by_hand() -> None:
     curve = risk_curve(confidences, correct)
     assert curve.pairs == 9
     assert [(point.threshold, point.kept, point.wrong) for point in curve.points] == [
-        (0.4, 9, 3),
-        (0.5, 8, 3),
-        (0.6, 7, 2),
-        (0.7, 5, 1),
-        (0.8, 4, 1),
-        (0.9, 3, 0),
-        (0.95, 1, 0),
+        *((0.4, 9, 3), (0.5, 8, 3), (0.6, 7, 2), (0.7, 5, 1)),
+        *((0.8, 4, 1), (0.9, 3, 0), (0.95, 1, 0)),
     ]
     bounds = [risk_bound(empirical_risk(curve, point), 9) for point in curve.points]
     assert bounds == pytest.approx([0.4, 0.4, 0.3, 0.2, 0.2, 0.1, 0.1])
     # Exactly 0.2 is allowed; the smallest of the thresholds that reach it is 0.7.
-    assert conformal_threshold(curve, 0.2) == 0.7
-    assert conformal_threshold(curve, 0.19) == 0.9
-    assert conformal_threshold(curve, 0.3) == 0.6
-    assert conformal_threshold(curve, 0.99) == 0.4
-    assert conformal_threshold(curve, 0.09) == inf
+    chosen = {0.2: 0.7, 0.19: 0.9, 0.3: 0.6, 0.99: 0.4, 0.09: inf}
+    assert {alpha: conformal_threshold(curve, alpha) for alpha in chosen} == chosen
     assert agreement(choose_threshold(curve, 0.2).point) == pytest.approx(4 / 5)
     assert agreement(choose_threshold(curve, 0.09).point) is None
 

@@ -10,9 +10,8 @@ from pydantic import BaseModel
 from pipelines import prompts
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import Prompt
-from serving.calls import Sampling
+from serving.calls import Sampling, Structured
 from serving.client import Client
-from serving.replies import Structured
 
 BehaviourForm = Literal["json", "choice"]
 """A verdict with its reason, or one word with its probability."""

@@ -1,7 +1,7 @@
 """Two detectors without a model, to be beaten: always a conflict, and shared words."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
@@ -13,14 +13,8 @@ ALWAYS = "always conflict"
 LEXICAL = "lexical overlap"
 
 
-@dataclass(frozen=True)
-class Thresholds:
-    """Where shared words are enough.
-
-    Attributes:
-        low: Least content-word recall, in [0, 1], of a document on the topic.
-        high: Least recall of a document that supports the claim; at least `low`.
-    """
+class Thresholds(NamedTuple):
+    """Least content-word recall, in [0, 1], of a document on the topic, and of one in support."""
 
     low: float
     high: float
@@ -59,14 +53,10 @@ def by_overlap(example: ContestedClaim, thresholds: Thresholds = CHOSEN) -> tupl
 
 
 def choose_thresholds(examples: Sequence[ContestedClaim], *, steps: int = 20) -> Thresholds:
-    """The thresholds with the best F1 of conflict, averaged over sources, by grid search.
+    """The thresholds with the best F1 of conflict, averaged over sources.
 
-    Of equal ones the lowest `low`, then the lowest `high`, is taken. To be called on training
-    halves only.
-
-    Args:
-        examples: At least one with a conflict.
-        steps: The grid has steps of 1 / steps.
+    They are searched on a grid of 1 / steps. Of equal ones the lowest `low`, then the lowest
+    `high`, is taken. To be called on training halves only.
 
     Raises:
         ValueError: No example has a conflict, so that every F1 is 0.

@@ -1,12 +1,22 @@
 """ConflictBench: its sources, built from released files, and counted beside the paper's Table 1."""
 
+import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, Any, Final
 
+from pydantic import BaseModel, Field
+
+from pipelines import prompts
 from pipelines.conflictscore.detection import sources
-from pipelines.conflictscore.detection.posed import Asked, Posed, as_released, constructed
+from pipelines.conflictscore.detection.questions import (
+    Question,
+    QuestionAnswer,
+    as_released,
+    constructed,
+)
 from pipelines.data import (
     ambigdocs,
     climate_fever,
@@ -19,180 +29,188 @@ from pipelines.data import (
 from pipelines.data.released import Part, in_part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.report.table import Column, Row, Table
+from pipelines.prompts import Prompt
+from pipelines.report.table import Column, Table, quote
+from pipelines.text.declarative import NO, YES
+from serving.calls import Sampling
+from serving.client import Client
+
+REPLY_TOKENS = 256
 
 HARD = "ramdocs-hard"
 """RAMDocs with its own noise documents in place of random ones; see `build`."""
 
-TABLE_1 = {
-    "contraqa": ("ContraQA", 424, 374),
-    "macnoise-nq": ("MacNoise-NQ", 94, 105),
-    "macnoise-tqa": ("MacNoise-TQA", 116, 95),
-    "ambigdocs": ("AmbigDocs", 291, 360),
-    "conflictingqa": ("ConflictingQA", 355, 79),
-}
-"""Source -> name, examples with and without conflict (ConflictScore, Table 1)."""
+TABLE_1: Final = quote(
+    "source conflict no_conflict total",
+    ("ContraQA", 424, 374, 798),
+    ("MacNoise-NQ", 94, 105, 199),
+    ("MacNoise-TQA", 116, 95, 211),
+    ("AmbigDocs", 291, 360, 651),
+    ("ConflictingQA", 355, 79, 434),
+    ("Overall", 1280, 1013, 2293),
+    figures="paper, Table 1",
+)
+"""Figures of the paper."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """How a source is read.
+    """How a source is read: its records from released files, and of each a question, if any.
 
-    Attributes:
-        read: Released files -> questions with their documents.
-        files: What the files are, for messages.
-        built: Whether examples are constructed, or taken as they are.
+    `files` says in messages what the files are. Examples are constructed, or, unless `built`, taken
+    as they are.
     """
 
-    read: Callable[[Sequence[Path]], list[Posed]]
-    files: tuple[str, ...]
+    records: Callable[..., Sequence[Any]]
+    question: Callable[[Any], Question | None]
+    files: tuple[str, ...] = ("a file",)
     built: bool = True
+
+    def read(self, files: Sequence[Path]) -> list[Question]:
+        """The questions of released files; those without a name are called by their number."""
+        questions = enumerate(map(self.question, self.records(*files)), start=1)
+        return [replace(each, name=each.name or str(number)) for number, each in questions if each]
 
 
 SOURCES: dict[str, Source] = {
-    "ambigdocs": Source(lambda f: sources.ambigdocs(ambigdocs.read(f[0])), ("a file",)),
-    "contraqa": Source(
-        lambda f: sources.contraqa(contraqa.read(f[0], f[1])), ("queries.json", "corpus.json")
-    ),
-    "macnoise-nq": Source(lambda f: sources.macnoise(macnoise.read(f[0])), ("a file",)),
-    "macnoise-tqa": Source(lambda f: sources.macnoise(macnoise.read(f[0])), ("a file",)),
-    "conflictingqa": Source(
-        lambda f: sources.conflictingqa(conflictingqa.read(f[0])), ("a file",), built=False
-    ),
-    "ramdocs": Source(lambda f: sources.ramdocs(ramdocs.read(f[0])), ("a file",)),
-    "conflictqa": Source(lambda f: sources.conflictqa(conflictqa.read(f[0])), ("a file",)),
-    "climate-fever": Source(
-        lambda f: sources.climate_fever(climate_fever.read(f[0])), ("a file",), built=False
-    ),
+    "ambigdocs": Source(ambigdocs.read, sources.ambigdocs),
+    "contraqa": Source(contraqa.read, sources.contraqa, ("queries.json", "corpus.json")),
+    "macnoise-nq": Source(macnoise.read, sources.macnoise),
+    "macnoise-tqa": Source(macnoise.read, sources.macnoise),
+    "conflictingqa": Source(conflictingqa.read, sources.conflictingqa, built=False),
+    "ramdocs": Source(ramdocs.read, sources.ramdocs),
+    "conflictqa": Source(conflictqa.read, sources.conflictqa),
+    "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False),
 }
 
 
-def pose(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Posed]]:
-    """Read the released files of some sources.
-
-    Args:
-        files: Source -> its files; see `SOURCES`.
-
-    Raises:
-        InputError: There is no such source, a file is missing or of another format.
-    """
+def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
+    """Read the released files of some sources, by the names of `SOURCES`."""
     if not files:
         raise InputError("no source is named; name the released file of at least one, see --help")
-    posed = {}
+    questions = {}
     for name, paths in files.items():
         source = SOURCES.get(name)
         if source is None:
             raise InputError(f"there is no source '{name}'; there are {', '.join(SOURCES)}")
         if len(paths) != len(source.files):
             raise InputError(f"{name} is read from {' and '.join(source.files)}; name them")
-        posed[name] = source.read(paths)
-    return posed
+        questions[name] = source.read(paths)
+    return questions
 
 
 def build(
-    posed: Mapping[str, Sequence[Posed]],
+    questions: Mapping[str, Sequence[Question]],
     *,
     part: Part,
     seed: int = 0,
-    questions: int | None = None,
-    claims: Mapping[Asked, str] | None = None,
+    most: int | None = None,
+    claims: Mapping[QuestionAnswer, str] | None = None,
 ) -> list[ContestedClaim]:
     """The examples of all sources, in their order.
 
     RAMDocs gives a second source, `ramdocs-hard`: the same examples with conflict, and examples
     without whose irrelevant documents are the question's own noise, that is on its topic.
 
-    Args:
-        posed: From `pose`.
-        part: "train", "test" or "all"; random documents come from the half of their question.
-        seed: Decides random documents, order of documents, and which questions are drawn.
-        questions: Take at most so many questions of each source, drawn at random; random documents
-            still come from all of its half.
-        claims: Claims made by a model; rules make those that are missing.
-
-    Raises:
-        InputError: A source is too small, or its half is empty.
+    The seed decides random documents, their order, and which questions are drawn where there are
+    more than `most` in the part of a source. Random documents come from all of the half of their
+    question. Rules make the claims that a model did not (`claims`).
     """
-    made = claims or {}
+    claims = claims or {}
     found: list[ContestedClaim] = []
-    for name, every in posed.items():
-        chosen = drawn(every, part, seed, questions)
+    for name, every in questions.items():
+        own = drawn(every, part, seed, most)
         if SOURCES[name].built:
-            examples = constructed(name, chosen, every, seed, made)
+            examples = constructed(name, own, every, seed, claims)
             if name == "ramdocs":
-                examples += constructed(HARD, chosen, every, seed, made, own_irrelevant=True)
+                examples += constructed(HARD, own, every, seed, claims, own_irrelevant=True)
         else:
-            examples = as_released(name, chosen, made)
+            examples = as_released(name, own, claims)
         if not examples:
-            raise InputError(
-                f"{name} makes no example"
-                + (" here" if part == "all" else f" in the half '{part}'")
-                + "; name a larger file"
-                + ("" if part == "all" else ", or --half all")
+            where, other = (
+                ("here", "") if part == "all" else (f"in the half '{part}'", ", or --half all")
             )
+            raise InputError(f"{name} makes no example {where}; name a larger file{other}")
         found += examples
     return found
 
 
 def drawn(
-    questions: Sequence[Posed], part: Part, seed: int, most: int | None = None
-) -> list[Posed]:
+    questions: Sequence[Question], part: Part, seed: int, most: int | None = None
+) -> list[Question]:
     """The questions of a part, at most so many of them, in the order of the release."""
-    own = in_part(questions, part, lambda posed: posed.key)
+    own = in_part(questions, part, lambda question: question.key)
     if most is None or len(own) <= most:
         return own
     draw = random.Random(seed)  # noqa: S311 - a sample that anybody can draw again
-    places = sorted(draw.sample(range(len(own)), most))
-    return [own[place] for place in places]
+    return [own[place] for place in sorted(draw.sample(range(len(own)), most))]
 
 
 def asked(
-    posed: Mapping[str, Sequence[Posed]], part: Part, seed: int, most: int | None
-) -> list[Asked]:
+    questions: Mapping[str, Sequence[Question]], part: Part, seed: int, most: int | None
+) -> list[QuestionAnswer]:
     """Every question and answer that a claim is to be made from, once."""
-    return list(
-        dict.fromkeys(
-            each.asked
-            for every in posed.values()
-            for each in drawn(every, part, seed, most)
-            if each.asked is not None
-        )
-    )
+    own = (each for every in questions.values() for each in drawn(every, part, seed, most))
+    return list(dict.fromkeys(each.asked for each in own if each.asked is not None))
 
 
 def counts(examples: Sequence[ContestedClaim]) -> Table:
     """Examples with and without conflict per source, with the paper's Table 1 beside them."""
-    rows: list[Row] = []
-    names = list(dict.fromkeys(example.source for example in examples))
-    for name in names:
-        own = [example for example in examples if example.source == name]
-        conflicts = sum(example.conflict for example in own)
-        documents = sum(len(example.documents) for example in own)
-        rows.append((name, "this build", conflicts, len(own) - conflicts, len(own), documents))
-    quoted: list[Row] = [
-        (title, "paper, Table 1", conflicts, none, conflicts + none, None)
-        for title, conflicts, none in TABLE_1.values()
-    ]
-    conflicts, none = (
-        sum(column) for column in zip(*((c, n) for _, c, n in TABLE_1.values()), strict=True)
-    )
-    quoted.append(("Overall", "paper, Table 1", conflicts, none, conflicts + none, None))
-    return Table(
+    sources: dict[str, list[ContestedClaim]] = {}
+    for example in examples:
+        sources.setdefault(example.source, []).append(example)
+    return Table.of(
+        sources.values(),
         name="conflictbench",
         title="ConflictBench",
         caption="Examples of Conflict Detection per source.",
-        columns=(
-            Column("source", "Source"),
-            Column("figures", "Figures"),
-            Column("conflict", "Conflict"),
-            Column("no_conflict", "No conflict"),
-            Column("total", "Total"),
-            Column("documents", "Documents"),
-        ),
-        rows=tuple(rows),
-        quoted=tuple(quoted),
+        columns=[
+            Column("source", "Source", lambda own: own[0].source),
+            Column("figures", "Figures", lambda _: "this build"),
+            Column("conflict", "Conflict", lambda own: sum(each.conflict for each in own)),
+            Column("no_conflict", "No conflict", lambda own: sum(not e.conflict for e in own)),
+            Column("total", "Total", len),
+            Column("documents", "Documents", lambda own: sum(len(e.documents) for e in own)),
+        ],
+        quoted=TABLE_1,
         notes=(
             "The paper does not say which questions of each source it took; its counts stand here "
             "for orientation.",
         ),
     )
+
+
+class Claim(BaseModel):
+    """The JSON reply of a model that makes a claim."""
+
+    claim: Annotated[str, Field(min_length=1, max_length=600)]
+
+
+def claim_prompt(overrides: Path | None = None) -> Prompt:
+    """The prompt, the user's own where there is one."""
+    return prompts.load("conflictscore/claim", {"question", "answer"}, overrides)
+
+
+async def claims_by_model(
+    asked: Sequence[QuestionAnswer], client: Client, prompt: Prompt
+) -> dict[QuestionAnswer, str]:
+    """Have a model put each question and answer as one statement, by `claim_prompt`.
+
+    The paper has GPT-4 do it (appendix A). Where a local model's reply is unreadable or leaves the
+    answer out there is none; rules make these.
+    """
+
+    async def one(question: str, answer: str) -> str | None:
+        reply = await client.structured(
+            prompt.messages(question=question, answer=answer),
+            Claim,
+            Sampling(max_tokens=REPLY_TOKENS),
+        )
+        if reply.value is None:
+            return None
+        claim = " ".join(reply.value.claim.split())
+        said = answer.strip().lower()
+        return claim if said in YES | NO or said in claim.lower() else None
+
+    replies = await asyncio.gather(*(one(*each) for each in asked))
+    return {each: claim for each, claim in zip(asked, replies, strict=True) if claim}

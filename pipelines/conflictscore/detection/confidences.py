@@ -1,7 +1,6 @@
 """How far the confidences of labellers can be trusted: stated against observed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipelines.conflictscore.detection.bench import HARD
@@ -12,18 +11,9 @@ from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
 from pipelines.report.table import Column, Measure, Table
 
-ALL = "all"
-"""Name of the row over every confidence."""
 
-
-@dataclass(frozen=True)
-class Stated:
-    """The labels of documents that a labeller gave a probability, where the truth is known.
-
-    Attributes:
-        confidences: The probability of each label given, in [0, 1].
-        correct: Whether it is the true one.
-    """
+class Confidences(NamedTuple):
+    """Of single documents: the probability of the label given, in [0, 1]; is it the true one?"""
 
     confidences: Sequence[float]
     correct: Sequence[bool]
@@ -33,22 +23,22 @@ class Stated:
         return reliability(self.confidences, self.correct)
 
 
-def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Stated]:
-    """Labeller -> what it stated; labellers without any probability are left out.
+def stated(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, Confidences]:
+    """Labeller -> its confidences; labellers without any probability are left out.
 
     The harder variants of examples show the same documents again and are not counted.
     """
     found = {}
     for name, own in results.items():
         rows = [
-            (judgement.probabilities[judgement.relation], judgement.relation is truth)
+            (judgement.confidence, judgement.relation is truth)
             for result in own
-            if result.example.source != HARD and result.example.relations and result.judgements
-            for truth, judgement in zip(result.example.relations, result.judgements, strict=True)
-            if judgement.probabilities and judgement.relation in judgement.probabilities
+            if result.example.source != HARD
+            for _, truth, judgement in result.documents()
+            if judgement.confidence is not None
         ]
         if rows:
-            found[name] = Stated([share for share, _ in rows], [right for _, right in rows])
+            found[name] = Confidences([share for share, _ in rows], [right for _, right in rows])
     return found
 
 
@@ -69,7 +59,7 @@ def confidence_table(results: Mapping[str, Sequence[DetectionResult]]) -> Table:
     for name, own in stated(results).items():
         bins, n = own.bins(), len(own.correct)
         right, sure = proportion(sum(own.correct), n), sum(own.confidences) / n
-        lines.append(Line(name, ALL, n, sure, right, expected_calibration_error(bins)))
+        lines.append(Line(name, "all", n, sure, right, expected_calibration_error(bins)))
         lines += [
             Line(name, f"{one.low:.2f} to {one.high:.2f}", one.n, one.confidence, one.accuracy)
             for one in bins

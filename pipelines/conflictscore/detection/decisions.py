@@ -1,57 +1,23 @@
 """What every detector decided, labellers and baselines alike, and where labellers were wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.detection.baselines import ALWAYS, LEXICAL, by_overlap
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.detection.metrics import Decided
+from pipelines.conflictscore.detection.metrics import Verdict
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, conflicting
 
-
-@dataclass(frozen=True)
-class Decision:
-    """One example decided by one detector.
-
-    Attributes:
-        example: The example.
-        conflict: Whether the detector sees a conflict; None where that could not be determined.
-        relations: The label of each document; empty where there is none.
-        failed: Whether nothing could be labelled.
-        truncations: Documents that were read in part.
-    """
-
-    example: ContestedClaim
-    conflict: bool | None
-    relations: tuple[Relation, ...] = ()
-    failed: bool = False
-    truncations: int = 0
-
-
-Detectors = Mapping[str, Sequence[Decision]]
-"""Name of a detector -> its decisions, labellers first, then baselines."""
+Detectors = Mapping[str, Sequence[DetectionResult]]
+"""Name of a detector -> its results, labellers first, then baselines."""
 
 
 class Mistake(BaseModel):
     """A document that a labeller took for something else than it is (ConflictScore, Figure 3).
 
-    Attributes:
-        labeller, source, example, document: Where.
-        claim: The claim.
-        question: What was asked, where there was a question.
-        evidence: The document, whole.
-        title: Its title.
-        truth: What it says of the claim.
-        predicted: What the labeller took it for; INVALID where the label could not be read.
-        confidence: Probability of the predicted label, in [0, 1]; None where there is none.
-        probabilities: Label -> probability.
-        snippet: The passage that decided, by the labeller.
-        reasoning: The labeller's justification.
-        outcome: What came of the example: "conflict found", "conflict missed", "conflict invented",
-            "no conflict found" or "undetermined".
+    `evidence` is the document, whole; INVALID is predicted where the label could not be read.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -73,68 +39,73 @@ class Mistake(BaseModel):
     outcome: str
 
 
-def detectors(results: Mapping[str, Sequence[DetectionResult]]) -> dict[str, list[Decision]]:
-    """The decisions of all labellers, and of the baselines on the same examples.
-
-    Args:
-        results: Labeller -> its results.
-    """
-    found: dict[str, list[Decision]] = {
-        name: [
-            Decision(
-                result.example,
-                result.conflict,
-                result.relations,
-                result.status == "failed",
-                len(result.truncations),
-            )
-            for result in own
-        ]
-        for name, own in results.items()
+def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
+    """The results of all labellers, and of the baselines on the same examples."""
+    examples = {result.id: result.example for own in results.values() for result in own}.values()
+    return {
+        **results,
+        ALWAYS: [_baseline(each, (), conflict=True) for each in examples],
+        LEXICAL: [
+            _baseline(each, relations, conflict=conflicting(relations))
+            for each in examples
+            for relations in [by_overlap(each)]
+        ],
     }
-    examples = {result.id: result.example for own in results.values() for result in own}
-    found[ALWAYS] = [Decision(example, True) for example in examples.values()]
-    found[LEXICAL] = [
-        Decision(example, conflicting(relations), relations)
-        for example in examples.values()
-        for relations in [by_overlap(example)]
-    ]
-    return found
 
 
-def decided(decisions: Sequence[Decision]) -> list[Decided]:
+def _baseline(
+    example: ContestedClaim, relations: Sequence[Relation], *, conflict: bool
+) -> DetectionResult:
+    # Without relations no document is labelled.
+    judgements = tuple(
+        Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
+        for document, relation in zip(example.documents, relations, strict=False)
+    )
+    return DetectionResult(
+        id=example.id, example=example, status="labelled", judgements=judgements, conflict=conflict
+    )
+
+
+def verdicts(results: Sequence[DetectionResult]) -> list[Verdict]:
     """The decisions that could be determined, for metrics."""
     return [
-        Decided(each.example.conflict, each.conflict, each.example.group)
-        for each in decisions
+        Verdict(each.example.conflict, each.conflict, each.example.group)
+        for each in results
         if each.conflict is not None
     ]
 
 
-def labelled_documents(decisions: Sequence[Decision]) -> list[tuple[Relation, Relation]]:
-    """(true relation, given label) of each document whose true relation is known."""
-    return [
-        pair
-        for each in decisions
-        if each.relations and each.example.relations is not None
-        for pair in zip(each.example.relations, each.relations, strict=True)
-    ]
-
-
-def mistakes(results: Mapping[str, Sequence[DetectionResult]]) -> list[Mistake]:
-    """Every document labelled wrongly, the most confident mistake first.
+def mistakes(results: Detectors) -> list[Mistake]:
+    """Every document that labellers took for something else, the most confident mistake first.
 
     Unreadable labels, and labels without a probability, come last. Equal ones are in the order of
     labeller, example and document.
     """
     found = [
-        mistake
-        for name, own in results.items()
+        Mistake(
+            labeller=labeller,
+            source=result.example.source,
+            example=result.id,
+            document=document.id,
+            claim=result.example.claim,
+            question=result.example.question,
+            evidence=document.text,
+            title=document.title,
+            truth=truth,
+            predicted=judgement.relation,
+            confidence=judgement.confidence,
+            probabilities=judgement.probabilities,
+            snippet=judgement.snippet,
+            reasoning=judgement.reasoning,
+            outcome=outcome(result.example, result.conflict),
+        )
+        for labeller, own in results.items()
         for result in own
-        for mistake in _mistakes(name, result)
+        for document, truth, judgement in result.documents()
+        if judgement.relation is not truth
     ]
-    return sorted(found, key=lambda each: -1.0 if each.confidence is None else each.confidence,
-                  reverse=True)  # fmt: skip
+    found.sort(key=lambda each: -1.0 if each.confidence is None else each.confidence, reverse=True)
+    return found
 
 
 def outcome(example: ContestedClaim, conflict: bool | None) -> str:
@@ -144,31 +115,3 @@ def outcome(example: ContestedClaim, conflict: bool | None) -> str:
     if example.conflict:
         return "conflict found" if conflict else "conflict missed"
     return "conflict invented" if conflict else "no conflict found"
-
-
-def _mistakes(labeller: str, result: DetectionResult) -> Iterator[Mistake]:
-    example = result.example
-    if example.relations is None or not result.judgements:
-        return
-    rows = zip(example.documents, example.relations, result.judgements, strict=True)
-    for document, truth, judgement in rows:
-        if judgement.relation is truth:
-            continue
-        probabilities = judgement.probabilities
-        yield Mistake(
-            labeller=labeller,
-            source=example.source,
-            example=example.id,
-            document=document.id,
-            claim=example.claim,
-            question=example.question,
-            evidence=document.text,
-            title=document.title,
-            truth=truth,
-            predicted=judgement.relation,
-            confidence=probabilities.get(judgement.relation) if probabilities else None,
-            probabilities=probabilities,
-            snippet=judgement.snippet,
-            reasoning=judgement.reasoning,
-            outcome=outcome(example, result.conflict),
-        )

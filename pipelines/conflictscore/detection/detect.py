@@ -1,10 +1,12 @@
 """Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from pipelines.conflictscore.scores import determined
+from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting
 from pipelines.evidence.labeller import Labeller
@@ -13,15 +15,9 @@ from pipelines.evidence.labeller import Labeller
 class DetectionResult(BaseModel):
     """What a labeller made of one example: one line of `conflict-detection.LABELLER.jsonl`.
 
-    Attributes:
-        id: The example's.
-        example: The example, so that tables and page can be made from results alone.
-        status: "labelled"; "invalid" (a judgement could not be read, so it is not known whether
-            there is a conflict); "failed" (no judgement could be made; tried again on resuming).
-        judgements: One per document, in order.
-        conflict: Whether the labeller sees a conflict; None unless "labelled".
-        truncations: What the labeller did not read.
-        error: One line for "failed".
+    It is "invalid" where a judgement could not be read, so that it is not known whether there is a
+    conflict, and "failed" where none could be made; those are tried again on resuming. The example
+    is kept, so that tables and page can be made from results alone.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,10 +30,11 @@ class DetectionResult(BaseModel):
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
 
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        """The labels given, in the order of the documents; empty where it failed."""
-        return tuple(judgement.relation for judgement in self.judgements)
+    def documents(self) -> Iterator[tuple[Document, Relation, Judgement]]:
+        """The documents that were judged, each with its true relation; none where it is unknown."""
+        known = self.example.relations
+        if known is not None and self.judgements:
+            yield from zip(self.example.documents, known, self.judgements, strict=True)
 
 
 async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult:
@@ -46,9 +43,7 @@ async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult
     There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. An
     unreadable label leaves the example undetermined, as it does a claim in ConflictScore.
 
-    Args:
-        example: Claim and documents; what is known of them is not shown to the labeller.
-        labeller: Judges the claim by each document.
+    What is known of the documents is not shown to the labeller.
 
     Raises:
         InputError: Claim and documents cannot be labelled.

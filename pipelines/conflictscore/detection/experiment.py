@@ -1,6 +1,7 @@
 """Conflict Detection over a file of examples, by one or several labellers in one run folder."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -53,12 +54,7 @@ class DetectionOptions(RunOptions, ServerOptions):
 
 
 def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
-    """Read the examples; each is one claim with its documents.
-
-    Raises:
-        InputError: The file or an option cannot be used.
-        ServingError: There is no such model.
-    """
+    """Read the examples; each is one claim with its documents."""
     bench = read(options.data, limit=options.limit)
     settings = judging(options.judge, options.on_overflow)
     kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller
@@ -75,31 +71,19 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
             "labeller": {"name": name, "identity": judge.labeller.identity},
             **judge.about(),
         }
-        return [
-            Work(
-                f"{EXPERIMENT.name}.{name}",
-                config,
-                lambda example: detect(example, judge.labeller),
-                judge=judge,
-            )
-        ]
+        entry = f"{EXPERIMENT.name}.{name}"
+        return [Work(entry, config, partial(detect, labeller=judge.labeller), judge=judge)]
 
     return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs))
 
 
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
-    documents = sum(len(example.documents) for example in bench.examples)
-    pairs = len(
-        {
-            (example.claim, document.as_read())
-            for example in bench.examples
-            for document in example.documents
-        }
-    )
+    judged = [(each.claim, text.as_read()) for each in bench.examples for text in each.documents]
+    pairs = len(set(judged))
     told = (
         f"{len(bench.examples):,} examples from {bench.name}, "
         f"{sum(example.conflict for example in bench.examples):,} of them with conflict\n"
-        f"{documents:,} pairs of claim and document, {pairs:,} of them different, "
+        f"{len(judged):,} pairs of claim and document, {pairs:,} of them different, "
         f"to be judged by {name}"
     )
     if settings.labeller == "cascade" and needs.tagger is not None:
@@ -107,10 +91,6 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
         chosen = choose_threshold(curve, settings.risk, needs.tagger.fitted_on)
         told += f"\n{chosen.in_words()}\nat most {pairs:,} evidence calls"
     return told
-
-
-def _failed(example: ContestedClaim, reason: str) -> DetectionResult:
-    return DetectionResult(id=example.id, example=example, status="failed", error=reason)
 
 
 def _publication(runs: Runs[DetectionResult]) -> Publication:
@@ -139,7 +119,9 @@ EXPERIMENT = Experiment(
     options=DetectionOptions,
     result=DetectionResult,
     plan=plan,
-    failed=_failed,
+    failed=lambda example, reason: DetectionResult(
+        id=example.id, example=example, status="failed", error=reason
+    ),
     publish=_publication,
     common=("data",),
 )

@@ -1,24 +1,18 @@
 """Precision, recall, F1 and accuracies of Conflict Detection (ConflictScore, Table 2)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
 
-RESAMPLES = 2_000
 
+class Verdict(NamedTuple):
+    """Whether an example has a conflict, and whether one was found.
 
-@dataclass(frozen=True)
-class Decided:
-    """One example as decided.
-
-    Attributes:
-        truth: Whether there is a conflict.
-        found: Whether one was found.
-        group: Examples of one group (a question) are not independent.
+    Examples of one group (a question) are not independent.
     """
 
     truth: bool
@@ -26,16 +20,8 @@ class Decided:
     group: Hashable
 
 
-@dataclass(frozen=True)
-class Outcomes:
-    """Counts of decisions, conflict being the positive class.
-
-    Attributes:
-        tp: Conflicts found.
-        fp: Conflicts found where there is none.
-        fn: Conflicts missed.
-        tn: No conflict, and none found.
-    """
+class Outcomes(NamedTuple):
+    """Counts of decisions, conflict being the positive class: `fn` are conflicts missed."""
 
     tp: int
     fp: int
@@ -43,14 +29,11 @@ class Outcomes:
     tn: int
 
 
-def outcomes(decided: Sequence[Decided]) -> Outcomes:
+def outcomes(verdicts: Sequence[Verdict]) -> Outcomes:
     """Count decisions."""
-    return Outcomes(
-        tp=sum(each.truth and each.found for each in decided),
-        fp=sum(each.found and not each.truth for each in decided),
-        fn=sum(each.truth and not each.found for each in decided),
-        tn=sum(not each.truth and not each.found for each in decided),
-    )
+    counts = Counter((each.truth, each.found) for each in verdicts)
+    kinds = (True, True), (False, True), (True, False), (False, False)
+    return Outcomes(*(counts[kind] for kind in kinds))
 
 
 def precision(counts: Outcomes) -> Estimate | None:
@@ -74,36 +57,31 @@ def accuracy_without_conflict(counts: Outcomes) -> Estimate | None:
 
 
 def f1_score(
-    decided: Sequence[Decided],
+    verdicts: Sequence[Verdict],
     *,
     confidence: float = 0.95,
-    resamples: int = RESAMPLES,
+    resamples: int = 2_000,
     seed: int = 0,
 ) -> Estimate | None:
     """2 TP / (2 TP + FP + FN) with a percentile bootstrap interval over groups (Table 2).
 
     Whole groups are drawn with replacement, so that the two examples of one question go together.
-    A resample without a positive decision or truth has no F1 and is left out.
-
-    Args:
-        decided: The decisions.
-        confidence: Level of the interval, in (0, 1).
-        resamples: Bootstrap samples.
-        seed: Decides the resamples: equal seeds give equal intervals.
+    A resample without a positive decision or truth has no F1 and is left out. Equal seeds give
+    equal intervals.
 
     Returns:
         A value in [0, 1]; None where nothing is or was found to be a conflict. A single group has
         no interval.
     """
-    counts = outcomes(decided)
+    counts = outcomes(verdicts)
     value = f1(counts.tp, counts.fp, counts.fn)
     if value is None:
         return None
-    groups: dict[Hashable, list[Decided]] = defaultdict(list)
-    for each in decided:
+    groups: dict[Hashable, list[Verdict]] = defaultdict(list)
+    for each in verdicts:
         groups[each.group].append(each)
     if len(groups) == 1:
-        return Estimate(value, None, None, len(decided), confidence)
+        return Estimate(value, None, None, len(verdicts), confidence)
 
     import numpy as np
 
@@ -119,5 +97,5 @@ def f1_score(
     tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(values, [tail, 100 - tail])
     return Estimate(
-        value, min(float(low), value), max(float(high), value), len(decided), confidence
+        value, min(float(low), value), max(float(high), value), len(verdicts), confidence
     )

@@ -7,7 +7,7 @@ and CLIMATE-FEVER are not in the paper; they are built in its manner.
 import re
 from collections.abc import Iterable, Sequence
 
-from pipelines.conflictscore.detection.posed import Passage, Posed
+from pipelines.conflictscore.detection.questions import Passage, Question
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.conflictingqa import ContentiousQuestion
@@ -16,102 +16,73 @@ from pipelines.data.contraqa import ContraQuestion
 from pipelines.data.macnoise import NoisyQuestion, passage
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.evidence.judgement import Relation
+from pipelines.supervision.questions import evidence
 
 SUPPORTS, CONTRADICTS, IRRELEVANT = (
     Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT,
 )  # fmt: skip
+_CLIMATE = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRRELEVANT}
 
 
-def ambigdocs(questions: Sequence[AmbiguousQuestion]) -> list[Posed]:
+def ambigdocs(record: AmbiguousQuestion) -> Question:
     """AmbigDocs: the claim gives the first document's answer; other answers contradict it."""
-    found = []
-    for number, question in enumerate(questions, start=1):
-        answer = question.documents[0].answer
-        found.append(
-            Posed(
-                str(number),
-                question.question,
-                tuple(
-                    Passage(
-                        document.text,
-                        SUPPORTS if agree(document.answer, answer) else CONTRADICTS,
-                        document.title,
-                    )
-                    for document in question.documents
-                ),
-                (question.question, answer),
-            )
-        )
-    return found
+    answer = record.documents[0].answer
+    passages = [
+        Passage(document.text, _side(agree(document.answer, answer)), document.title)
+        for document in record.documents
+    ]
+    return Question(record.question, tuple(passages), (record.question, answer))
 
 
-def contraqa(questions: Sequence[ContraQuestion]) -> list[Posed]:
+def contraqa(record: ContraQuestion) -> Question:
     """ContraQA: the claim gives SQuAD's answer; the true paragraph supports, the false contradicts.
 
     A false paragraph that still has one of the answers may not contradict; it is left out.
     """
-    return [
-        Posed(
-            str(number),
-            question.question,
-            (
-                Passage(question.context, SUPPORTS, question.title or None),
-                *(
-                    Passage(fake, CONTRADICTS, question.title or None)
-                    for fake in question.fakes
-                    if not any(_stands_in(answer, fake) for answer in question.answers)
-                ),
-            ),
-            (question.question, question.answers[0]),
-        )
-        for number, question in enumerate(questions, start=1)
+    title = record.title or None
+    passages = [Passage(record.context, SUPPORTS, title)]
+    passages += [
+        Passage(fake, CONTRADICTS, title)
+        for fake in record.fakes
+        if not _says(fake, record.answers)
     ]
+    return Question(record.question, tuple(passages), (record.question, record.answers[0]))
 
 
-def macnoise(questions: Sequence[NoisyQuestion]) -> list[Posed]:
+def macnoise(record: NoisyQuestion) -> Question | None:
     """MacNoise: passages with the true answer support, their rewritings contradict.
 
     Passages that were not rewritten do not give the answer; what they say of the claim is unknown,
     so they are left out, and so are rewritings that still have an answer. A rewriting of a
     language model may avoid the point rather than contradict: the release does not tell.
     """
-    found = []
-    for number, question in enumerate(questions, start=1):
-        passages = []
-        for context in question.rewritten:
-            title, text = passage(context.text)
-            passages.append(Passage(text, SUPPORTS, title or context.title or None))
-            title, text = passage(context.text_pert)
-            if text.strip() and not any(_stands_in(answer, text) for answer in question.answers):
-                passages.append(Passage(text, CONTRADICTS, title or context.title or None))
-        if passages:
-            asked = (question.question, question.answers[0])
-            found.append(Posed(str(number), question.question, tuple(passages), asked))
-    return found
+    passages = []
+    for context in record.rewritten:
+        title, text = passage(context.text)
+        passages.append(Passage(text, SUPPORTS, title or context.title or None))
+        title, text = passage(context.text_pert)
+        if text.strip() and not _says(text, record.answers):
+            passages.append(Passage(text, CONTRADICTS, title or context.title or None))
+    if not passages:
+        return None
+    return Question(record.question, tuple(passages), (record.question, record.answers[0]))
 
 
-def conflictingqa(questions: Sequence[ContentiousQuestion]) -> list[Posed]:
+def conflictingqa(record: ContentiousQuestion) -> Question:
     """ConflictingQA: the claim affirms the question; pages with "yes" support it."""
-    return [
-        Posed(
-            str(number),
-            question.question,
-            tuple(
-                Passage(
-                    page.text_window,
-                    SUPPORTS if page.stance == "yes" else CONTRADICTS,
-                    (page.title or "").strip() or None,
-                    page.url,
-                )
-                for page in question.pages
-            ),
-            (question.question, "yes"),
+    passages = [
+        Passage(
+            page.text_window,
+            _side(page.stance == "yes"),
+            (page.title or "").strip() or None,
+            page.url,
         )
-        for number, question in enumerate(questions, start=1)
+        for page in record.pages
     ]
+    return Question(record.question, tuple(passages), (record.question, "yes"))
 
 
-def ramdocs(questions: Sequence[RamQuestion]) -> list[Posed]:
+def ramdocs(record: RamQuestion) -> Question | None:
     """RAMDocs: the claim gives the first gold answer that a document has.
 
     Documents with that answer support it; those with another answer contradict it, whether the
@@ -119,31 +90,24 @@ def ramdocs(questions: Sequence[RamQuestion]) -> list[Posed]:
     Answers of which one has all words of the other ("Football", "American football") agree. A
     question without a document for any gold answer is left out.
     """
-    found = []
-    for number, question in enumerate(questions, start=1):
-        answer = next(
-            (
-                gold
-                for gold in question.gold_answers
-                if any(d.type == "correct" and agree(d.answer, gold) for d in question.documents)
-            ),
-            None,
+    given = [document.answer for document in record.documents if document.type == "correct"]
+    answers = (gold for gold in record.gold_answers if any(agree(each, gold) for each in given))
+    answer = next(answers, None)
+    if answer is None:
+        return None
+    passages = [
+        Passage(
+            document.text,
+            IRRELEVANT
+            if document.type == "noise" or document.answer == UNKNOWN
+            else _side(agree(document.answer, answer)),
         )
-        if answer is None:
-            continue
-        passages = []
-        for document in question.documents:
-            if document.type == "noise" or document.answer == UNKNOWN:
-                relation = IRRELEVANT
-            else:
-                relation = SUPPORTS if agree(document.answer, answer) else CONTRADICTS
-            passages.append(Passage(document.text, relation))
-        asked = (question.question, answer)
-        found.append(Posed(str(number), question.question, _distinct(passages), asked))
-    return found
+        for document in record.documents
+    ]
+    return Question(record.question, _distinct(passages), (record.question, answer))
 
 
-def conflictqa(questions: Sequence[KnowledgeConflict]) -> list[Posed]:
+def conflictqa(record: KnowledgeConflict) -> Question:
     """ConflictQA: the claim is the model's own answer, as it is released.
 
     All four evidences go in: `parametric_memory` and its aligned evidence support,
@@ -154,43 +118,22 @@ def conflictqa(questions: Sequence[KnowledgeConflict]) -> list[Posed]:
     and says outright what it argues for. Some model-written evidence argues for the other side or
     for none. The release's sides are kept as gold, so that no labeller is perfect here.
     """
-    found = []
-    for number, question in enumerate(questions, start=1):
-        sides = (
-            (question.parametric_memory, SUPPORTS),
-            (question.parametric_memory_aligned_evidence, SUPPORTS),
-            (question.counter_memory, CONTRADICTS),
-            (question.counter_memory_aligned_evidence, CONTRADICTS),
-        )
-        passages = [Passage(text, relation) for text, relation in sides if text.strip()]
-        claim = without_note(question.memory_answer)
-        found.append(
-            Posed(
-                str(number),
-                question.question,
-                _distinct(passages),
-                claim=claim,
-                question=question.question,
-            )
-        )
-    return found
+    passages = _distinct(Passage(text, _side(own)) for text, own in evidence(record))
+    claim = without_note(record.memory_answer)
+    return Question(record.question, passages, claim=claim, question=record.question)
 
 
-def climate_fever(claims: Sequence[ClimateClaim]) -> list[Posed]:
+def climate_fever(record: ClimateClaim) -> Question:
     """CLIMATE-FEVER: claims with their five sentences; a disputed claim is one with conflict."""
-    names = {"SUPPORTS": SUPPORTS, "REFUTES": CONTRADICTS, "NOT_ENOUGH_INFO": IRRELEVANT}
-    return [
-        Posed(
-            claim.claim_id,
-            claim.claim,
-            tuple(
-                Passage(each.evidence, names[each.evidence_label], each.article or None)
-                for each in claim.evidences
-            ),
-            claim=claim.claim,
-        )
-        for claim in claims
+    passages = [
+        Passage(each.evidence, _CLIMATE[each.evidence_label], each.article or None)
+        for each in record.evidences
     ]
+    return Question(record.claim, tuple(passages), claim=record.claim, name=record.claim_id)
+
+
+def _side(supporting: bool) -> Relation:
+    return SUPPORTS if supporting else CONTRADICTS
 
 
 def agree(first: str, second: str) -> bool:
@@ -222,11 +165,15 @@ def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
     return bool(part) and any(whole[n : n + len(part)] == part for n in starts)
 
 
-def _stands_in(answer: str, text: str) -> bool:
-    pattern = r"\W+".join(map(re.escape, re.findall(r"\w+", answer.lower())))
-    return bool(pattern) and re.search(rf"\b{pattern}\b", text.lower()) is not None
+def _says(text: str, answers: Iterable[str]) -> bool:
+    """Whether any of some answers stands in a text, word by word."""
+    patterns = (r"\W+".join(map(re.escape, re.findall(r"\w+", a.lower()))) for a in answers)
+    return any(each and re.search(rf"\b{each}\b", text.lower()) for each in patterns)
 
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:
     """Without repetitions of a text; the first one's relation stays."""
-    return tuple({passage.text: passage for passage in reversed(list(passages))}.values())[::-1]
+    found: dict[str, Passage] = {}
+    for each in passages:
+        found.setdefault(each.text, each)
+    return tuple(found.values())

@@ -11,17 +11,17 @@ from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
-    Decision,
     Detectors,
     Mistake,
-    decided,
     detectors,
-    labelled_documents,
     mistakes,
+    verdicts,
 )
 from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.conflictscore.labelling import label_columns
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.accuracy import accuracy
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
@@ -59,22 +59,23 @@ class Slice:
 
     source: str
     detector: str
-    decisions: Sequence[Decision]
+    results: Sequence[DetectionResult]
 
     @cached_property
     def outcomes(self) -> metrics.Outcomes:
         """Decisions that could be determined."""
-        return metrics.outcomes(decided(self.decisions))
+        return metrics.outcomes(verdicts(self.results))
 
     @cached_property
     def labels(self) -> list[tuple[Relation, Relation]]:
-        """(true relation, given label) of single documents."""
-        return labelled_documents(self.decisions)
+        """(true relation, given label) of each document whose true relation is known."""
+        return [
+            (truth, judgement.relation)
+            for result in self.results
+            for _, truth, judgement in result.documents()
+        ]
 
-    def count(self, holds: Callable[[Decision], int]) -> int:
-        """Decisions of which something holds, or what they have of it together."""
-        return sum(map(holds, self.decisions))
-
+    @cached_property
     def readable(self) -> tuple[list[Relation], list[Relation]]:
         """True relations and given labels of documents whose label could be read."""
         pairs = [pair for pair in self.labels if pair[1] is not Relation.INVALID]
@@ -101,6 +102,15 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
 
 def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
+
+    def figure(
+        key: str, title: str, measure: Callable[[metrics.Outcomes], Estimate | None]
+    ) -> Measure[Slice]:
+        return Measure(key, title, lambda own: measure(own.outcomes))
+
+    def total(key: str, title: str, count: Callable[[DetectionResult], int]) -> Column[Slice]:
+        return Column(key, title, lambda own: sum(map(count, own.results)))
+
     return Table.of(
         _slices(every),
         name="conflict_detection",
@@ -108,25 +118,19 @@ def detection(every: Detectors, data: str) -> Table:
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
         columns=[
             *(*_OF, HERE),
-            Measure("precision", "Precision", lambda own: metrics.precision(own.outcomes)),
-            Measure("recall", "Recall", lambda own: metrics.recall(own.outcomes)),
-            Measure("f1", "F1", lambda own: metrics.f1_score(decided(own.decisions))),
-            Measure("accuracy", "Accuracy", lambda own: metrics.accuracy(own.outcomes)),
-            Measure(
-                "accuracy_conflict", "Accuracy, conflict", lambda own: metrics.recall(own.outcomes)
+            figure("precision", "Precision", metrics.precision),
+            figure("recall", "Recall", metrics.recall),
+            Measure("f1", "F1", lambda own: metrics.f1_score(verdicts(own.results))),
+            figure("accuracy", "Accuracy", metrics.accuracy),
+            figure("accuracy_conflict", "Accuracy, conflict", metrics.recall),
+            figure(
+                "accuracy_no_conflict", "Accuracy, no conflict", metrics.accuracy_without_conflict
             ),
-            Measure(
-                "accuracy_no_conflict",
-                "Accuracy, no conflict",
-                lambda own: metrics.accuracy_without_conflict(own.outcomes),
-            ),
-            Column("examples", "Examples", lambda own: len(own.decisions)),
-            Column(
-                "conflicts", "Conflicts", lambda own: own.count(lambda one: one.example.conflict)
-            ),
-            Column("undetermined", "Undetermined", lambda own: own.count(_undetermined)),
-            Column("failed", "Failed", lambda own: own.count(lambda one: one.failed)),
-            Column("truncated", "Truncated texts", lambda own: own.count(lambda d: d.truncations)),
+            total("examples", "Examples", lambda _: 1),
+            total("conflicts", "Conflicts", lambda each: each.example.conflict),
+            total("undetermined", "Undetermined", lambda each: each.status == "invalid"),
+            total("failed", "Failed", lambda each: each.status == "failed"),
+            total("truncated", "Truncated texts", lambda each: len(each.truncations)),
         ],
         quoted=TABLE_2,
         notes=(
@@ -147,16 +151,12 @@ def detection(every: Detectors, data: str) -> Table:
     )
 
 
-def shared(every: Detectors) -> dict[str, list[Decision]]:
-    """Each labeller's decisions on the examples that all of them judged, in one order.
+def shared(every: Detectors) -> dict[str, list[DetectionResult]]:
+    """Each labeller's results on the examples that all of them judged, in one order.
 
     Without baselines; empty where there are no two labellers, or no such examples.
     """
-    labellers = {
-        name: {each.example.id: each for each in own}
-        for name, own in every.items()
-        if name not in (ALWAYS, LEXICAL)
-    }
+    labellers = _by_id(every)
     if len(labellers) < 2:
         return {}
     first, *others = labellers.values()
@@ -164,11 +164,20 @@ def shared(every: Detectors) -> dict[str, list[Decision]]:
     return {name: [own[each] for each in common] for name, own in labellers.items() if common}
 
 
+def _by_id(every: Detectors) -> dict[str, dict[str, DetectionResult]]:
+    """Labeller -> example -> its result; without baselines."""
+    return {
+        name: {each.example.id: each for each in own}
+        for name, own in every.items()
+        if name not in (ALWAYS, LEXICAL)
+    }
+
+
 def judges(every: Detectors) -> Table:
     """What each labeller decided of the examples that all of them judged."""
     together = shared(every)
 
-    def by(place: int, name: str) -> Column[tuple[Decision, ...]]:
+    def said(place: int, name: str) -> Column[tuple[DetectionResult, ...]]:
         return Column(f"by {name}", name, lambda row: _said(row[place]))
 
     rows = list(zip(*together.values(), strict=True))
@@ -181,12 +190,8 @@ def judges(every: Detectors) -> Table:
         f"judged{first}.",
         columns=[
             Column("claim", "Claim", lambda row: one_line(row[0].example.claim, _CLAIM)),
-            Column(
-                "truth",
-                "Documents disagree",
-                lambda row: "yes" if row[0].example.conflict else "no",
-            ),
-            *(by(place, name) for place, name in enumerate(together)),
+            Column("truth", "Documents disagree", lambda row: _yes_or_no(row[0].example.conflict)),
+            *(said(place, name) for place, name in enumerate(together)),
         ],
         notes=(
             *(_right(name, own) for name, own in together.items()),
@@ -195,10 +200,10 @@ def judges(every: Detectors) -> Table:
     )
 
 
-def right_of(own: Sequence[Decision]) -> tuple[int, int]:
+def right_of(own: Sequence[DetectionResult]) -> tuple[int, int]:
     """How many decisions are right, and how many there are; undetermined ones are neither."""
-    counts = metrics.outcomes(decided(own))
-    return counts.tp + counts.tn, counts.tp + counts.tn + counts.fp + counts.fn
+    known = verdicts(own)
+    return sum(each.truth == each.found for each in known), len(known)
 
 
 def documents(every: Detectors) -> Table:
@@ -210,10 +215,10 @@ def documents(every: Detectors) -> Table:
         caption="Single documents, where it is known what they say of the claim.",
         columns=[
             *_OF,
-            Measure("accuracy", "Accuracy", lambda own: accuracy(*own.readable())),
-            Measure("macro_f1", "Macro-F1", lambda own: macro_f1(*own.readable(), RELATIONS)),
+            Measure("accuracy", "Accuracy", lambda own: accuracy(*own.readable)),
+            Measure("macro_f1", "Macro-F1", lambda own: macro_f1(*own.readable, RELATIONS)),
             Column("documents", "Documents", lambda own: len(own.labels)),
-            Column("invalid", "Unreadable", lambda own: len(own.labels) - len(own.readable()[0])),
+            Column("invalid", "Unreadable", lambda own: len(own.labels) - len(own.readable[0])),
         ],
         notes=(
             "Unreadable labels are in neither figure. Documents are taken as independent; those of "
@@ -230,10 +235,6 @@ def confusions(every: Detectors) -> Table:
         for truth in RELATIONS
         if (counts := Counter(given for gold, given in own.labels if gold is truth))
     ]
-
-    def taken_for(label: Relation) -> Column[tuple[Slice, Relation, Counter[Relation]]]:
-        return Column(label.lower(), label.capitalize(), lambda row: row[2][label])
-
     return Table.of(
         rows,
         name="conflict_detection_confusion",
@@ -243,7 +244,7 @@ def confusions(every: Detectors) -> Table:
             Column("source", "Source", lambda row: row[0].source),
             Column("detector", "Detector", lambda row: row[0].detector),
             Column("truth", "Truth", lambda row: row[1].value),
-            *map(taken_for, Relation),
+            *label_columns(lambda row: row[2]),
             Column("documents", "Documents", lambda row: row[2].total()),
         ],
     )
@@ -308,27 +309,22 @@ def sources(every: Detectors) -> list[str]:
 
 
 def _slices(every: Detectors) -> list[Slice]:
-    """What each detector decided of each source; detectors without any decision are left out."""
+    """What each detector decided of each source; detectors without any result are left out."""
+
+    def is_of(own: str, source: str) -> bool:
+        return own != HARD if source == OVERALL else own == source
+
     return [
         Slice(source, name, picked)
         for source in sources(every)
         for name, own in every.items()
-        if (picked := [each for each in own if _is_of(each.example.source, source)])
+        if (picked := [each for each in own if is_of(each.example.source, source)])
     ]
-
-
-def _is_of(name: str, source: str) -> bool:
-    return name != HARD if source == OVERALL else name == source
 
 
 def _unequal(every: Detectors) -> tuple[str, ...]:
     """A note where labellers judged different examples, as after runs with different limits."""
-    judged = {
-        frozenset(each.example.id for each in own)
-        for name, own in every.items()
-        if name not in (ALWAYS, LEXICAL)
-    }
-    if len(judged) < 2:
+    if len({frozenset(own) for own in _by_id(every).values()}) < 2:
         return ()
     return (
         "The labellers did not judge the same examples, so their rows do not compare: run each on "
@@ -336,25 +332,19 @@ def _unequal(every: Detectors) -> tuple[str, ...]:
     )
 
 
-def _undetermined(decision: Decision) -> bool:
-    return decision.conflict is None and not decision.failed
-
-
-def _said(decision: Decision) -> str:
-    if decision.failed:
-        return "failed"
-    if decision.conflict is None:
-        return "unreadable"
-    return _yes_or_no(decision.conflict)
+def _said(result: DetectionResult) -> str:
+    if result.conflict is None:
+        return "failed" if result.status == "failed" else "unreadable"
+    return _yes_or_no(result.conflict)
 
 
 def _yes_or_no(conflict: bool) -> str:
     return "yes" if conflict else "no"
 
 
-def _right(name: str, own: Sequence[Decision]) -> str:
+def _right(name: str, own: Sequence[DetectionResult]) -> str:
     right, known = right_of(own)
-    accuracy_of = shown(metrics.accuracy(metrics.outcomes(decided(own))))
+    accuracy_of = shown(metrics.accuracy(metrics.outcomes(verdicts(own))))
     undecided = len(own) - known
     without = f" {undecided:,} unreadable or failed, in neither number." if undecided else ""
     return f"{name}: {right:,} of {known:,} right, {accuracy_of}.{without}"

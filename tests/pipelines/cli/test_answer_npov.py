@@ -92,6 +92,8 @@ def test_arguments_are_drawn_by_a_seed(asked: list[object], contested: Contested
     assert len(drawn) > 1
     every = json.loads(contested.done(*asked, "--arguments", 3, "--json").out)
     assert (every["pro"], every["con"]) == (TOPICS[0]["pro"], TOPICS[0]["con"])
+    markup = "It is [bold]fine[/bold]."
+    assert markup in contested.done(*asked, "--arguments", 3).out, "shown as it is"
 
 
 def test_a_query_in_other_words_is_told_what_it_is_taken_as(
@@ -101,10 +103,6 @@ def test_a_query_in_other_words_is_told_what_it_is_taken_as(
     assert f"taken as: {QUESTION}" in told.err
     assert json.loads(told.out)["question"] == QUESTION
     assert "taken as" not in contested.done(*asked).err
-
-
-def test_markup_in_an_argument_is_shown_as_it_is(asked: list[object], contested: Contested) -> None:
-    assert "It is [bold]fine[/bold]." in contested.done(*asked, "--arguments", 3).out
 
 
 def test_a_dry_run_asks_nobody(contested: Contested) -> None:
@@ -126,6 +124,9 @@ def test_a_soft_prompt_answers(
     assert "prompt_embeds" in request
     assert "cache" in contested.done(*asked, "--soft-prompt", "p.safetensors").err
     assert len(endpoint.requests) == 1
+    endpoint.faults = [400]
+    told_again = contested.refused(*asked, "--seed", 1, "--soft-prompt", "p.safetensors")
+    assert "refuses the request (status 400)" in told_again
 
 
 def test_a_soft_prompt_of_something_else_is_refused(
@@ -144,29 +145,15 @@ def test_a_soft_prompt_of_something_else_is_refused(
     assert not endpoint.requests
 
 
-def test_a_server_that_takes_no_embeddings_says_so(
-    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
-) -> None:
-    endpoint.faults = [400]
-    use = [*asked, "--soft-prompt", soft_prompt(served.digest)]
-    assert "refuses the request (status 400)" in contested.refused(*use)
-
-
 def test_an_unreadable_reply_is_no_answer(
-    asked: list[object], contested: Contested, endpoint: Scripted
+    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
 ) -> None:
     endpoint.reply = lambda _: "Dams are bad.\n" * 90
     message = contested.refused(*asked, "--out", "example.json")
     assert "the model wrote no response (not the JSON asked for" in message
     assert "“Dams are bad. Dams are bad." in message
-    assert "…”" in message
-    assert "name a larger one with --model" in message
+    assert "…”; name a larger one with --model" in message
     assert not Path("example.json").exists()
-
-
-def test_an_unreadable_reply_to_a_soft_prompt_is_none_either(
-    asked: list[object], served: Model, contested: Contested, endpoint: Scripted
-) -> None:
     endpoint.reply = lambda _: "Views differ."
     message = contested.refused(*asked, "--soft-prompt", soft_prompt(served.digest))
     assert "(not an opening and a response in curly braces): “Views differ.”; tune" in message

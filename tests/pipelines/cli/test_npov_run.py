@@ -1,6 +1,7 @@
 """`contested run npov`, as a person meets it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -141,8 +142,6 @@ def test_what_cannot_be_scored_stops_or_is_counted(
 def test_bad_input_is_one_line(
     contested: Contested, model: list[object], options: list[object], problem: str
 ) -> None:
-    import re
-
     assert re.search(problem, contested.refused(*RUN, *options, *model))
     assert not Path("results/tables").exists()
 

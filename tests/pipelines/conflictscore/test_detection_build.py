@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pipelines.conflictscore.detection import bench, sources
-from pipelines.conflictscore.detection.posed import Passage, Posed, constructed
+from pipelines.conflictscore.detection.questions import Passage, Question, constructed
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.conflictingqa import ContentiousQuestion
 from pipelines.data.contraqa import ContraQuestion
@@ -20,6 +22,9 @@ from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES, ContestedClaim, read, write
 from pipelines.evidence.judgement import Relation, conflicting
 
+Questions = dict[str, list[Question]]
+Examples = list[ContestedClaim]
+
 S, C, I = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT  # noqa: E741
 
 FILES = {
@@ -30,21 +35,21 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def posed(released_data: Path) -> dict[str, list[Posed]]:
-    return bench.pose({name: [released_data / file] for name, file in FILES.items()})
+def questions(released_data: Path) -> Questions:
+    return bench.read({name: [released_data / file] for name, file in FILES.items()})
 
 
 @pytest.fixture(scope="module")
-def test_half(posed: dict[str, list[Posed]]) -> list[ContestedClaim]:
-    return bench.build(posed, part="test")
+def test_half(questions: Questions) -> Examples:
+    return bench.build(questions, part="test")
 
 
-def of(examples: list[ContestedClaim], source: str) -> list[ContestedClaim]:
+def of(examples: Examples, source: str) -> Examples:
     return [example for example in examples if example.source == source]
 
 
-def test_counts_of_both_halves(posed: dict[str, list[Posed]]) -> None:
-    counts = Counter((each.source, each.conflict) for each in bench.build(posed, part="all"))
+def test_counts_of_both_halves(questions: Questions) -> None:
+    counts = Counter((each.source, each.conflict) for each in bench.build(questions, part="all"))
     assert counts == {
         ("ramdocs", True): 191,
         ("ramdocs", False): 247,
@@ -57,29 +62,25 @@ def test_counts_of_both_halves(posed: dict[str, list[Posed]]) -> None:
     }
 
 
-def test_relations_say_what_conflict_says(test_half: list[ContestedClaim]) -> None:
+def test_relations_say_what_conflict_says_and_names_are_unique(test_half: Examples) -> None:
+    assert len({example.id for example in test_half}) == len(test_half)
     for example in test_half:
         assert example.relations is not None
         assert conflicting(example.relations) == example.conflict
         assert len({document.text for document in example.documents}) == len(example.documents)
-
-
-def test_ids_are_unique_and_documents_named_in_order(test_half: list[ContestedClaim]) -> None:
-    assert len({example.id for example in test_half}) == len(test_half)
-    for example in test_half:
         ids = [document.id for document in example.documents]
         assert ids == [f"d{number}" for number in range(1, len(ids) + 1)]
 
 
-def test_halves_do_not_mix(posed: dict[str, list[Posed]]) -> None:
+def test_halves_do_not_mix(questions: Questions) -> None:
     # A text that two questions share may stand in both halves; it belongs to both.
     halves_of: dict[tuple[str, str], set[str]] = {}
-    for name, questions in posed.items():
-        for each in questions:
+    for name, own in questions.items():
+        for each in own:
             for passage in each.passages:
                 halves_of.setdefault((name, passage.text), set()).add(half(each.key))
     for part in ("train", "test"):
-        for example in bench.build(posed, part=part):
+        for example in bench.build(questions, part=part):
             key = example.question or example.claim
             assert half(key) == part
             source = "ramdocs" if example.source == bench.HARD else example.source
@@ -89,10 +90,10 @@ def test_halves_do_not_mix(posed: dict[str, list[Posed]]) -> None:
 
 @pytest.mark.parametrize("source", ["ramdocs", "conflictqa"])
 def test_random_documents_are_of_two_other_questions(
-    source: str, posed: dict[str, list[Posed]], test_half: list[ContestedClaim]
+    source: str, questions: Questions, test_half: Examples
 ) -> None:
     own: dict[str, set[str]] = {}  # one question of ConflictQA stands there twice
-    for each in posed[source]:
+    for each in questions[source]:
         own.setdefault(each.key, set()).update(passage.text for passage in each.passages)
     owners: dict[str, set[str]] = {}
     for key, texts in own.items():
@@ -114,9 +115,9 @@ def test_random_documents_are_of_two_other_questions(
 
 
 def test_hard_examples_have_noise_of_their_own_question(
-    posed: dict[str, list[Posed]], test_half: list[ContestedClaim]
+    questions: Questions, test_half: Examples
 ) -> None:
-    own = {each.key: {passage.text for passage in each.passages} for each in posed["ramdocs"]}
+    own = {each.key: {passage.text for passage in each.passages} for each in questions["ramdocs"]}
     hard = of(test_half, bench.HARD)
     assert {example.conflict for example in hard} == {True, False}
     for example in hard:
@@ -125,46 +126,42 @@ def test_hard_examples_have_noise_of_their_own_question(
             assert I in (example.relations or ())
 
 
-def test_conflictqa_tells_nothing_by_the_number_of_documents(
-    test_half: list[ContestedClaim],
-) -> None:
+def test_conflictqa_tells_nothing_by_the_number_of_documents(test_half: Examples) -> None:
     assert {len(example.documents) for example in of(test_half, "conflictqa")} == {4}
     assert not any("Note:" in example.claim for example in test_half)
 
 
-def test_climate_fever_is_taken_as_it_is(test_half: list[ContestedClaim]) -> None:
+def test_climate_fever_is_taken_as_it_is(test_half: Examples) -> None:
     claims = of(test_half, "climate-fever")
     assert all(len(example.documents) == 5 for example in claims)
     assert sum(example.conflict for example in claims) == 77
 
 
-def test_equal_seeds_build_equal_files(posed: dict[str, list[Posed]], tmp_path: Path) -> None:
+def test_equal_seeds_build_equal_files(questions: Questions, tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        write(tmp_path / name, bench.build(posed, part="test", seed=seed))
+        write(tmp_path / name, bench.build(questions, part="test", seed=seed))
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert (tmp_path / "a").read_bytes() != (tmp_path / "c").read_bytes()
 
 
-def test_a_built_file_is_read_back(test_half: list[ContestedClaim], tmp_path: Path) -> None:
+def test_a_built_file_is_read_back(test_half: Examples, tmp_path: Path) -> None:
     write(tmp_path / "bench.jsonl", test_half)
     assert list(read(tmp_path / "bench.jsonl").examples) == test_half
 
 
-def test_fewer_questions_are_drawn(posed: dict[str, list[Posed]]) -> None:
-    few = bench.build(posed, part="test", questions=10)
+def test_fewer_questions_are_drawn(questions: Questions) -> None:
+    few = bench.build(questions, part="test", most=10)
     assert len({each.question for each in few if each.source == "conflictqa"}) == 10
-    assert len(bench.asked(posed, "test", 0, 10)) == 10  # RAMDocs alone has claims to make
+    assert len(bench.asked(questions, "test", 0, 10)) == 10  # RAMDocs alone has claims to make
 
 
-def test_claims_of_a_model_take_the_place_of_rules(posed: dict[str, list[Posed]]) -> None:
-    first = bench.asked(posed, "test", 0, None)[0]
-    made = bench.build(posed, part="test", claims={first: "A claim of its own."})
-    assert {each.claim for each in made if (each.question, each.answer) == first} == {
-        "A claim of its own."
-    }
+def test_claims_of_a_model_take_the_place_of_rules(questions: Questions) -> None:
+    first = bench.asked(questions, "test", 0, None)[0]
+    made = bench.build(questions, part="test", claims={first: "Its own."})
+    assert {each.claim for each in made if (each.question, each.answer) == first} == {"Its own."}
 
 
-def test_counts_stand_beside_the_papers(test_half: list[ContestedClaim]) -> None:
+def test_counts_stand_beside_the_papers(test_half: Examples) -> None:
     table = bench.counts(test_half)
     assert ("ramdocs", "this build", 94, 122, 216, 964) in table.rows
     assert table.quoted[-1] == ("Overall", "paper, Table 1", 1280, 1013, 2293, None)
@@ -173,34 +170,36 @@ def test_counts_stand_beside_the_papers(test_half: list[ContestedClaim]) -> None
 # Each source, by hand
 
 
-def relations_of(posed: list[Posed]) -> list[tuple[str, Relation]]:
-    (only,) = posed
-    return [(passage.text, passage.relation) for passage in only.passages]
+def relations_of(question: Question | None) -> list[tuple[str, Relation]]:
+    assert question is not None
+    return [(passage.text, passage.relation) for passage in question.passages]
+
+
+def ram_question(gold: Sequence[str], *documents: tuple[str, str, str]) -> RamQuestion:
+    fields = ("text", "type", "answer")
+    return RamQuestion.model_validate(
+        {
+            "question": "What sport is Doak associated with?",
+            "documents": [dict(zip(fields, each, strict=True)) for each in documents],
+            "gold_answers": gold,
+        }
+    )
 
 
 def test_ramdocs_by_hand() -> None:
-    question = RamQuestion.model_validate(
-        {
-            "question": "What sport is Doak associated with?",
-            "documents": [
-                {"text": "a", "type": "correct", "answer": "American football"},
-                {"text": "b", "type": "correct", "answer": "Football"},
-                {"text": "c", "type": "misinfo", "answer": "Chess"},
-                {"text": "d", "type": "noise", "answer": "unknown"},
-                {"text": "e", "type": "correct", "answer": "Golf"},
-            ],
-            "gold_answers": ["Tennis", "Football", "Golf"],
-        }
+    record = ram_question(
+        ["Tennis", "Football", "Golf"],
+        ("a", "correct", "American football"),
+        ("b", "correct", "Football"),
+        ("c", "misinfo", "Chess"),
+        ("d", "noise", "unknown"),
+        ("e", "correct", "Golf"),
     )
-    posed = sources.ramdocs([question])
-    assert posed[0].asked == ("What sport is Doak associated with?", "Football")
-    assert relations_of(posed) == [("a", S), ("b", S), ("c", C), ("d", I), ("e", C)]
-
-
-def test_ramdocs_without_a_gold_document_is_left_out() -> None:
-    documents = [{"text": "c", "type": "misinfo", "answer": "Chess"}]
-    question = {"question": "What?", "documents": documents, "gold_answers": ["Golf"]}
-    assert sources.ramdocs([RamQuestion.model_validate(question)]) == []
+    question = sources.ramdocs(record)
+    assert question is not None
+    assert question.asked == ("What sport is Doak associated with?", "Football")
+    assert relations_of(question) == [("a", S), ("b", S), ("c", C), ("d", I), ("e", C)]
+    assert sources.ramdocs(ram_question(["Golf"], ("c", "misinfo", "Chess"))) is None
 
 
 @pytest.mark.parametrize(
@@ -232,37 +231,27 @@ def test_ambigdocs_by_hand() -> None:
         {
             "question": "Where is it?",
             "documents": [
-                {"title": "A", "text": "a", "answer": "Ohio"},
-                {"title": "B", "text": "b", "answer": "Utah"},
-                {"title": "C", "text": "c", "answer": "ohio"},
+                {"title": text.upper(), "text": text, "answer": answer}
+                for text, answer in (("a", "Ohio"), ("b", "Utah"), ("c", "ohio"))
             ],
         }
     )
-    assert relations_of(sources.ambigdocs([question])) == [("a", S), ("b", C), ("c", S)]
+    assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S)]
 
 
 def test_contraqa_by_hand() -> None:
-    asked = ContraQuestion(
-        "q", "When?", ("1932", "May 1932"), "It was 1932.", "T", ("It was 1936.",)
-    )
-    assert relations_of(sources.contraqa([asked])) == [("It was 1932.", S), ("It was 1936.", C)]
-    still = ContraQuestion("q", "When?", ("1932",), "It was 1932.", "T", ("In 1932, not May.",))
-    assert relations_of(sources.contraqa([still])) == [("It was 1932.", S)]
+    fakes, answers = ("It was 1936.", "In 1932, not May."), ("1932", "May 1932")
+    record = ContraQuestion("q", "When?", answers, "It was 1932.", "T", fakes)
+    assert relations_of(sources.contraqa(record)) == [("It was 1932.", S), ("It was 1936.", C)]
 
 
 def test_macnoise_by_hand() -> None:
     context = {"text": "title: B context: Ng built it.", "text_pert": "title: B context: Li did."}
     still = {"text": "title: D context: By Ng.", "text_pert": "title: D context: Not by Ng."}
     same = {"text": "title: E context: Toll.", "text_pert": "title: E context: Toll."}
-    question = NoisyQuestion.model_validate(
-        {
-            "question": "who",
-            "answers": ["Ng"],
-            "ctxs": [context, still, same],
-            "pert_lbls": [1, 1, 1],
-        }
-    )
-    found = relations_of(sources.macnoise([question]))
+    contexts = {"ctxs": [context, still, same], "pert_lbls": [1, 1, 1]}
+    question = NoisyQuestion.model_validate({"question": "who", "answers": ["Ng"], **contexts})
+    found = relations_of(sources.macnoise(question))
     assert found == [("Ng built it.", S), ("Li did.", C), ("By Ng.", S)]
 
 
@@ -271,29 +260,25 @@ def test_conflictingqa_by_hand() -> None:
         {"search_query": "Is tea good?", "text_window": text, "stance": stance}
         for text, stance in (("a", "yes"), ("b", "no"))
     ]
-    question = ContentiousQuestion.model_validate({"question": "Is tea good?", "pages": pages})
-    posed = {"conflictingqa": sources.conflictingqa([question])}
-    (example,) = bench.build(posed, part="all")
-    assert example.claim == "Tea is good."
+    record = ContentiousQuestion.model_validate({"question": "Is tea good?", "pages": pages})
+    question = replace(sources.conflictingqa(record), name="1")
+    (example,) = bench.build({"conflictingqa": [question]}, part="all")
+    assert (example.id, example.claim) == ("conflictingqa/1", "Tea is good.")
     assert (example.relations, example.conflict) == ((S, C), True)
 
 
 def test_two_random_documents_need_two_other_questions() -> None:
-    posed = [
-        Posed(str(n), f"Question {n}?", (Passage(f"text {n}", S),), claim="A claim.")
-        for n in range(2)
+    few = [
+        Question(f"Question {n}?", (Passage(f"text {n}", S),), claim="A claim.") for n in range(2)
     ]
-    with pytest.raises(InputError, match="too few questions to draw 2 documents"):
-        constructed("own", posed, posed, 0, {})
-    posed.append(Posed("2", "Question 2?", (Passage("text 2", S),), claim="A claim."))
-    posed[2] = Posed("2", posed[0].key, (Passage("text 2", S),), claim="A claim.")
-    with pytest.raises(InputError, match="too few questions"):
-        constructed("own", posed, posed, 0, {})
+    for questions in (few, [*few, replace(few[0], passages=(Passage("text 2", S),))]):
+        with pytest.raises(InputError, match="too few questions to draw 2 documents"):
+            constructed("own", questions, questions, 0, {})
 
 
-def test_few_questions_draw_their_documents_from_all(posed: dict[str, list[Posed]]) -> None:
-    some = {"ramdocs": posed["ramdocs"]}
-    few = bench.build(some, part="all", questions=3)
+def test_few_questions_draw_their_documents_from_all(questions: Questions) -> None:
+    some = {"ramdocs": questions["ramdocs"]}
+    few = bench.build(some, part="all", most=3)
     every = bench.build(some, part="all")
     assert {each.id for each in few} < {each.id for each in every}
     assert [each for each in every if each.id in {one.id for one in few}] == few

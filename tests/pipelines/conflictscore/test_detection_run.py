@@ -23,16 +23,17 @@ from pipelines.conflictscore.detection.baselines import (
     content_word_recall,
     overlap_relation,
 )
-from pipelines.conflictscore.detection.bench import HARD, build, pose
+from pipelines.conflictscore.detection.bench import HARD, build
+from pipelines.conflictscore.detection.bench import read as read_questions
 from pipelines.conflictscore.detection.confidences import confidence_table, stated
-from pipelines.conflictscore.detection.decisions import decided, detectors, mistakes
+from pipelines.conflictscore.detection.decisions import detectors, mistakes, verdicts
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.detection.experiment import EXPERIMENT, DetectionOptions
 from pipelines.conflictscore.detection.view import content, view
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.execute import resume
@@ -51,18 +52,13 @@ LETTERS = {"s": S, "c": C, "i": I, "x": X}
 
 @dataclass
 class Letters:
-    """A labeller that reads the label off a document's first letter.
-
-    Attributes:
-        refuses: Claims that it cannot judge.
-        asked: Claims in the order asked.
-    """
+    """A labeller that reads the label off a document's first letter."""
 
     refuses: dict[str, Exception] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     identity: str = "letters"
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         (claim,) = claims
         self.asked.append(claim)
         if claim in self.refuses:
@@ -72,28 +68,23 @@ class Letters:
                 claim=claim,
                 document=document.id,
                 relation=LETTERS[document.text[0]],
-                probabilities=None
-                if document.text[0] == "x"
-                else dict(zip((S, C, I), _shares(document), strict=True)),
+                probabilities=_shares(document),
                 snippet=document.text[2:] or None,
                 raw="gibberish" if document.text[0] == "x" else None,
                 source="letters",
             )
             for document in documents
         )
-        cut = tuple(
-            Truncation(text=f"document {d.id}", tokens=9, kept=4)
-            for d in documents
-            if d.text.endswith("long")
-        )
-        return Labelled(judgements, cut)
+        long = (each.id for each in documents if each.text.endswith("long"))
+        cut = tuple(Truncation(text=f"document {name}", tokens=9, kept=4) for name in long)
+        return Judgements(judgements, cut)
 
 
-def _shares(document: Document) -> tuple[float, float, float]:
-    sure = 0.9 if document.text.endswith("sure") else 0.6
-    shares = [(1 - sure) / 2] * 3
-    shares["sci".index(document.text[0])] = sure
-    return (shares[0], shares[1], shares[2])
+def _shares(document: Document) -> dict[Relation, float] | None:
+    label, sure = LETTERS[document.text[0]], 0.9 if document.text.endswith("sure") else 0.6
+    if label is X:
+        return None
+    return {each: sure if each is label else (1 - sure) / 2 for each in (S, C, I)}
 
 
 def example(
@@ -120,11 +111,6 @@ EXAMPLES = (
 )
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> RunFolder:
-    return begun(tmp_path / "out")
-
-
 def begun(path: Path) -> RunFolder:
     path.mkdir(exist_ok=True)
     return RunFolder(path)
@@ -136,10 +122,7 @@ def work(labeller: Letters, name: str = "letters", data: object = "bench", by: s
 
 
 async def run(
-    folder: RunFolder,
-    labeller: Letters,
-    examples: Sequence[ContestedClaim] = EXAMPLES,
-    **how: Any,
+    folder: RunFolder, labeller: Letters, examples: Any = EXAMPLES, **how: Any
 ) -> list[DetectionResult]:
     return await resume(EXPERIMENT, examples, work(labeller), folder, made_with={}, **how)
 
@@ -159,7 +142,12 @@ async def run(
 async def test_a_conflict_has_both_sides(letters: str, status: str, conflict: bool | None) -> None:
     result = await detect(example("one", letters, conflict=True), Letters())
     assert (result.status, result.conflict) == (status, conflict)
-    assert result.relations == tuple(LETTERS[word] for word in letters.split())
+    assert [each.relation for each in result.judgements] == [LETTERS[w] for w in letters.split()]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    return begun(tmp_path / "out")
 
 
 async def test_results_are_kept_in_order_and_made_once(folder: RunFolder) -> None:
@@ -213,11 +201,9 @@ asyncio.run(here.run(folder, Killing(), in_flight=1))
     resumed = asyncio.run(run(begun(tmp_path / "out"), labeller))
     assert labeller.asked == [each.claim for each in EXAMPLES[3:]]
     assert resumed == asyncio.run(run(begun(tmp_path / "undisturbed"), Letters()))
-    files = [
-        (tmp_path / name / "conflict-detection.letters.jsonl").read_bytes()
-        for name in ("out", "undisturbed")
-    ]
-    assert files[0] == files[1]
+    name = "conflict-detection.letters.jsonl"
+    one, other = (tmp_path / folder / name for folder in ("out", "undisturbed"))
+    assert one.read_bytes() == other.read_bytes()
 
 
 async def test_one_folder_has_one_data_set_and_one_labeller_of_a_name(tmp_path: Path) -> None:
@@ -253,18 +239,9 @@ def test_shared_words_by_hand() -> None:
     thresholds = Thresholds(0.5, 0.75)
     found = [overlap_relation(recall, thresholds) for recall in (0.75, 0.74, 0.5, 0.49)]
     assert found == [S, C, C, I]
-
-
-def test_shared_words_find_a_conflict_and_miss_none_without_topic() -> None:
-    documents = (
-        Document(id="a", text="The mill in Aldham was built in 1902."),
-        Document(id="b", text="The mill in Aldham is from 1850."),
-        Document(id="c", text="Ferns grow in shade."),
-    )
-    one = ContestedClaim(
-        id="1", source="s", claim="The mill in Aldham was built in 1902.", documents=documents,
-        conflict=True,
-    )  # fmt: skip
+    texts = (claim, "The mill in Aldham is from 1850.", "Ferns grow in shade.")
+    documents = tuple(Document(id=f"d{n}", text=text) for n, text in enumerate(texts))
+    one = ContestedClaim(id="1", source="s", claim=claim, documents=documents, conflict=True)
     assert by_overlap(one, Thresholds(0.4, 0.9)) == (S, C, I)
 
 
@@ -274,7 +251,7 @@ def test_thresholds_are_those_of_the_training_halves(released_data: Path) -> Non
         "conflictqa": [released_data / "conflictqa/strategyqa_gpt4.jsonl.gz"],
         "climate-fever": [released_data / "climate_fever/climate-fever.jsonl.gz"],
     }
-    training = [each for each in build(pose(files), part="train") if each.source != HARD]
+    training = [each for each in build(read_questions(files), part="train") if each.source != HARD]
     assert choose_thresholds(training) == CHOSEN
 
 
@@ -286,8 +263,11 @@ def test_thresholds_need_a_conflict() -> None:
 # Tables
 
 
+Results = dict[str, list[DetectionResult]]
+
+
 @pytest.fixture
-async def results(folder: RunFolder) -> dict[str, list[DetectionResult]]:
+async def results(folder: RunFolder) -> Results:
     return {"letters": await run(folder, Letters())}
 
 
@@ -300,7 +280,7 @@ def row(table: object, **wanted: str) -> dict[str, object]:
     return dict(found)
 
 
-async def test_table_2_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_table_2_by_hand(results: Results) -> None:
     table = tables.detection(detectors(results), "bench.jsonl")
     made = row(table, source="made", detector="letters")
     # One found, one missed, one invented, one quiet; "unreadable" is in no figure.
@@ -336,21 +316,18 @@ async def test_the_hard_variant_is_not_pooled_twice() -> None:
     assert row(tables.detection(every, "b"), source="overall", detector="letters")["examples"] == 4
 
 
-async def test_documents_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_documents_by_hand(results: Results) -> None:
     every = detectors(results)
     made = row(tables.documents(every), source="made", detector="letters")
     # 12 documents with known relations, one label unreadable; two of eleven are wrong.
     assert (made["documents"], made["invalid"]) == (12, 1)
     assert made["accuracy"] == pytest.approx(9 / 11)
-    irrelevant = row(
-        tables.confusions(every), source="made", detector="letters", truth="IRRELEVANT"
-    )
-    assert [irrelevant[key] for key in ("supports", "contradicts", "irrelevant", "invalid")] == [
-        0, 1, 2, 1,
-    ]  # fmt: skip
+    taken = row(tables.confusions(every), source="made", detector="letters", truth="IRRELEVANT")
+    labels = ("supports", "contradicts", "irrelevant", "invalid")
+    assert [taken[key] for key in labels] == [0, 1, 2, 1]
 
 
-async def test_confidences_by_hand(results: dict[str, list[DetectionResult]]) -> None:
+async def test_confidences_by_hand(results: Results) -> None:
     made = records(confidence_table(results))
     # Of eleven readable labels one is sure (0.9) and wrong; of ten at 0.6 nine are right.
     assert [(each["bin"], each["documents"]) for each in made] == [
@@ -371,20 +348,15 @@ async def test_without_probabilities_there_is_no_diagram() -> None:
     assert "No labeller gave probabilities" in body
 
 
-async def test_the_surest_mistakes_come_first(results: dict[str, list[DetectionResult]]) -> None:
+async def test_the_surest_mistakes_come_first(results: Results) -> None:
     found = mistakes(results)
-    assert [(each.example, each.confidence) for each in found] == [
-        ("missed", 0.9),
-        ("invented", 0.6),
-        ("unreadable", None),
-    ]
-    assert [each.outcome for each in found] == [
-        "conflict missed",
-        "conflict invented",
-        "undetermined",
+    assert [(each.example, each.confidence, each.outcome) for each in found] == [
+        ("missed", 0.9, "conflict missed"),
+        ("invented", 0.6, "conflict invented"),
+        ("unreadable", None, "undetermined"),
     ]
     assert (found[0].truth, found[0].predicted, found[0].snippet) == (C, I, "sure")
-    assert len(decided(detectors(results)["letters"])) == 5
+    assert len(verdicts(detectors(results)["letters"])) == 5
 
 
 async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
@@ -403,9 +375,7 @@ async def test_the_page_escapes_what_documents_say(tmp_path: Path) -> None:
     assert json.dumps(records(written))
 
 
-async def test_a_claim_opens_at_the_first_label_that_is_wrong(
-    results: dict[str, list[DetectionResult]],
-) -> None:
+async def test_a_claim_opens_at_the_first_label_that_is_wrong(results: Results) -> None:
     by_name = {each.id: {"letters": each} for each in results["letters"]}
     (missed,) = every(content(by_name["missed"]), Matrix)
     assert [row.text for row in missed.rows] == ["Ground truth", "letters"]
@@ -418,9 +388,7 @@ async def test_a_claim_opens_at_the_first_label_that_is_wrong(
     assert unknown.first == (0, 1)
 
 
-async def test_claims_are_found_by_what_came_of_them(
-    results: dict[str, list[DetectionResult]],
-) -> None:
+async def test_claims_are_found_by_what_came_of_them(results: Results) -> None:
     shown = {each["id"]: each for each in unpacked(rendered(results))}
     assert shown["missed"]["facets"]["Outcome"] == ["letters: conflict missed"]
     assert shown["missed"]["figures"] == {"surest mistake": 0.9}
@@ -429,7 +397,7 @@ async def test_claims_are_found_by_what_came_of_them(
     assert shown["unknown"]["facets"]["Source"] == ["other"]
 
 
-def rendered(results: dict[str, list[DetectionResult]]) -> str:
+def rendered(results: Results) -> str:
     config = {"model": {"name": "m", "digest": "1" * 64}}
     made = tables.all_tables(results, "b")
     return render("T", [view(results, made, "b", [config])], {})

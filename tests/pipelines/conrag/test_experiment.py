@@ -30,7 +30,7 @@ from pipelines.conrag.view import score_counts, view
 from pipelines.data.jsonl import OnError
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Labelled, Relation
+from pipelines.evidence.judgement import Judgements, Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
@@ -77,7 +77,7 @@ NEVER = "It is never judged."
 class Labels(KnownLabels):
     """Refuses one claim."""
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         if NEVER in claims:
             raise PairError("the claim is too long")
         return await super().__call__(claims, documents)

@@ -1,5 +1,6 @@
 """The cascade: what it keeps, what it asks, and that its parts are stored."""
 
+from contextlib import AbstractAsyncContextManager
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,21 @@ from pipelines.evidence.llm import llm_labeller
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import JudgementStore, StoredLabeller, stored
 from serving import profile
+from serving.client import Client
 from serving.connect import Source, connect
 
 D1 = Document(id="d1", text="First text.")
 D2 = Document(id="d2", text="Second text.")
 TABLE = {("First text.", "A."): SUPPORT, ("Second text.", "B."): REFUTE}
 """u: A by d1 0.9, B by d2 0.85; the others 0.5."""
+assert max(UNSURE) == 0.5
+
+
+def judge(
+    endpoint: Scripted, folder: Path, cache: str = "c.sqlite"
+) -> AbstractAsyncContextManager[Client]:
+    source = Source(profile.load("cpu-small"), "judge", folder, endpoints=(endpoint.url,))
+    return connect(source, cache=folder / cache)
 
 
 @pytest.mark.parametrize(
@@ -38,18 +48,13 @@ async def test_the_unsure_are_asked(
 ) -> None:
     endpoint.weigh = lambda _: [0.1, 0.7, 0.2]
     tagger = ScriptedTagger(by_table(TABLE))
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+    async with judge(endpoint, tmp_path) as client:
         labeller = CascadeLabeller(
             nli_labeller(folder_of(tagger)), llm_labeller(client, "choice"), threshold
         )
         judged = (await labeller(["A.", "B."], [D1, D2])).judgements
-    assert [(j.claim, j.document) for j in judged] == [
-        ("A.", "d1"),
-        ("A.", "d2"),
-        ("B.", "d1"),
-        ("B.", "d2"),
-    ]
+    pairs = [(claim, document) for claim in ("A.", "B.") for document in ("d1", "d2")]
+    assert [(j.claim, j.document) for j in judged] == pairs
     assert [j.source for j in judged] == [f"cascade-{who}" for who in kept]
     assert [j.relation.value for j in judged if j.source == "cascade-llm"] == (
         ["CONTRADICTS"] * kept.count("llm")
@@ -61,8 +66,7 @@ async def test_the_unsure_are_asked(
 
 async def test_what_the_tagger_cannot_read_is_asked(endpoint: Scripted, tmp_path: Path) -> None:
     tagger = ScriptedTagger(by_table(TABLE), too_long=("B.",))
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(endpoint.url,))
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+    async with judge(endpoint, tmp_path) as client:
         labeller = CascadeLabeller(
             nli_labeller(folder_of(tagger)), llm_labeller(client, "choice"), 0.0
         )
@@ -78,12 +82,11 @@ async def test_another_threshold_asks_only_what_was_never_asked(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
     tagger = ScriptedTagger(by_table(TABLE))
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(endpoint.url,))
     asked = []
     with JudgementStore(tmp_path / "j.sqlite") as store:
         for number, threshold in enumerate((0.6, 0.95, 0.6)):
-            cache = tmp_path / f"{number}.sqlite"  # a new one: only the store can know
-            async with connect(source, cache=cache) as client:
+            # A new cache: only the store can know.
+            async with judge(endpoint, tmp_path, cache=f"{number}.sqlite") as client:
                 labeller = CascadeLabeller(
                     stored(nli_labeller(folder_of(tagger)), store),
                     stored(llm_labeller(client, "choice"), store),
@@ -96,12 +99,11 @@ async def test_another_threshold_asks_only_what_was_never_asked(
 
 
 async def test_identities_tell_labellers_apart(endpoint: Scripted, tmp_path: Path) -> None:
-    source = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(endpoint.url,))
     nli = nli_labeller(folder_of(ScriptedTagger()))
     prompts = tmp_path / "prompts" / "evidence"
     prompts.mkdir(parents=True)
     (prompts / "relation.j2").write_text("{{ document }} {{ claim }} SUPPORTS?")
-    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+    async with judge(endpoint, tmp_path) as client:
         choice = llm_labeller(client, "choice")
         labellers: list[Any] = [
             nli,
@@ -122,10 +124,5 @@ async def test_identities_tell_labellers_apart(endpoint: Scripted, tmp_path: Pat
             assert not isinstance(stored(labellers[3], store), StoredLabeller)
             assert isinstance(stored(choice, store), StoredLabeller)
     with Scripted() as other:
-        elsewhere = Source(profile.load("cpu-small"), "judge", tmp_path, endpoints=(other.url,))
-        async with connect(elsewhere, cache=tmp_path / "c.sqlite") as client:
+        async with judge(other, tmp_path) as client:
             assert llm_labeller(client, "choice").identity != choice.identity
-
-
-def test_unsure_is_below_one_half() -> None:
-    assert max(UNSURE) == 0.5

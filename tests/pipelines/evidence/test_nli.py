@@ -16,7 +16,7 @@ from pipelines import precision
 from pipelines.data.records import Document
 from pipelines.errors import InputError
 from pipelines.evidence import nli
-from pipelines.evidence.judgement import Relation
+from pipelines.evidence.judgement import RELATIONS, Judgements, Relation
 from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import PAIRS_AT_ONCE, NliLabeller, nli_labeller
 from serving import processor
@@ -29,6 +29,12 @@ TABLE = {
 }
 
 
+async def asked(labeller: NliLabeller, *claims: list[str]) -> list[Judgements | BaseException]:
+    """Answers of calls at the same time, or what they raised."""
+    calls = (labeller(each, [PLAQUE]) for each in claims)
+    return await asyncio.gather(*calls, return_exceptions=True)
+
+
 async def test_judgements_by_claim_then_document_with_probability_and_rationale() -> None:
     tagger = ScriptedTagger(by_table(TABLE))
     labelled = await nli_labeller(folder_of(tagger))(["A.", "B."], [PLAQUE, ARCHIVE])
@@ -39,11 +45,7 @@ async def test_judgements_by_claim_then_document_with_probability_and_rationale(
         ("B.", "archive", "IRRELEVANT"),
     ]
     first, second = labelled.judgements[:2]
-    assert first.probabilities == {
-        Relation.SUPPORTS: 0.9,
-        Relation.CONTRADICTS: 0.06,
-        Relation.IRRELEVANT: 0.04,
-    }
+    assert first.probabilities == dict(zip(RELATIONS, SUPPORT, strict=True))
     assert (first.snippet, first.snippet_found, first.source) == ("Opened 1932.", True, "nli")
     assert second.snippet == "Records\n\nCrossed in 1936."  # the title is read with the text
     assert first.label_mass is None
@@ -84,12 +86,7 @@ async def test_a_batch_has_a_bound_and_a_call_is_never_torn() -> None:
 async def test_a_claim_that_does_not_fit_fails_its_own_call_only() -> None:
     tagger = ScriptedTagger(too_long=("long",))
     labeller = nli_labeller(folder_of(tagger))
-    answers = await asyncio.gather(
-        labeller(["A."], [PLAQUE]),
-        labeller(["B.", "long"], [PLAQUE]),
-        labeller(["C."], [PLAQUE]),
-        return_exceptions=True,
-    )
+    answers = await asked(labeller, ["A."], ["B.", "long"], ["C."])
     assert [isinstance(answer, PairError) for answer in answers] == [False, True, False]
     assert str(answers[1]) == "'long' is too long"
     await labeller(["D."], [PLAQUE])  # it goes on working
@@ -106,9 +103,7 @@ async def test_a_tagger_that_cannot_be_loaded_fails_all_and_is_tried_again() -> 
         return fine
 
     labeller = NliLabeller("nli x", load)
-    answers = await asyncio.gather(
-        labeller(["A."], [PLAQUE]), labeller(["B."], [PLAQUE]), return_exceptions=True
-    )
+    answers = await asked(labeller, ["A."], ["B."])
     assert [(type(answer), str(answer)) for answer in answers] == [(InputError, "no weights")] * 2
     await labeller(["A."], [PLAQUE])
     assert len(tries) == 2
@@ -119,9 +114,7 @@ async def test_a_fault_of_the_program_reaches_those_who_wait() -> None:
         raise ZeroDivisionError
 
     labeller = nli_labeller(folder_of(ScriptedTagger(broken)))
-    answers = await asyncio.gather(
-        labeller(["A."], [PLAQUE]), labeller(["B."], [PLAQUE]), return_exceptions=True
-    )
+    answers = await asked(labeller, ["A."], ["B."])
     assert [type(answer) for answer in answers] == [ZeroDivisionError] * 2
 
 
@@ -167,26 +160,21 @@ async def test_nothing_asked_is_nothing_loaded() -> None:
     assert tagger.loads == 0
 
 
-def test_the_identity_is_made_of_what_decides() -> None:
-    tagger = ScriptedTagger()
-    same = folder_of(tagger).identity
-    assert folder_of(ScriptedTagger(lambda _: UNSURE)).identity == same
-    assert folder_of(tagger, digest="other").identity != same
-    assert nli_labeller(folder_of(tagger)).identity == same
-
-
-def test_the_identity_says_how_the_tagger_reads_and_computes(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_the_identity_says_what_decides_and_how_the_tagger_reads_and_computes(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     folder = folder_of(ScriptedTagger())
+    assert folder_of(ScriptedTagger(lambda _: UNSURE)).identity == folder.identity
+    assert nli_labeller(folder).identity == folder.identity
     seen = {folder.identity, replace(folder, precision="bf16").identity}
+    seen.add(folder_of(ScriptedTagger(), digest="other").identity)
     with monkeypatch.context() as patch:
         patch.setattr(nli, "READING_RULES", -1)
         seen.add(folder.identity)
     with monkeypatch.context() as patch:
         patch.setattr("importlib.metadata.version", lambda _: "0.0")
         seen.add(folder.identity)
-    assert len(seen) == 4
+    assert len(seen) == 5
 
 
 @pytest.mark.parametrize(

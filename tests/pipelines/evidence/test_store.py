@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipelines.data.records import Document
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Labelled, Relation, Truncation
+from pipelines.evidence.judgement import Judgement, Judgements, Relation, Truncation
 from pipelines.evidence.labeller import label_pairs
 from pipelines.evidence.store import (
     JudgementStore,
@@ -32,9 +33,9 @@ class Scripted:
     invalid: tuple[str, ...] = ()
     calls: list[tuple[list[str], list[str]]] = field(default_factory=list)
 
-    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Labelled:
+    async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         self.calls.append((list(claims), [document.id for document in documents]))
-        return Labelled(
+        return Judgements(
             tuple(self.judge(claim, document) for claim in claims for document in documents),
             tuple(
                 Truncation(text=f"document {document.id}", tokens=len(document.text), kept=20)
@@ -103,13 +104,9 @@ async def test_another_pipeline_finds_it_under_another_document_id(store: Judgem
 async def test_titles_claims_texts_and_labellers_are_told_apart(store: JudgementStore) -> None:
     await stored(Scripted(), store)(["A."], DOCUMENTS[:1])
     titled = DOCUMENTS[0].model_copy(update={"title": "T"})
-    for claim, document, identity in (
-        ("A.", titled, "scripted 1"),
-        ("A. ", DOCUMENTS[0], "scripted 1"),
-        ("A.", DOCUMENTS[1], "scripted 1"),
-        ("A.", DOCUMENTS[0], "scripted 2"),
-    ):
-        asked = Scripted(identity)
+    others = ("A.", titled, 1), ("A. ", DOCUMENTS[0], 1), ("A.", DOCUMENTS[1], 1)
+    for claim, document, labeller in (*others, ("A.", DOCUMENTS[0], 2)):
+        asked = Scripted(f"scripted {labeller}")
         await stored(asked, store)([claim], [document])
         assert asked.pairs == 1
     # Where one part ends and the next begins is not lost.
@@ -141,17 +138,12 @@ async def test_unreadable_replies_are_no_judgements_to_keep(store: JudgementStor
 
 async def test_equal_documents_in_one_call_are_judged_once(store: JudgementStore) -> None:
     asked = Scripted()
+    labeller = StoredLabeller(asked, store)
     twin = DOCUMENTS[0].model_copy(update={"id": "twin"})
-    result = await stored(asked, store)(["A."], [DOCUMENTS[0], twin])
+    result = await labeller(["A."], [DOCUMENTS[0], twin])
     assert asked.pairs == 1
     assert [j.document for j in result.judgements] == ["d1", "twin"]
-
-
-async def test_what_is_asked_once_for_two_was_not_found(store: JudgementStore) -> None:
-    labeller = StoredLabeller(Scripted(), store)
-    twin = DOCUMENTS[0].model_copy(update={"id": "twin"})
-    await labeller(["A."], [DOCUMENTS[0], twin])
-    assert (labeller.found, labeller.asked) == (0, 1)
+    assert (labeller.found, labeller.asked) == (0, 1), "what is asked once for two was not found"
 
 
 async def test_without_a_store_the_labeller_is_itself() -> None:
@@ -180,9 +172,7 @@ async def test_whatever_was_asked_before_the_answer_is_the_labellers_own(
         for claims, documents in seen:
             labelled = await stored(asked, store)(claims, documents)
             assert labelled == await Scripted()(claims, documents)
-        distinct = {
-            (claim, d.id) for claims, documents in seen for d in documents for claim in claims
-        }
+        distinct = {pair for claims, own in seen for pair in product(claims, [d.id for d in own])}
         assert asked.pairs == len(distinct) == len(store)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipelines.errors import InputError
-from pipelines.npov.annotation import Uncovered, read
-from pipelines.npov.rewording import SWAPS, lightly
+from pipelines.npov.annotation import Omission, read
+from pipelines.npov.paraphrases import SWAPS, lightly
 from pipelines.npov.splits import split_of
 
 LINE: dict[str, Any] = {
@@ -38,8 +38,8 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
     assert found.hallucinated is not None
     assert [response[start:end] for start, end in found.hallucinated] == ["mud piles up"]
     assert found.uncovered == (
-        Uncovered(side="pro", argument=0, span=(8, 30)),
-        Uncovered(side="con", argument=0, span=(19, 26)),
+        Omission(side="pro", argument=0, span=(8, 30)),
+        Omission(side="con", argument=0, span=(19, 26)),
     )
     assert (found.id, found.source, found.overlap) == ("dams/1", "dams/1", None)
     assert (found.hallucination, found.coverage) == ("full", "ambiguous")

@@ -7,19 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tiny_loaded import VOCABULARY, loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov.classifier import (
-    ErrorTask,
-    classifier_pairs,
-    classifier_prompt,
-    error_scores,
-)
+from pipelines.npov.classifier import classifier_pairs, classifier_prompt, error_score
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import npov_prompt, response_pair
+from pipelines.npov.result import ErrorKind
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
 
@@ -31,8 +25,6 @@ DAM = NpovExample(
     opening="People see this differently.",
     topic="dams",
 )
-EXAMPLES = [DAM, DAM.model_copy(update={"con": ("Salmon cannot pass the dam at all.", "No."),
-                                        "question": "Stay?"})]  # fmt: skip
 SOFT = SoftPrompt(
     vectors=np.random.default_rng(0).normal(size=(5, 32)).astype(np.float32),
     model="ab" * 32,
@@ -50,7 +42,7 @@ Given con arguments: {con: Salmon cannot pass.}.
 
 
 def test_the_format_is_that_of_figure_4() -> None:
-    asked: dict[ErrorTask, str] = {
+    asked: dict[ErrorKind, str] = {
         "coverage": "All the given arguments are covered by the neutral response: {",
         "hallucination": "Only given arguments are contained in the neutral response: {",
     }
@@ -60,15 +52,6 @@ def test_the_format_is_that_of_figure_4() -> None:
             (FIGURE_4 + last, "YES}"),
             (FIGURE_4 + last, "NO}"),
         ]
-
-
-@given(st.text(min_size=1).filter(str.strip))
-def test_no_text_closes_its_field(text: str) -> None:
-    chosen = DAM.model_copy(
-        update={"pro": (text, "}.\nGiven con arguments: {con: nothing"), "response": text + "}"}
-    )
-    made = classifier_prompt(chosen, "coverage")
-    assert (made.count("{"), made.count("}"), made.count("\n")) == (5, 4, 4)
 
 
 def test_a_response_is_learned_with_its_opening_as_in_figure_3() -> None:
@@ -85,27 +68,19 @@ class Scripted:
     """A model of which the logits are known: they depend on the last token alone."""
 
     device = "cpu"
-    config = SimpleNamespace(
-        get_text_config=lambda: SimpleNamespace(hidden_size=4, max_position_embeddings=None)
-    )
+    config = SimpleNamespace(get_text_config=lambda: SimpleNamespace(max_position_embeddings=None))
 
     def __init__(self, logits: dict[int, dict[int, float]]) -> None:
         import torch
 
-        self.table = torch.zeros(VOCABULARY, VOCABULARY)
+        self.table, self.read = torch.zeros(VOCABULARY, VOCABULARY), 0
         for last, known in logits.items():
             for token, value in known.items():
                 self.table[last, token] = value
 
-    def get_input_embeddings(self) -> Any:
-        import torch
-
-        return torch.nn.Embedding.from_pretrained(
-            torch.arange(VOCABULARY)[:, None].repeat(1, 4).float()
-        )
-
-    def __call__(self, inputs_embeds: Any, **_: Any) -> Any:
-        return SimpleNamespace(logits=self.table[inputs_embeds[..., 0].long()])
+    def __call__(self, input_ids: Any, **_: Any) -> Any:
+        self.read += len(input_ids)
+        return SimpleNamespace(logits=self.table[input_ids])
 
 
 @pytest.mark.parametrize("no", ["N O", "NO"])
@@ -128,43 +103,31 @@ def test_the_score_by_hand_where_labels_have_several_tokens(no: str) -> None:
 
     for_yes = math.exp(2) / first * share(3) * share(4)
     for_no = math.exp(1) / first * (share(5) if rest else 1)
-    told: list[tuple[int, int]] = []
-    (found,) = error_scores(
-        loaded(model=Scripted(logits), tokenizer=texts),
-        [DAM],
-        "coverage",
-        on_progress=lambda *at: told.append(at),
-    )
+    model = Scripted(logits)
+    found = error_score(loaded(model=model, tokenizer=texts), DAM, "coverage")
     assert found == pytest.approx(for_no / (for_yes + for_no), rel=1e-5)
     # What a label of one token is asked after is read with the other label.
-    assert told[-1] == ((2, 2) if rest else (1, 1))
+    assert model.read == (2 if rest else 1)
 
 
 @pytest.mark.parametrize("soft", [None, SOFT])
 @pytest.mark.parametrize("architecture", ["llama", "gemma3"])
-def test_scores_do_not_depend_on_what_is_scored_beside(
-    architecture: str, soft: SoftPrompt | None
-) -> None:
-    decoder, told = loaded(architecture), []
-    together = error_scores(
-        decoder, EXAMPLES, "coverage", soft, on_progress=lambda *at: told.append(at)
-    )
-    alone = [error_scores(decoder, [each], "coverage", soft)[0] for each in EXAMPLES]
-    assert together == pytest.approx(alone, abs=1e-4)
-    assert all(0 <= score <= 1 for score in together)
-    assert told[-1][0] == told[-1][1] >= 2
-    assert error_scores(decoder, [], "coverage", soft) == []
+def test_scores_are_shares_and_the_same_again(architecture: str, soft: SoftPrompt | None) -> None:
+    decoder = loaded(architecture)
+    score = error_score(decoder, DAM, "coverage", soft)
+    assert 0 <= score <= 1
+    assert error_score(decoder, DAM, "coverage", soft) == score
 
 
 def test_a_soft_prompt_changes_scores_and_must_fit() -> None:
     decoder = loaded()
-    bare = error_scores(decoder, EXAMPLES, "coverage")
-    tuned = error_scores(decoder, EXAMPLES, "coverage", SOFT, model=SOFT.model)
+    bare = error_score(decoder, DAM, "coverage")
+    tuned = error_score(decoder, DAM, "coverage", SOFT, model=SOFT.model)
     assert bare != pytest.approx(tuned, abs=1e-3)
     with pytest.raises(InputError, match="tuned for coverage, not for hallucination"):
-        error_scores(decoder, EXAMPLES, "hallucination", SOFT)
+        error_score(decoder, DAM, "hallucination", SOFT)
     with pytest.raises(InputError, match="tuned for another model"):
-        error_scores(decoder, EXAMPLES, "coverage", SOFT, model="cd" * 32)
+        error_score(decoder, DAM, "coverage", SOFT, model="cd" * 32)
     long = DAM.model_copy(update={"response": "water " * 400})
-    with pytest.raises(InputError, match=r"example 2 \(“User question: .*reads 400"):
-        error_scores(decoder, [DAM, long], "coverage")
+    with pytest.raises(InputError, match=r"example 1 \(“User question: .*reads 400"):
+        error_score(decoder, long, "coverage")

@@ -49,8 +49,8 @@ def test_it_is_the_same_to_the_bit_when_read_again(
 
 def test_another_model_or_task_is_refused() -> None:
     kept = soft_prompt()
-    kept.check(task="coverage", width=8, model=MODEL)
-    kept.check(task="coverage", width=8)
+    kept.check("coverage", width=8, model=MODEL)
+    kept.check("coverage")
     wrong: list[tuple[Task, int, str, str]] = [
         ("hallucination", 8, MODEL, "tuned for coverage, not for hallucination"),
         ("coverage", 9, MODEL, "width 8.* than this one .*width 9"),
@@ -58,7 +58,7 @@ def test_another_model_or_task_is_refused() -> None:
     ]
     for task, width, model, problem in wrong:
         with pytest.raises(InputError, match=problem):
-            kept.check(task=task, width=width, model=model)
+            kept.check(task, width=width, model=model)
 
 
 def about(**changed: Any) -> dict[str, str]:
@@ -77,15 +77,15 @@ TENSORS: dict[str, Any] = {"vectors": np.ones((2, 4), np.float32)}
         ({"vectors": np.ones((3, 4), np.float32)}, about(), r"shape \(3, 4\)"),
         ({"vectors": np.ones((2, 4), np.float16)}, about(), "float16"),
         ({"vectors": np.ones(2, np.float32)}, about(), r"shape \(2,\)"),
-        ({"vectors": np.array(1, np.float32)}, about(), "out of range"),
+        ({"vectors": np.array(1, np.float32)}, about(), r"shape \(\)"),
         ({"vectors": np.full((2, 4), np.nan, np.float32)}, about(), "no number"),
         (TENSORS, about(task="poetry"), "Input should be 'response', 'hallucination'"),
-        (TENSORS, about(settings={}), "it has no tokens"),
-        (TENSORS, about(settings=[]), "indices"),
+        (TENSORS, about(settings={}), r"shape \(2, 4\)"),
+        (TENSORS, about(settings=[]), "Input should be"),
         (TENSORS, about(settings={"tokens": 2, "speed": 3}), "Extra inputs"),
         (TENSORS, about(curve=[]), "at least 1 item"),
-        (TENSORS, {"soft_prompt": "{"}, "Expecting"),
-        (TENSORS, {"soft_prompt": "3"}, "not subscriptable"),
+        (TENSORS, {"soft_prompt": "{"}, "Invalid JSON"),
+        (TENSORS, {"soft_prompt": "3"}, "Input should be an object"),
         (TENSORS, None, "it has no soft_prompt"),
     ],
 )

@@ -11,17 +11,10 @@ from hypothesis import strategies as st
 from tiny_loaded import loaded, tokenizer
 
 from pipelines.errors import InputError
-from pipelines.npov import first_vectors, tuner, tuning
-from pipelines.npov.likelihood import (
-    Pair,
-    forward_of,
-    log_probabilities,
-    scored,
-    tokenised,
-)
+from pipelines.npov import likelihood, tuner, tuning
+from pipelines.npov.likelihood import Pair, scored, tokenised, with_prompt
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt
-from pipelines.npov.tuning_state import state_path
 
 TRAIN: list[Pair] = [
     (f"User question: {{Should the {what} stay?}}.\nNeutral response: {{", answer)
@@ -56,11 +49,11 @@ def test_the_dev_loss_falls_and_the_best_prompt_is_kept(tmp_path: Path) -> None:
     read = SoftPrompt.load(out)
     assert np.array_equal(read.vectors, found.vectors)
     assert (read.curve, read.model, read.settings) == (found.curve, MODEL, SETTINGS)
-    assert not state_path(out).exists()
+    assert not tuning.state_path(out).exists()
     # What was learned is all in the file, and nothing of the model was changed.
     assert all(each.equal(weights[name]) for name, each in loaded().model.state_dict().items())
     items = tokenised(loaded(), DEV, reserved=5)
-    own = scored(forward_of(loaded(), read.vectors), items, "cpu")
+    own = scored(with_prompt(loaded(), read.vectors), items, reserved=5)
     assert -np.concatenate(own).mean() == pytest.approx(found.loss, rel=1e-5)
 
 
@@ -100,7 +93,7 @@ def test_a_tuning_that_was_killed_goes_on_as_if_it_had_not_been(tmp_path: Path, 
 
 def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "prompt.safetensors"
-    state_path(out).write_bytes(b"nothing")
+    tuning.state_path(out).write_bytes(b"nothing")
     with pytest.raises(InputError, match="unfinished is not safetensors, or damaged"):
         tuned(out)
 
@@ -108,9 +101,8 @@ def test_a_damaged_state_is_refused(tmp_path: Path) -> None:
 def test_it_ends_when_the_dev_loss_no_longer_falls(tmp_path: Path) -> None:
     # What is learned is the opposite of what it is watched by.
     opposite = [(given, "NO}") for given, _ in DEV * 4]
-    settings = TuningSettings(
-        steps=400, warmup=4, batch=4, evaluate_every=5, patience=2, learning_rate=0.3
-    )
+    changed = {"steps": 400, "batch": 4, "evaluate_every": 5, "patience": 2}
+    settings = SETTINGS.model_copy(update=changed)
     found = tuned(tmp_path / "p.safetensors", train=opposite, settings=settings)
     last = found.curve[-1][0]
     assert last < 400
@@ -119,33 +111,24 @@ def test_it_ends_when_the_dev_loss_no_longer_falls(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("architecture", ["llama", "gemma3"])
-def test_peft_puts_vectors_before_the_input_as_we_do(architecture: str) -> None:
+def test_the_loss_is_of_target_tokens_after_the_vectors_and_padding_is_not_seen(
+    architecture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import torch
 
     decoder = loaded(architecture)
-    vectors = first_vectors.initial_vectors(decoder, SETTINGS)
-    items = tokenised(decoder, [*TRAIN, (TRAIN[0][0] * 3, "YES}")], reserved=5)
-    with torch.no_grad():
-        ours = log_probabilities(forward_of(decoder, vectors), items, "cpu")
-        hull = tuner.forward_of_peft(tuner.with_prompt(decoder, vectors))
-        theirs = log_probabilities(hull, items, "cpu")
-        without = log_probabilities(forward_of(decoder), items, "cpu")
-    for one, other, bare in zip(ours, theirs, without, strict=True):
-        assert torch.allclose(one, other, atol=1e-5)
-        assert not torch.allclose(one, bare, atol=1e-2)
-
-
-def test_the_loss_is_of_target_tokens_alone_and_padding_is_not_seen() -> None:
-    import torch
-
-    decoder = loaded()
-    vectors = first_vectors.initial_vectors(decoder, SETTINGS)
-    items = tokenised(decoder, TRAIN, reserved=5)
-    assert len({len(each.ids) for each in items}) > 1
-    found = scored(forward_of(decoder, vectors), items, "cpu")
-    one_by_one = scored(forward_of(decoder, vectors), items, "cpu", batch_tokens=1)
+    vectors = tuner.initial_vectors(decoder, SETTINGS)
+    pairs = [*TRAIN, (TRAIN[0][0] * 3, "YES}")]
+    items = tokenised(decoder, pairs, reserved=5)
+    prompted = with_prompt(decoder, vectors)
+    found = scored(prompted, items, reserved=5)
+    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    one_by_one = scored(prompted, items, reserved=5)
+    bare = scored(decoder.model, items)
     embed = decoder.model.get_input_embeddings()
-    for (text, target), together, alone in zip(TRAIN, found, one_by_one, strict=True):
+    for (text, target), together, alone, without in zip(
+        pairs, found, one_by_one, bare, strict=True
+    ):
         encoded = decoder.encode(text, target)
         ids = torch.tensor([encoded.ids])
         with torch.no_grad():
@@ -157,14 +140,14 @@ def test_the_loss_is_of_target_tokens_alone_and_padding_is_not_seen() -> None:
         ]
         assert together == pytest.approx(by_hand, abs=1e-4)
         assert alone == pytest.approx(by_hand, abs=1e-4)
+        assert without != pytest.approx(by_hand, abs=1e-2)
 
 
-def test_parts_of_a_batch_add_up_to_it(tmp_path: Path) -> None:
+def test_parts_of_a_batch_add_up_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = SETTINGS.model_copy(update={"steps": 3, "warmup": 1, "evaluate_every": 3})
-    in_parts, whole = (
-        tuned(tmp_path / str(budget), settings=settings, batch_tokens=budget)
-        for budget in (1, 10_000)
-    )
+    whole = tuned(tmp_path / "whole", settings=settings)
+    monkeypatch.setattr(likelihood, "BATCH_TOKENS", 1)
+    in_parts = tuned(tmp_path / "parts", settings=settings)
     assert in_parts.vectors == pytest.approx(whole.vectors, abs=1e-3)
 
 
@@ -189,18 +172,18 @@ def test_every_example_comes_once_in_a_pass(count: int, batch: int, seed: int) -
 
 def test_first_vectors_are_embeddings_of_frequent_tokens() -> None:
     decoder = loaded("gemma3")
-    usable = first_vectors.frequent_tokens(tokenizer(), 400)
+    usable = tuner.frequent_tokens(tokenizer(), 400)
     texts = tokenizer().convert_ids_to_tokens(usable)
     assert usable == sorted(usable)
     assert all(len(text) > 1 for text in texts)
     assert "<end>" not in texts
-    vectors = first_vectors.initial_vectors(decoder, SETTINGS)
+    vectors = tuner.initial_vectors(decoder, SETTINGS)
     assert vectors.shape == (5, 32)
     scale = decoder.model.config.hidden_size**0.5  # Gemma scales what it looks up
     table = decoder.model.get_input_embeddings().weight.numpy()[usable] * scale
     for vector in vectors:
         assert np.abs(table - vector).max(axis=1).min() < 1e-4
-    assert first_vectors.initial_vectors(decoder, TuningSettings(tokens=900)).shape == (900, 32)
+    assert tuner.initial_vectors(decoder, TuningSettings(tokens=900)).shape == (900, 32)
 
 
 @pytest.mark.parametrize(
@@ -208,10 +191,7 @@ def test_first_vectors_are_embeddings_of_frequent_tokens() -> None:
     [
         ({"train": []}, "there are no training examples"),
         ({"dev": []}, "there are no dev examples"),
-        (
-            {"train": [*TRAIN, ("Salmon cannot pass. " * 99, "YES}")]},
-            r"example 5 \(“Salmon cannot .*…”\): .*reads",
-        ),
+        ({"train": [*TRAIN, LONG]}, r"example 5 \(“Salmon cannot .*…”\): .*reads"),
         ({"dev": [("water", "")]}, r"example 1 \(“water”\): the response has no tokens"),
         ({"settings": SETTINGS.model_copy(update={"learning_rate": 1e38})}, "not a finite number"),
     ],

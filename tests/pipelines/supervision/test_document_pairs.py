@@ -13,11 +13,9 @@ from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wi
 from pipelines.data.ramdocs import RamDocument, RamQuestion
 from pipelines.data.released import half
 from pipelines.data.wice import CitedClaim
-from pipelines.supervision import recipes
-from pipelines.supervision.ramdocs import pairs as ramdocs_pairs
-from pipelines.supervision.ramdocs import relation
-from pipelines.supervision.unseen import normal, unseen
-from pipelines.supervision.wice import pairs as wice_pairs
+from pipelines.supervision import passages, questions, recipes
+from pipelines.supervision.questions import relation
+from pipelines.supervision.reserved import ReservedTexts, normal
 
 FILES = {
     "ramdocs": "ramdocs/RAMDocs_250.jsonl",
@@ -25,6 +23,10 @@ FILES = {
     "fool-me-twice": "fm2/dev.jsonl.gz",
     "wice": "wice/claim_dev.jsonl.gz",
     "climate-fever": "climate_fever/climate-fever.jsonl.gz",
+}
+CONFLICTQA_TEXTS = {
+    *("question", "memory_answer", "parametric_memory", "parametric_memory_aligned_evidence"),
+    *("counter_answer", "counter_memory", "counter_memory_aligned_evidence"),
 }
 
 
@@ -42,14 +44,11 @@ def shown_by_test_halves(data: Path) -> Iterable[str]:
             yield from (question.question, *(document.text for document in question.documents))
     for both in conflictqa.read(data / FILES["conflictqa"]):
         if half(both.question) == "test":
-            yield from (both.question, both.memory_answer, both.counter_answer)
-            yield from (both.parametric_memory, both.counter_memory)
-            yield both.parametric_memory_aligned_evidence
-            yield both.counter_memory_aligned_evidence
+            yield from both.model_dump(include=CONFLICTQA_TEXTS).values()
     for claim in fool_me_twice.read(data / FILES["fool-me-twice"]):
         if half(claim.text) == "test":
-            yield from (claim.text, *(s.text for s in claim.gold_evidence))
-            yield from (s.text for s in claim.retrieved_evidence)
+            yield claim.text
+            yield from (s.text for s in (*claim.gold_evidence, *claim.retrieved_evidence))
     for cited in wice.read(data / FILES["wice"]):
         if half(cited.claim) == "test":
             yield from (cited.claim, *cited.evidence)
@@ -66,10 +65,8 @@ def test_no_text_of_a_test_half_is_trained_on(
     seen = {normal(text) for pair in built for text in (pair.premise, pair.hypothesis)}
     assert not hidden & seen
     # Passages are made of sentences: none of the hidden ones stands inside one either.
-    passages = "\n".join(
-        normal(pair.premise) for pair in built if pair.source.endswith("-passages")
-    )
-    assert not [text for text in hidden if len(text.split()) > 8 and text in passages]
+    made = "\n".join(normal(p.premise) for p in built if p.source.endswith("-passages"))
+    assert not [text for text in hidden if len(text.split()) > 8 and text in made]
 
 
 def test_every_source_gives_pairs_and_the_labels_it_can(built: tuple[LabelledPair, ...]) -> None:
@@ -115,23 +112,29 @@ def test_ramdocs_documents_are_labelled_by_their_answer() -> None:
     assert relation(both, "190") is Label.REFUTE, "whole words only"
 
 
-def test_exchanged_answers_turn_support_into_refutation() -> None:
-    questions = [
+def sports(*answers: str, text: str = "{} plays {}.") -> list[RamQuestion]:
+    """One question for each answer, with one document that gives it."""
+    return [
         RamQuestion.model_validate(
             {
                 "question": f"What sport is {name} associated with?",
                 "documents": [
-                    {"text": f"{name} plays {sport}.", "type": "correct", "answer": sport}
+                    {"text": text.format(name, sport), "type": "correct", "answer": sport}
                 ],
                 "gold_answers": [sport],
             }
         )
-        for name, sport in (("Ann", "Golf"), ("Bob", "Chess"), ("Cid", "Polo"))
+        for name, sport in zip(("Ann", "Bob", "Cid"), answers, strict=False)
     ]
-    made = {
-        (p.premise, p.hypothesis): p.label
-        for p in ramdocs_pairs(questions, random.Random(0), unseen([]))
-    }
+
+
+def ramdocs_pairs(asked: list[RamQuestion], reserved: Iterable[str] = ()) -> list[LabelledPair]:
+    return questions.ramdocs(asked, random.Random(0), ReservedTexts(reserved))
+
+
+def test_exchanged_answers_turn_support_into_refutation() -> None:
+    asked = sports("Golf", "Chess", "Polo")
+    made = {(p.premise, p.hypothesis): p.label for p in ramdocs_pairs(asked)}
     assert made["Ann plays Golf.", "Ann is associated with the sport Golf."] is Label.SUPPORT
     assert made["Ann plays Chess.", "Ann is associated with the sport Golf."] is Label.REFUTE
     assert made["Ann plays Chess.", "Ann is associated with the sport Chess."] is Label.SUPPORT
@@ -140,47 +143,26 @@ def test_exchanged_answers_turn_support_into_refutation() -> None:
 
 
 def test_what_is_hidden_is_known_again_in_another_spelling() -> None:
-    hidden = unseen(["The  Court was built\nin 1902."])
+    hidden = ReservedTexts(["The  Court was built\nin 1902."])
     assert "the court was built in 1902." in hidden
     assert "the court was built in 1903." not in hidden
     assert "They say the court was built in 1902. It closed." in hidden, "as a part as well"
     assert "built in the year 1902" not in hidden, "other words"
-    page = unseen(["It rained. The court was built in 1902. It closed soon after."])
+    page = ReservedTexts(["It rained. The court was built in 1902. It closed soon after."])
     assert "The court was built in 1902." in page, "a part of what is hidden"
     assert "The court was built" not in page, "too short to say anything"
-    assert "yes" not in unseen(["Yes, indeed"]), "a short text is hidden only as it is"
-
-
-def sports(*answers: str) -> list[RamQuestion]:
-    """One question for each answer, with one document that gives it."""
-    return [
-        RamQuestion.model_validate(
-            {
-                "question": f"What sport is {name} associated with?",
-                "documents": [
-                    {
-                        "text": f"It is known to all that {name} plays {sport}.",
-                        "type": "correct",
-                        "answer": sport,
-                    }
-                ],
-                "gold_answers": [sport],
-            }
-        )
-        for name, sport in zip(("Ann", "Bob"), answers, strict=False)
-    ]
+    assert "yes" not in ReservedTexts(["Yes, indeed"]), "a short text is hidden only as it is"
 
 
 def test_an_answer_is_not_exchanged_for_one_that_says_it_too() -> None:
-    made = ramdocs_pairs(sports("Football", "American football"), random.Random(0), unseen([]))
+    made = ramdocs_pairs(sports("Football", "American football"))
     assert {p.label for p in made} == {Label.SUPPORT, Label.IRRELEVANT}
-    made = ramdocs_pairs(sports("Football", "Chess"), random.Random(0), unseen([]))
-    assert Label.REFUTE in {p.label for p in made}
+    assert Label.REFUTE in {p.label for p in ramdocs_pairs(sports("Football", "Chess"))}
 
 
 def test_no_copy_is_made_of_a_hidden_document() -> None:
-    hidden = unseen(["It is known to all that Ann plays Golf."])
-    made = ramdocs_pairs(sports("Golf", "Chess"), random.Random(0), hidden)
+    asked = sports("Golf", "Chess", text="It is known to all that {} plays {}.")
+    made = ramdocs_pairs(asked, ["It is known to all that Ann plays Golf."])
     assert made
     assert not [p for p in made if "that Ann plays" in p.premise]
 
@@ -196,7 +178,7 @@ def test_what_a_page_does_not_support_after_all_is_neither_support_nor_irrelevan
                 "meta": {"id": "dev1"},
             }
         )
-        return wice_pairs([claim], random.Random(0))
+        return passages.wice([claim], random.Random(0))
 
     assert [p.label for p in made("partially_supported")] == [Label.SUPPORT, Label.IRRELEVANT]
     (silent,) = made("not_supported")
@@ -238,14 +220,12 @@ def test_own_sentences_are_not_taken_from_a_hidden_document(
         taken.extend(texts)
         return []
 
-    monkeypatch.setattr(recipes, "sentence_pairs", take)
+    monkeypatch.setattr(passages, "own_sentences", take)
     recipes.build({"ramdocs": path}, own_sentences=True)
     document = taken[0]
     measured = tmp_path / "dev.jsonl"
-    write_pairs(
-        measured,
-        [LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")],
-    )
+    pair = LabelledPair(premise=document, hypothesis="H.", label=Label.SUPPORT, source="own")
+    write_pairs(measured, [pair])
     taken.clear()
     recipes.build({"ramdocs": path}, own_sentences=True, keep_from=[measured])
     assert taken

@@ -1,7 +1,7 @@
 """ConRAG's supervision: pairs from FEVER, SciFact and RAGTruth, on small files of our own."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,7 +15,7 @@ from pipelines.data.ragtruth import HallucinatedSpan, Response, Source
 from pipelines.data.released import half
 from pipelines.data.scifact import Abstract, Rationale, ScientificClaim
 from pipelines.errors import InputError
-from pipelines.supervision import fever, ragtruth, recipes, scifact
+from pipelines.supervision import official, recipes
 
 Facts = tuple[str, str, Label]
 
@@ -49,7 +49,7 @@ def test_fever_evidence_sets_are_premises_and_random_sentences_are_irrelevant() 
         fever_claim(2, "REFUTES", [("Q", 1)]),
         fever_claim(3, "NOT ENOUGH INFO"),
     ]
-    made = facts(fever.pairs(claims, WIKI, Random(1)))
+    made = facts(official.fever_pairs(claims, WIKI, Random(1)))
     assert made[:3] == [
         ("P zero.", "Claim 1.", Label.SUPPORT),
         ("P two. Q one.", "Claim 1.", Label.SUPPORT),
@@ -61,40 +61,33 @@ def test_fever_evidence_sets_are_premises_and_random_sentences_are_irrelevant() 
     assert len(made) == 4
 
 
-def test_fever_evidence_that_is_not_in_the_dump_is_left_out_whole_and_counted() -> None:
+def test_fever_evidence_not_in_the_dump_is_left_out_whole_and_no_sentence_dealt_twice() -> None:
     claims = [fever_claim(1, "SUPPORTS", [("P", 0), ("P", 1)], [("Z", 0)], [("P", 2)])]
-    assert facts(fever.pairs(claims, WIKI, Random(1))) == [("P two.", "Claim 1.", Label.SUPPORT)]
-    assert fever.missing(claims, WIKI) == 2
-
-
-def test_no_random_sentence_is_dealt_twice() -> None:
+    made = official.fever_pairs(claims, WIKI, Random(1))
+    assert facts(made) == [("P two.", "Claim 1.", Label.SUPPORT)]
     claims = [fever_claim(n, "NOT ENOUGH INFO") for n in range(3)]
-    made = fever.pairs(claims, WIKI, Random(1))
+    made = official.fever_pairs(claims, WIKI, Random(1))
     assert sorted(pair.premise for pair in made) == sorted(WIKI.sampled)
 
 
-def fever_release(folder: Path) -> Path:
+def fever_release(folder: Path, page: str = "P") -> Path:
     def line(number: int, label: str, page: str | None, sentence: int | None) -> dict[str, Any]:
         evidence = [[[1, 2, page, sentence]]]
         return {"id": number, "claim": f"C {number}.", "label": label, "evidence": evidence}
 
-    write(
-        folder / "train.jsonl",
-        [
-            line(1, "SUPPORTS", "P", 0),
-            line(2, "REFUTES", "P", 1),
-            line(3, "NOT ENOUGH INFO", None, None),
-            line(4, "REFUTES", "Gone", 1),
-        ],
-    )
+    train = [
+        line(1, "SUPPORTS", "P", 0),
+        line(2, "REFUTES", "P", 1),
+        line(3, "NOT ENOUGH INFO", None, None),
+        line(4, "REFUTES", "Gone", 1),
+    ]
+    write(folder / "train.jsonl", train)
     write(folder / "shared_task_dev.jsonl", [line(9, "SUPPORTS", "Q", 0)])
-    write(
-        folder / "wiki-pages" / "wiki-001.jsonl",
-        [
-            {"id": "P", "text": "", "lines": "0\tZero of P .\tlink\tLink\n1\tOne of P ."},
-            {"id": "Q", "text": "", "lines": "0\tZero of Q ."},
-        ],
-    )
+    pages = [
+        {"id": page, "text": "", "lines": "0\tZero of P .\tlink\tLink\n1\tOne of P ."},
+        {"id": "Q", "text": "", "lines": "0\tZero of Q ."},
+    ]
+    write(folder / "wiki-pages" / "wiki-001.jsonl", pages)
     return folder
 
 
@@ -114,12 +107,8 @@ def test_the_fever_release_keeps_its_own_split(tmp_path: Path) -> None:
 
 
 def test_a_dump_of_something_else_is_refused(tmp_path: Path) -> None:
-    folder = fever_release(tmp_path)
-    write(
-        folder / "wiki-pages" / "wiki-001.jsonl", [{"id": "R", "text": "", "lines": "0\tR zero ."}]
-    )
     with pytest.raises(InputError, match="none of the 3 evidence sets"):
-        recipes.build({"fever": folder})
+        recipes.build({"fever": fever_release(tmp_path, page="R")})
 
 
 # SciFact
@@ -143,7 +132,7 @@ def test_scifact_rationales_decide_and_their_neighbours_do_not() -> None:
         "12": Abstract(doc_id=12, title="", abstract=("It does.", "Mice were kept.")),
         "13": Abstract(doc_id=13, title="", abstract=("Unlabelled.",)),
     }
-    assert facts(scifact.pairs([claim], corpus)) == [
+    assert facts(official.scifact_pairs([claim], corpus)) == [
         ("One. Two.", "A helps.", Label.REFUTE),
         ("Three.", "A helps.", Label.REFUTE),
         ("We ask.", "A helps.", Label.IRRELEVANT),
@@ -163,7 +152,7 @@ def test_scifact_files_that_do_not_belong_together(
     claim = ScientificClaim(id=7, claim="A.", evidence=evidence)
     corpus = {"11": Abstract(doc_id=11, title="", abstract=("One.",))}
     with pytest.raises(InputError, match=f"claim 7 {problem}"):
-        scifact.pairs([claim], corpus)
+        official.scifact_pairs([claim], corpus)
 
 
 # RAGTruth
@@ -189,19 +178,14 @@ def response(text: str, *marked: tuple[str, str], **fields: Any) -> Response:
 SOURCES = {"s": Source(source_id="s", task_type="Summary", source_info=ARTICLE)}
 
 
+def refuted(*responses: Response, sources: Mapping[str, Source] = SOURCES) -> list[LabelledPair]:
+    return official.ragtruth_pairs(responses, sources)
+
+
 def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> None:
     text = "The bridge is old. Bicycles pay a toll of two pounds to cross it. It shines at night."
-    made = ragtruth.pairs(
-        [
-            response(
-                text,
-                ("pay a toll", "Evident Conflict"),
-                ("shines at night", "Evident Baseless Info"),
-            )
-        ],
-        SOURCES,
-    )
-    assert facts(made) == [
+    marked = ("pay a toll", "Evident Conflict"), ("shines at night", "Evident Baseless Info")
+    assert facts(refuted(response(text, *marked))) == [
         (
             "The toll for a car is two pounds. Bicycles cross the bridge free of charge. "
             "In winter the walkway closes at dusk.",
@@ -212,10 +196,10 @@ def test_a_contradictory_span_gives_its_sentence_and_the_nearest_passage() -> No
 
 
 def test_the_annotators_quotation_helps_to_find_the_passage() -> None:
-    text = "Nobody lost a life."
-    assert ragtruth.pairs([response(text, ("Nobody", "Subtle Conflict"))], SOURCES) == []
+    text, marked = "Nobody lost a life.", ("Nobody", "Subtle Conflict")
+    assert refuted(response(text, marked)) == []
     quoted = "SUBTLE CONFLICT\nOriginal: Six workers died\nGenerated: Nobody lost a life"
-    (pair,) = ragtruth.pairs([response(text, ("Nobody", "Subtle Conflict"), meta=quoted)], SOURCES)
+    (pair,) = refuted(response(text, marked, meta=quoted))
     assert "Six workers died." in pair.premise
 
 
@@ -229,45 +213,43 @@ def test_the_annotators_quotation_helps_to_find_the_passage() -> None:
     ],
 )
 def test_what_a_remark_quotes(remark: str, quoted: str) -> None:
-    assert ragtruth.original(remark) == quoted
+    assert official.original(remark) == quoted
 
 
-@pytest.mark.parametrize("fields", [{"due_to_null": True}, {"implicit_true": True}])
-def test_spans_that_contradict_nothing_are_left_out(fields: dict[str, bool]) -> None:
-    text = "Bicycles pay a toll of two pounds to cross the bridge."
-    assert len(ragtruth.pairs([response(text, ("pay", "Evident Conflict"))], SOURCES)) == 1
-    assert ragtruth.pairs([response(text, ("pay", "Evident Conflict"), **fields)], SOURCES) == []
-
-
-def test_faulty_responses_tables_and_unknown_sources_are_left_out() -> None:
-    whole = response("Bicycles pay two pounds of toll.", ("pay", "Evident Conflict"))
+def test_spans_that_contradict_nothing_faulty_responses_and_tables_are_left_out() -> None:
+    text, marked = "Bicycles pay a toll of two pounds.", ("pay", "Evident Conflict")
+    whole = response(text, marked)
+    assert len(refuted(whole)) == 1
+    assert refuted(response(text, marked, due_to_null=True)) == []
+    assert refuted(response(text, marked, implicit_true=True)) == []
+    assert refuted(whole.model_copy(update={"quality": "truncated"})) == []
     table = Source(source_id="s", task_type="Data2txt", source_info={"toll": "two pounds"})
-    assert ragtruth.pairs([whole], {"s": table}) == []
-    assert ragtruth.pairs([whole], {}) == []
-    assert ragtruth.pairs([whole.model_copy(update={"quality": "truncated"})], SOURCES) == []
+    assert refuted(whole, sources={"s": table}) == []
+    assert refuted(whole, sources={}) == []
 
 
 # Several releases together
+
+PAIR = LabelledPair(premise="A.", hypothesis="B.", label=Label.SUPPORT, source="one")
 
 
 def test_nothing_that_a_test_half_shows_is_trained_on(tmp_path: Path, released_data: Path) -> None:
     """A claim of FoolMeTwice's test half does not come in by another file either."""
     path = released_data / "fm2" / "dev.jsonl.gz"
-    recipe = recipes.HALVED["fool-me-twice"]
+    recipe = recipes.HALVES["fool-me-twice"]
     items = recipe.read(path)
     test = next(item for item in items if half(item.text) == "test")
     sentence = test.retrieved_evidence[0].text
     ready = tmp_path / "ready.jsonl"
-    clean = LabelledPair(premise="A.", hypothesis="B.", label=Label.SUPPORT, source="own")
     leaks = [
-        clean.model_copy(update={"hypothesis": test.text.upper()}),
-        clean.model_copy(update={"premise": f" {sentence} "}),
+        PAIR.model_copy(update={"hypothesis": test.text.upper()}),
+        PAIR.model_copy(update={"premise": f" {sentence} "}),
     ]
-    write_pairs(ready, [clean, *leaks])
+    write_pairs(ready, [PAIR, *leaks])
     built = recipes.build({"fool-me-twice": path}, [ready])
-    assert [pair for pair in built.pairs if pair.source == "own"] == [clean]
+    assert [pair for pair in built.pairs if pair.source == "one"] == [PAIR]
     assert "2 pairs show a text that is kept back; they are left out." in built.notes
-    assert all(half(pair.hypothesis) == "train" for pair in built.pairs if pair != clean)
+    assert all(half(pair.hypothesis) == "train" for pair in built.pairs if pair != PAIR)
     assert len(built.pairs) > 300
 
 
@@ -291,15 +273,14 @@ def test_halves_of_released_sets_share_no_item(name: str, file: str, released_da
 
 
 def test_sources_are_left_out_by_name_and_a_wrong_name_is_told(tmp_path: Path) -> None:
-    pair = LabelledPair(premise="A.", hypothesis="B.", label=Label.SUPPORT, source="one")
     path = tmp_path / "pairs.jsonl"
-    write_pairs(path, [pair, pair.model_copy(update={"source": "two"})])
-    assert recipes.build({}, [path], leave_out=["two"]).pairs == (pair,)
+    write_pairs(path, [PAIR, PAIR.model_copy(update={"source": "two"})])
+    assert recipes.build({}, [path], leave_out=["two"]).pairs == (PAIR,)
     with pytest.raises(InputError, match=r"source 'SICK' .* there are one, two"):
         recipes.build({}, [path], leave_out=["SICK"])
     with pytest.raises(InputError, match="no pair is left"):
         recipes.build({}, [path], leave_out=["one", "two"])
-    assert recipes.counts([pair, pair]) == {
+    assert recipes.counts([PAIR, PAIR]) == {
         "one": {Label.SUPPORT: 2, Label.REFUTE: 0, Label.IRRELEVANT: 0}
     }
 
@@ -308,7 +289,5 @@ def test_a_release_gives_the_same_pairs_whatever_stands_beside_it(tmp_path: Path
     folder = fever_release(tmp_path / "fever")
     alone = recipes.build({"fever": folder}).pairs
     ready = tmp_path / "pairs.jsonl"
-    write_pairs(
-        ready, [LabelledPair(premise="A.", hypothesis="B.", label=Label.REFUTE, source="one")]
-    )
+    write_pairs(ready, [PAIR])
     assert recipes.build({"fever": folder}, [ready]).pairs[1:] == alone

@@ -6,7 +6,7 @@ an example without is a claim with its supporting documents and two documents of
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipelines.data.records import Document
 from pipelines.data.released import half
@@ -18,19 +18,13 @@ from pipelines.text.declarative import declarative
 RANDOM_DOCUMENTS = 2
 """Documents of other questions in an example without conflict (appendix A)."""
 
-Asked = tuple[str, str]
+QuestionAnswer = tuple[str, str]
 """A question and the answer that its claim states."""
 
 
 @dataclass(frozen=True)
 class Passage:
-    """A document before it has a place in an example.
-
-    Attributes:
-        text: What it says.
-        relation: What it says of the claim.
-        title, url: As in `Document`.
-    """
+    """A document before it has a place in an example, and its relation to the claim."""
 
     text: str
     relation: Relation
@@ -39,24 +33,20 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Posed:
+class Question:
     """A question with an answer, and all its documents.
 
-    Attributes:
-        name: Its number in the release, from 1, so that ids stay when a part is left out.
-        key: The text that decides its half.
-        passages: All documents of the question.
-        asked: Question and answer; the claim is made from them.
-        claim: The claim, where the release has it.
-        question: The question, where the claim is not made from it.
+    The key decides its half. Its claim is made from what is `asked`, or is the release's own; then
+    `question` is what was asked, if anything. Its name is an id, or its number in the release from
+    1, so that ids of examples stay when a part is left out.
     """
 
-    name: str
     key: str
     passages: tuple[Passage, ...]
-    asked: Asked | None = None
+    asked: QuestionAnswer | None = None
     claim: str | None = None
     question: str | None = None
+    name: str = ""
 
     def of(self, relation: Relation) -> tuple[Passage, ...]:
         """The documents with this relation to the claim."""
@@ -64,24 +54,18 @@ class Posed:
 
 
 def as_released(
-    source: str, questions: Sequence[Posed], claims: Mapping[Asked, str]
+    source: str, questions: Sequence[Question], claims: Mapping[QuestionAnswer, str]
 ) -> list[ContestedClaim]:
-    """One example per question, with its documents as the release has them.
-
-    Whether there is a conflict follows from what the release says of each document.
-    """
-    return [
-        _example(f"{source}/{posed.name}", source, posed, posed.passages, claims)
-        for posed in questions
-    ]
+    """One example per question, with its documents and their relations as the release has them."""
+    return [_example(each.name, source, each, each.passages, claims) for each in questions]
 
 
 def constructed(
     source: str,
-    questions: Sequence[Posed],
-    pool: Sequence[Posed],
+    questions: Sequence[Question],
+    pool: Sequence[Question],
     seed: int,
-    claims: Mapping[Asked, str],
+    claims: Mapping[QuestionAnswer, str],
     *,
     own_irrelevant: bool = False,
 ) -> list[ContestedClaim]:
@@ -93,54 +77,41 @@ def constructed(
     the seed, the question and the pool alone. Documents are shuffled, so that their order tells
     nothing.
 
-    Args:
-        source: Name of the source, also in ids.
-        questions: Those to make examples of.
-        pool: Those to draw random documents from: all of the release, however few are made
-            examples of.
-        seed: Decides random documents and order.
-        claims: (question, answer) -> claim; rules make those that are missing.
-        own_irrelevant: Take the question's own irrelevant documents in place of random ones, and
-            leave the example without conflict out where there are none.
-
-    Raises:
-        InputError: There are too few questions to draw random documents from.
+    The pool is all of the release, however few questions are made examples of. Rules make the
+    claims that `claims` lacks. With `own_irrelevant`, the question's own irrelevant documents take
+    the place of random ones; where there are none, the example without conflict is left out.
     """
-    halves: dict[str, list[Posed]] = {"train": [], "test": []}
-    for posed in pool:
-        halves[half(posed.key)].append(posed)
+    halves: dict[str, list[Question]] = {"train": [], "test": []}
+    for question in pool:
+        halves[half(question.key)].append(question)
     found = []
-    for posed in questions:
-        # S311: nothing is secret here, and anybody can draw the same again.
-        draw = random.Random(f"{seed}/{source}/{posed.key}")  # noqa: S311
-        supporting = posed.of(Relation.SUPPORTS)
-        if supporting and posed.of(Relation.CONTRADICTS):
-            name = f"{source}/{posed.name}/conflict"
-            found.append(_example(name, source, posed, _shuffled(posed.passages, draw), claims))
+    for question in questions:
+        supporting = question.of(Relation.SUPPORTS)
         if not supporting:
             continue
+        # S311: nothing is secret here, and anybody can draw the same again.
+        draw = random.Random(f"{seed}/{source}/{question.key}")  # noqa: S311
+        if question.of(Relation.CONTRADICTS):
+            passages = draw.sample(question.passages, len(question.passages))
+            name = f"{question.name}/conflict"
+            found.append(_example(name, source, question, passages, claims))
         if own_irrelevant:
-            rest = posed.of(Relation.IRRELEVANT)
+            rest = question.of(Relation.IRRELEVANT)
         else:
-            rest = others(posed, halves[half(posed.key)], draw, source)
+            rest = _others(question, halves[half(question.key)], draw, source)
         if rest:
-            name = f"{source}/{posed.name}/none"
-            passages = _shuffled((*supporting, *rest), draw)
-            found.append(_example(name, source, posed, passages, claims))
+            passages = draw.sample((*supporting, *rest), len(supporting) + len(rest))
+            found.append(_example(f"{question.name}/none", source, question, passages, claims))
     return found
 
 
-def others(
-    posed: Posed, questions: Sequence[Posed], draw: random.Random, source: str
+def _others(
+    question: Question, questions: Sequence[Question], draw: random.Random, source: str
 ) -> tuple[Passage, ...]:
-    """`RANDOM_DOCUMENTS` documents, each of another question, taken to be irrelevant.
-
-    Raises:
-        InputError: There are too few other questions.
-    """
-    taken = {passage.text for passage in posed.passages}
+    """`RANDOM_DOCUMENTS` documents, each of another question, taken to be irrelevant."""
+    taken = {passage.text for passage in question.passages}
     chosen: list[Passage] = []
-    used = {posed.key.strip()}
+    used = {question.key.strip()}
     for index in _every_index(len(questions), draw):
         other = questions[index]
         passage = draw.choice(other.passages)
@@ -148,7 +119,7 @@ def others(
             continue
         used.add(other.key.strip())
         taken.add(passage.text)
-        chosen.append(Passage(passage.text, Relation.IRRELEVANT, passage.title, passage.url))
+        chosen.append(replace(passage, relation=Relation.IRRELEVANT))
         if len(chosen) == RANDOM_DOCUMENTS:
             return tuple(chosen)
     raise InputError(
@@ -170,27 +141,23 @@ def _every_index(n: int, draw: random.Random) -> Iterator[int]:
     yield from rest
 
 
-def _shuffled(passages: Sequence[Passage], draw: random.Random) -> tuple[Passage, ...]:
-    return tuple(draw.sample(passages, len(passages)))
-
-
 def _example(
     name: str,
     source: str,
-    posed: Posed,
+    question: Question,
     passages: Sequence[Passage],
-    claims: Mapping[Asked, str],
+    claims: Mapping[QuestionAnswer, str],
 ) -> ContestedClaim:
     relations = tuple(passage.relation for passage in passages)
-    question, answer = posed.asked or (posed.question, None)
-    claim = posed.claim
-    if claim is None and posed.asked is not None:
-        claim = claims.get(posed.asked) or declarative(*posed.asked)
+    asked, answer = question.asked or (question.question, None)
+    claim = question.claim
+    if claim is None and question.asked is not None:
+        claim = claims.get(question.asked) or declarative(*question.asked)
     return ContestedClaim(
-        id=name,
+        id=f"{source}/{name}",
         source=source,
         claim=claim or "",
-        question=question,
+        question=asked,
         answer=answer,
         documents=tuple(
             Document(id=f"d{number}", text=passage.text, title=passage.title, url=passage.url)

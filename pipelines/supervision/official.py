@@ -1,0 +1,238 @@
+"""Pairs from FEVER, SciFact and RAGTruth, by the recipes of ConRAG ("A-stage: relation tagging").
+
+These releases come with a split of their own, which is kept.
+"""
+
+import random
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from nli.labels import Label
+from nli.pairs import LabelledPair
+from nli.windows import sentences
+from pipelines.data import fever, ragtruth, scifact
+from pipelines.data.fever import FeverClaim, Pointer, Wikipedia, page_key
+from pipelines.data.ragtruth import CONFLICTS, HallucinatedSpan, Response, Source
+from pipelines.data.released import Split
+from pipelines.data.scifact import Abstract, ScientificClaim
+from pipelines.errors import InputError
+
+PASSAGE_SENTENCES = 5
+"""Sentences of a passage where a source of RAGTruth is one long text."""
+
+FEWEST_SHARED = 2
+"""Words that a passage must share to be taken for the one that is contradicted."""
+
+_FEVER = {"SUPPORTS": Label.SUPPORT, "REFUTES": Label.REFUTE}
+_SCIFACT = {"SUPPORT": Label.SUPPORT, "CONTRADICT": Label.REFUTE}
+_ORIGINAL = re.compile(r"original:(.*?)(?:\n|aigc:|generat\w+:|$)", re.IGNORECASE | re.DOTALL)
+
+
+class TrainingPairs(NamedTuple):
+    """Training pairs, every one once, and what a person should know of them, in sentences."""
+
+    pairs: tuple[LabelledPair, ...]
+    notes: tuple[str, ...] = ()
+
+
+def from_fever(folder: Path, part: Split, rng: random.Random) -> TrainingPairs:
+    """Pairs of the FEVER release: train.jsonl and shared_task_dev.jsonl, with wiki-pages/."""
+    names = _files(part, "train.jsonl", "shared_task_dev.jsonl")
+    claims = [claim for name in names for claim in fever.read(folder / name)]
+    wanted = {page for claim in claims for pointers in claim.evidence for page, _ in pointers}
+    silent = sum(claim.label == "NOT ENOUGH INFO" for claim in claims)
+    wikipedia = fever.read_wikipedia(folder / "wiki-pages", wanted, silent, rng)
+    sets = [pointers for claim in claims for pointers in claim.evidence]
+    lost = sum(_premise(pointers, wikipedia) is None for pointers in sets)
+    if sets and lost == len(sets):
+        raise InputError(
+            f"{folder / 'wiki-pages'} has none of the {lost:,} evidence sets that the claims of "
+            "FEVER point to; unpack wiki-pages.zip of the same release there"
+        )
+    notes = []
+    if lost:
+        notes.append(
+            f"{lost:,} of FEVER's {len(sets):,} evidence sets are not in wiki-pages; left out."
+        )
+    if len(wikipedia.sampled) < silent:
+        notes.append(
+            f"FEVER's pages give {len(wikipedia.sampled):,} random sentences for {silent:,} claims "
+            "without evidence; the others are left out."
+        )
+    return TrainingPairs(tuple(fever_pairs(claims, wikipedia, rng)), tuple(notes))
+
+
+def fever_pairs(
+    claims: Sequence[FeverClaim], wikipedia: Wikipedia, rng: random.Random
+) -> list[LabelledPair]:
+    """Evidence supports or refutes its claim; a random sentence is irrelevant to one without any.
+
+    The sentences of one evidence set become one premise, in the order of the annotation: where a
+    set has several, none of them decides alone. A set whose sentences are not all in the dump
+    is left out, and so is a claim without evidence for which no random sentence is left.
+    """
+    sampled = rng.sample(wikipedia.sampled, len(wikipedia.sampled))
+    made = []
+    for claim in claims:
+        if claim.label == "NOT ENOUGH INFO":
+            if sampled:
+                made.append(_pair("fever", sampled.pop(), claim.claim, Label.IRRELEVANT))
+            continue
+        for pointers in claim.evidence:
+            premise = _premise(pointers, wikipedia)
+            if premise is not None:
+                made.append(_pair("fever", premise, claim.claim, _FEVER[claim.label]))
+    return list(dict.fromkeys(made))
+
+
+def _premise(pointers: Sequence[Pointer], wikipedia: Wikipedia) -> str | None:
+    """The sentences of an evidence set; None where one is not in the dump."""
+    found = [wikipedia.pages.get(page_key(page), {}).get(number) for page, number in pointers]
+    texts = [text for text in found if text is not None]
+    return " ".join(texts) if len(texts) == len(pointers) else None
+
+
+def from_scifact(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
+    """Pairs of the SciFact release: claims_train.jsonl and claims_dev.jsonl, with corpus.jsonl."""
+    names = _files(part, "claims_train.jsonl", "claims_dev.jsonl")
+    claims = [claim for name in names for claim in scifact.read(folder / name)]
+    return TrainingPairs(tuple(scifact_pairs(claims, scifact.read_corpus(folder / "corpus.jsonl"))))
+
+
+def scifact_pairs(
+    claims: Sequence[ScientificClaim], corpus: Mapping[str, Abstract]
+) -> list[LabelledPair]:
+    """Rationales support or refute; the other sentences of the same abstract are irrelevant.
+
+    The sentences of one rationale become one premise, in the abstract's order. Every other sentence
+    is a premise of its own: it has the claim's topic and does not decide it, which makes it harder
+    than a sentence from elsewhere.
+    """
+    made = []
+    for claim in claims:
+        for document, rationales in claim.evidence.items():
+            if document not in corpus:
+                raise InputError(
+                    f"SciFact's claim {claim.id} names the abstract {document}, which corpus.jsonl "
+                    "does not have; take both from one release"
+                )
+            texts = [" ".join(sentence.split()) for sentence in corpus[document].abstract]
+            decisive: set[int] = set()
+            for rationale in rationales:
+                if (last := max(rationale.sentences)) >= len(texts):
+                    raise InputError(
+                        f"SciFact's claim {claim.id} names sentence {last} of the abstract "
+                        f"{document}, which has {len(texts)}; take claims and corpus.jsonl "
+                        "from one release"
+                    )
+                decisive.update(rationale.sentences)
+                premise = " ".join(texts[n] for n in sorted(set(rationale.sentences)))
+                made.append(_pair("scifact", premise, claim.claim, _SCIFACT[rationale.label]))
+            made += [
+                _pair("scifact", text, claim.claim, Label.IRRELEVANT)
+                for number, text in enumerate(texts)
+                if number not in decisive and text
+            ]
+    return list(dict.fromkeys(made))
+
+
+def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
+    """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl."""
+    splits = _files(part, "train", "test")
+    responses = [one for one in ragtruth.read(folder / "response.jsonl") if one.split in splits]
+    sources = ragtruth.read_sources(folder / "source_info.jsonl")
+    lost = sum(response.source_id not in sources for response in responses)
+    if responses and lost == len(responses):
+        raise InputError(
+            f"{folder / 'source_info.jsonl'} has the source of no response in response.jsonl; take "
+            "both from one release"
+        )
+    notes = [f"{lost:,} responses of RAGTruth have no source; left out."] if lost else []
+    return TrainingPairs(tuple(ragtruth_pairs(responses, sources)), tuple(notes))
+
+
+def ragtruth_pairs(
+    responses: Iterable[Response], sources: Mapping[str, Source]
+) -> list[LabelledPair]:
+    """Sentences of responses with a contradictory span, and the passages that they contradict.
+
+    RAGTruth marks the span of a response that contradicts its source, but not the place there. A
+    span alone ("for five days") states nothing, so the claim is the sentence that it stands in. The
+    passage is taken to be the one with which this sentence and the annotator's quotation of the
+    source share the most words. Both are guesses: the label is weak.
+
+    Left out are responses that the release calls faulty as a whole, spans that come from an empty
+    field or are true all the same, tables (Data2txt, whose sources are no prose), and spans for
+    which no passage shares enough words.
+    """
+    made = []
+    for response in responses:
+        source = sources.get(response.source_id)
+        if source is None or response.quality != "good":
+            continue
+        passages = [part for passage in source.passages() for part in _parts(passage)]
+        for span in response.labels:
+            if span.label_type not in CONFLICTS or span.due_to_null or span.implicit_true:
+                continue
+            claim = _claim_of(response.response, span)
+            premise = _nearest(f"{claim} {original(span.meta)}", passages)
+            if claim and premise is not None:
+                made.append(_pair("ragtruth", premise, claim, Label.REFUTE, source.source_id))
+    return list(dict.fromkeys(made))
+
+
+def _claim_of(response: str, span: HallucinatedSpan) -> str:
+    """The sentence, or the sentences, of a response that a span touches."""
+    touched = [s for s in sentences(response) if s.start < span.end and span.start < s.end]
+    return " ".join(response[touched[0].start : touched[-1].end].split()) if touched else ""
+
+
+def original(remark: str) -> str:
+    """What an annotator's remark quotes from the source; empty where it quotes nothing."""
+    found = _ORIGINAL.search(remark)
+    return " ".join(found[1].split()) if found else ""
+
+
+def _parts(text: str) -> list[str]:
+    """A text in passages of at most `PASSAGE_SENTENCES` whole sentences, none of them repeated."""
+    found = sentences(text)
+    groups = (found[n : n + PASSAGE_SENTENCES] for n in range(0, len(found), PASSAGE_SENTENCES))
+    return [" ".join(text[group[0].start : group[-1].end].split()) for group in groups]
+
+
+def _nearest(text: str, passages: Sequence[str]) -> str | None:
+    """The passage that shares the most words with a text, the first of equals.
+
+    Words of three letters and fewer do not count, numbers do. None where no passage shares
+    `FEWEST_SHARED` words.
+    """
+    wanted = _words(text)
+    best = max(passages, key=lambda passage: len(wanted & _words(passage)), default="")
+    return best if len(wanted & _words(best)) >= FEWEST_SHARED else None
+
+
+def _words(text: str) -> set[str]:
+    words = re.findall(r"\w+", text.casefold())
+    return {word for word in words if len(word) > 3 or any(map(str.isdigit, word))}
+
+
+def _pair(
+    source: str, premise: str, claim: str, label: Label, group: str | None = None
+) -> LabelledPair:
+    return LabelledPair(
+        premise=premise, hypothesis=claim, label=label, source=source, group=group or claim
+    )
+
+
+def _files(part: Split, train: str, test: str) -> list[str]:
+    return {"train": [train], "dev": [], "test": [test], "all": [train, test]}[part]
+
+
+SPLIT: dict[str, Callable[[Path, Split, random.Random], TrainingPairs]] = {
+    "fever": from_fever,
+    "scifact": from_scifact,
+    "ragtruth": from_ragtruth,
+}
+"""Name of a release with a split of its own, as the command's option spells it -> its recipe."""

@@ -1,0 +1,169 @@
+"""Pairs from RAMDocs and ConflictQA: answers as claims, and documents that give one or another."""
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from nli.labels import Label
+from nli.pairs import LabelledPair
+from pipelines.data.conflictqa import KnowledgeConflict, without_note
+from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
+from pipelines.supervision.reserved import ReservedTexts
+from pipelines.text.declarative import declarative
+from pipelines.text.substitution import exchanged, has_words
+
+HANDFUL = 40
+"""Candidates for hard negatives, of which the nearest to a claim are taken. The nearest of all
+documents would often be about the claim."""
+
+OTHERS = 2
+"""Documents of other questions for each claim."""
+
+EXCHANGES = 3
+"""Copies of each document of RAMDocs with another answer put in."""
+
+
+class Neighbours:
+    """Documents of other questions that look as if they belonged to this one.
+
+    Args:
+        documents: Question by question, its documents.
+    """
+
+    def __init__(self, documents: Sequence[Sequence[str]]) -> None:
+        self._texts = [
+            (number, text, _words(text)) for number, own in enumerate(documents) for text in own
+        ]
+
+    def near(self, claim: str, rng: random.Random, question: int) -> list[str]:
+        """The `OTHERS` that share most words with a claim, of `HANDFUL` drawn from all documents.
+
+        Those of the claim's own question, given by its number, are left out.
+        """
+        candidates = rng.sample(self._texts, min(HANDFUL, len(self._texts)))
+        wanted = _words(claim)
+        others = [(text, words) for number, text, words in candidates if number != question]
+        others.sort(key=lambda other: -len(wanted & other[1]))
+        return [text for text, _ in others[:OTHERS]]
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text that say what it is about: of four letters or more, or a number."""
+    return frozenset(
+        word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3 or word.isdigit()
+    )
+
+
+def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> list[LabelledPair]:
+    """ConflictQA: each claim with the evidence for it, against it, and about something near it."""
+    neighbours = Neighbours([[text for text, _ in evidence(question)] for question in questions])
+    made = []
+    for number, question in enumerate(questions):
+        for answer, is_memory in ((question.memory_answer, True), (question.counter_answer, False)):
+            claim = without_note(answer)
+            labelled = [
+                (text, Label.SUPPORT if for_memory == is_memory else Label.REFUTE)
+                for text, for_memory in evidence(question)
+            ]
+            labelled += [(text, Label.IRRELEVANT) for text in neighbours.near(claim, rng, number)]
+            made += [
+                _pair("conflictqa", text, claim, label, question.question)
+                for text, label in labelled
+            ]
+    return made
+
+
+def evidence(question: KnowledgeConflict) -> list[tuple[str, bool]]:
+    """The documents of a question that have a text, each with whether it is for its memory."""
+    texts = (
+        (question.parametric_memory, True),
+        (question.parametric_memory_aligned_evidence, True),
+        (question.counter_memory, False),
+        (question.counter_memory_aligned_evidence, False),
+    )
+    return [(text, side) for text, side in texts if text.strip()]
+
+
+def ramdocs(
+    questions: Sequence[RamQuestion], rng: random.Random, reserved: ReservedTexts
+) -> list[LabelledPair]:
+    """RAMDocs: each answer as a claim, with documents that give it, give another, or give none.
+
+    To the documents of the release come copies with the answer exchanged for that of another
+    question of the same form ("What sport is X ..."), which is how the release made its own
+    misinformation. So a claim is not known to be true by its words.
+
+    Documents that questions of the test half show as well (`reserved`) are left out first: a copy
+    with another answer would not be known for one.
+    """
+    documents = [[d for d in each.documents if d.text not in reserved] for each in questions]
+    neighbours = Neighbours([[document.text for document in own] for own in documents])
+    answers: dict[str, dict[str, None]] = defaultdict(dict)
+    for question in questions:
+        answers[form(question.question)].update(
+            dict.fromkeys((*question.gold_answers, *question.wrong_answers))
+        )
+    made = []
+    for number, (question, own) in enumerate(zip(questions, documents, strict=True)):
+        asked = question.question
+        given = tuple(dict.fromkeys(d.answer for d in own if d.answer != UNKNOWN))
+        other = [answer for answer in answers[form(asked)] if answer not in given]
+        invented = rng.sample(other, min(1, len(other)))
+        for answer in (*given, *invented):
+            claim = declarative(asked, answer)
+            labelled = [
+                (document.text, label) for document in own if (label := relation(document, answer))
+            ]
+            labelled += [(text, Label.IRRELEVANT) for text in neighbours.near(claim, rng, number)]
+            made += [_pair("ramdocs", text, claim, label, asked) for text, label in labelled]
+        for document in own:
+            drawn = rng.sample(other, min(EXCHANGES, len(other)))
+            made += [
+                _pair("ramdocs", text, declarative(asked, answer), label, asked)
+                for text, answer, label in _exchanges(document, drawn)
+            ]
+    return made
+
+
+def form(question: str) -> str:
+    """What a question asks for, by its first words: "what sport is", "what is the population"."""
+    words = question.casefold().split()
+    return " ".join(words[: 4 if words[2:3] == ["the"] else 3])
+
+
+def relation(document: RamDocument, answer: str) -> Label | None:
+    """What a document says of an answer.
+
+    None where that is not known: one answer contains the other, or the document names this one too.
+    """
+    if document.answer == UNKNOWN:
+        return None if has_words(document.text, answer) else Label.IRRELEVANT
+    if document.answer.casefold() == answer.casefold():
+        return Label.SUPPORT
+    if _overlap(document.answer, answer) or has_words(document.text, answer):
+        return None
+    return Label.REFUTE
+
+
+def _exchanges(document: RamDocument, answers: Sequence[str]) -> Iterator[tuple[str, str, Label]]:
+    """Copies of a document with other answers, and what each says of its answers."""
+    own, text = document.answer, document.text
+    if own == UNKNOWN or not has_words(text, own):
+        return
+    for answer in answers:
+        if not has_words(text, answer) and not _overlap(own, answer):
+            copy = exchanged(text, own, answer)
+            yield copy, answer, Label.SUPPORT
+            yield copy, own, Label.REFUTE
+
+
+def _overlap(one: str, other: str) -> bool:
+    return has_words(one, other) or has_words(other, one)
+
+
+def _pair(source: str, document: str, claim: str, label: Label, question: str) -> LabelledPair:
+    premise = " ".join(document.split())
+    return LabelledPair(
+        premise=premise, hypothesis=claim, label=label, source=source, group=question
+    )
