@@ -9,6 +9,9 @@ if TYPE_CHECKING:
 EXPERIMENTS: Final[dict[str, str]] = {
     "conflictscore": "pipelines.conflictscore.experiment",
     "conflict-detection": "pipelines.conflictscore.detection.experiment",
+    "report-writing": "pipelines.conflictscore.reports.experiment",
+    "truthfulqa": "pipelines.conflictscore.truthfulqa.experiment",
+    "truth-judges": "pipelines.conflictscore.truthfulqa.agreement",
     "conrag": "pipelines.conrag.experiment",
     "conflicts": "pipelines.conflicts.experiment",
     "madam-rag": "pipelines.madam_rag.experiment",

@@ -82,6 +82,9 @@ RUNS = {
     "conflicts-types": "conflicts --strategy none --classifier nli",
     "conflicts-told": "conflicts --types choice --threshold 0.4 --strategy pipeline --classifier "
     "choice {llm}",
+    "reports": "report-writing {llm} --limit 4",
+    "truth": "truthfulqa {llm} --limit 4",
+    "truth+": "truthfulqa --name tagger --labeller nli --claims sentences --truth nli {llm}",
     "npov": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "
     "--precision fp32",
     "npov+": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "

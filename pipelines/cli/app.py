@@ -18,6 +18,7 @@ from pipelines.cli import (
     models,
     nli,
     npov,
+    regenerate,
     report,
     resolve,
     run,
@@ -64,6 +65,7 @@ First steps:
 """,
 )
 app.command("score")(score.score)
+app.command("regenerate")(regenerate.regenerate)
 app.add_typer(index.app, name="index")
 app.command("ask")(ask.ask)
 app.command("debate")(debate.debate)

@@ -50,7 +50,8 @@ class AllOptions(LlmOptions):
         Option(
             "JSONL of responses and documents; or a folder with `conflictscore.jsonl` and, for the "
             "other experiments, `conflict-detection.jsonl`, `ramdocs.jsonl` (RAMDocs' format), "
-            "`conflicts.jsonl` (CONFLICTS' format) and `topics.jsonl`.",
+            "`conflicts.jsonl` (CONFLICTS' format), `reports.jsonl`, `truthfulqa.jsonl` and "
+            "`topics.jsonl`.",
             shown="bundled samples of all",
         ),
     ] = None
@@ -128,6 +129,22 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
         35,
         first=4,
     )
+    sided = ("--labeller", "nli", "--claims", "sentences") if small else ()
+    add(
+        "Report writing: do reports admit that documents disagree?",
+        *("report-writing", "reports"),
+        (*asked, "--on-overflow", "cut", *sided, *(("--report-tokens", "128") if small else ())),
+        25,
+        first=1,
+    )
+    quick = ("--truth", "nli", "--answer-tokens", "96") if small else ()
+    add(
+        "TruthfulQA: are answers truer once the model knows of the conflict?",
+        *("truthfulqa", "truthfulqa"),
+        (*asked, "--on-overflow", "cut", *sided, *quick),
+        25,
+        first=1,
+    )
     add(
         "NPOV: what neutral answers leave out and add, by gradients",
         *("npov", "topics"),
@@ -162,10 +179,10 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
     """Run every experiment over the bundled samples, or over data of your own.
 
     `scripts/run_all.sh` installs what is missing and calls this. ConflictScore, Conflict Detection
-    (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS and
-    NPOV leave their results in one folder, with one report. One server per model serves all of
-    them; it starts when the first question is asked and ends with the job. Options that it does
-    not know go to `contested run conflictscore`.
+    (by the tagger and, to compare them, by the language model), ConRAG, MADAM-RAG, CONFLICTS,
+    report writing, TruthfulQA and NPOV leave their results in one folder, with one report. One
+    server per model serves all of them; it starts when the first question is asked and ends with
+    the job. Options that it does not know go to `contested run conflictscore`.
 
     Example:
         contested run all --limit 1 --dry-run

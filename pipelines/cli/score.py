@@ -93,12 +93,7 @@ def score(
     of the evidence contradicts, on average over claims. Lower is better: an answer that says that
     its sources disagree is supported by all of them.
     """
-    example = Example(
-        id=response.stem,
-        group=response.stem,
-        response=read_text(response),
-        documents=read_documents([*documents, *(more or [])]),
-    )
+    example = read_example(response, [*documents, *(more or [])])
     settings = judging(options.metric, options.on_overflow)
     variant = f"--labeller {settings.labeller} --claims {settings.claims}"
     needs = judge_needs(
@@ -118,6 +113,16 @@ def score(
         return Inspection(result, lambda console: show(result, console), cost)
 
     inspect(options, needs, work, as_json=options.as_json)
+
+
+def read_example(response: Path, documents: list[Path]) -> Example:
+    """An answer with its documents from text files; InputError as `read_documents`."""
+    return Example(
+        id=response.stem,
+        group=response.stem,
+        response=read_text(response),
+        documents=read_documents(documents),
+    )
 
 
 def read_documents(paths: list[Path]) -> tuple[Document, ...]:

@@ -1,6 +1,5 @@
 """CONFLICTS over a file of queries: types of conflict, answers by four strategies, their judges."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,12 +27,12 @@ from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, source_of
+from pipelines.experiment.needs import judge_source
+from pipelines.experiment.options import Overflow, RunOptions, ServerOptions
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, one_of, refuse_given
-from pipelines.runs.folder import file_name
+from pipelines.runs.folder import file_name, named_after
 from serving.client import Client
-from serving.connect import Source
 
 HELP = """Predict the type of conflict of search results, answer, and judge the answers.
 
@@ -135,7 +134,9 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     _refuse_types(options.settings, methods, queries)
     refuse_idle(options, options.settings, methods)
     needs = needs_of(methods, options)
-    needs = replace(needs, judge=_judge(options) if methods.strategies else None)
+    needs = replace(
+        needs, judge=judge_source(options, options.judge_model) if methods.strategies else None
+    )
 
     def choose(models: RunModels) -> Sequence[Query]:
         """The queries with segments that the embedding model chose."""
@@ -199,21 +200,11 @@ def _strategies(given: Sequence[str] | None) -> tuple[Strategy, ...]:
     return tuple(each for each in STRATEGIES if each in names)
 
 
-def _judge(options: ConflictsOptions) -> Source | None:
-    """Where the judging model is; None where the model that answers judges, too."""
-    source = source_of(options, "generator")
-    if options.judge_model is None and (
-        source.model or source.endpoints or source.profile.roles.judge == source.profiled
-    ):
-        return None
-    return replace(source, role="judge", model=options.judge_model, endpoints=())
-
-
 def _called(client: Client | None) -> str:
     """The name of a run: its model's, as a part of a file's."""
     if client is None:
         return TYPES_ALONE
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", client.model.name)[-60:].strip("-._") or "model"
+    return named_after(client.model.name)
 
 
 def _config(methods: Methods, models: Models, judging: Client | None) -> dict[str, Any]:

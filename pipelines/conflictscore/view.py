@@ -30,6 +30,9 @@ SQUARES = 24
 """Claims of which the list shows a square each."""
 
 _FOUND: Final = ("conflicting claims", "unreadable judgements", "truncated texts")
+WITH: Final = Facet("With", _FOUND)
+"""Narrows responses down to those with something that a reader may look for."""
+
 _STATES: Final[Mapping[str, Chip]] = {
     "conflict": Chip("", "both", "±"),
     "support": Chip("", "support", "+"),
@@ -65,7 +68,7 @@ def view(
         parts=_parts(results, made, chosen),
         facets=(
             Facet("Variant", tuple(sorted(tables.variants(results)))),
-            Facet("With", _FOUND),
+            WITH,
         ),
         runs={"": data},
         noun=("response", "responses"),
@@ -76,7 +79,7 @@ def view(
             ("engine", config["model"]["engine"]),
             *facts(entry),
         ),
-        **listed({"": results}, _example),
+        **listed({"": results}, example),
     )
 
 
@@ -232,7 +235,8 @@ def _remarks(results: Sequence[Result], chosen: ChosenThreshold | None) -> tuple
     return tuple(remarks)
 
 
-def _example(run: str, result: Result) -> Example:
+def example(run: str, result: Result) -> Example:
+    """A response in the list."""
     relations = tables.claim_relations(result)
     states = [_state(claim) for claim in relations]
     conflicts = states.count("conflict")
@@ -280,11 +284,12 @@ def content(result: Result) -> list[Block]:
     ]
     papers = sources(result.documents, result.truncations)
     if result.claims and papers:
-        made += [Heading("Claims against documents"), _matrix(result)]
+        made += [Heading("Claims against documents"), matrix(result)]
     return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
 
 
-def _matrix(result: Result) -> Matrix:
+def matrix(result: Result) -> Matrix:
+    """The claims of a response against its documents."""
     judged = {(judgement.claim, judgement.document): judgement for judgement in result.judgements}
     relations = tables.claim_relations(result)
     states = [_state(claim) for claim in relations]

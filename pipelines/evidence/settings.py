@@ -27,6 +27,16 @@ Evidence = Annotated[
 ]
 
 
+Labeller = Annotated[
+    LabellerName,
+    Option(
+        "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or the "
+        "tagger where it is sure and the language model for the rest (`cascade`).",
+        panel=PANEL,
+    ),
+]
+
+
 class JudgeSettings(BaseModel):
     """Who judges claims by documents.
 
@@ -36,14 +46,7 @@ class JudgeSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    labeller: Annotated[
-        LabellerName,
-        Option(
-            "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or "
-            "the tagger where it is sure and the language model for the rest (`cascade`).",
-            panel=PANEL,
-        ),
-    ] = "llm"
+    labeller: Labeller = "llm"
     risk: Annotated[
         float,
         Field(gt=0, lt=1),

@@ -1,6 +1,6 @@
 """Which models a run needs, and which of a user's options for them would do nothing."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipelines.evidence.nli import TaggerFolder, calibrated
@@ -77,6 +77,48 @@ def judge_needs(
     if settings.labeller == "cascade" and needs.tagger is not None:
         calibrated(needs.tagger)  # said before a server is looked for
     return needs
+
+
+def writer_needs(
+    options: ServerOptions, settings: JudgeSettings, judge_model: str | None, *, splits: bool
+) -> Needs:
+    """A language model that writes, and who judges what it wrote.
+
+    That is the tagger, the profile's judge where that is another model, or `judge_model`. The model
+    that writes judges only where nothing else is to be had.
+
+    Args:
+        options: Which models.
+        settings: Who judges.
+        judge_model: A registered model, or a model folder, in place of the profile's judge.
+        splits: Whether a language model splits texts into claims.
+
+    Raises:
+        InputError: The tagger cannot be used, or has no calibration points for a cascade.
+        ServingError: There is no such model.
+    """
+    needs = judge_needs(options, settings, role="generator", asks=True)
+    if not (settings.by_model or splits):
+        refuse_given(
+            options, ("judge_model",), f"--labeller {settings.labeller}, which judges alone"
+        )
+        return needs
+    return replace(needs, judge=judge_source(options, judge_model))
+
+
+def judge_source(options: ServerOptions, judge_model: str | None) -> Source | None:
+    """Where the judging model is; None where the model that writes judges, too.
+
+    Raises:
+        InputError: Options that exclude each other.
+        ServingError: No such profile.
+    """
+    source = source_of(options, "generator")
+    if judge_model is None and (
+        source.model or source.endpoints or source.profile.roles.judge == source.profiled
+    ):
+        return None
+    return replace(source, role="judge", model=judge_model, endpoints=())
 
 
 def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:

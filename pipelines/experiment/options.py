@@ -31,6 +31,17 @@ Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=M
 """For the field `cache`; beside the file, judgements of the tagger are kept."""
 
 
+JudgeModel = Annotated[
+    str | None,
+    Option(
+        "A registered model, or a model folder, that judges.",
+        shown="the profile's judge, or what --model names",
+        panel=METRIC_PANEL,
+    ),
+]
+"""For the field `judge_model`."""
+
+
 class ProfileOptions(Options):
     """The profile, and where its models are."""
 

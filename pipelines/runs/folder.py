@@ -25,6 +25,11 @@ ResultT = TypeVar("ResultT", bound=BaseModel)
 FactT = TypeVar("FactT")
 
 
+def named_after(model: str) -> str:
+    """A model's name as a part of a file's: what a run is called unless it is given a name."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", model)[-60:].strip("-._") or "model"
+
+
 def file_name(name: str) -> str:
     """A name that can be part of a file's; InputError if it cannot."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):

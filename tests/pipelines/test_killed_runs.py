@@ -15,6 +15,8 @@ RUNS = {
     "conrag.claims": "conrag --method bm25 --labeller llm --generator llm --limit 12",
     "conflicts.scripted": "conflicts --classifier json --strategy vanilla --strategy oracle",
     "madam-rag.ramdocs": "madam-rag --rounds 2",
+    "report-writing.scripted": "report-writing --claims sentences --limit 3",
+    "truthfulqa.scripted": "truthfulqa --claims sentences --limit 3",
 }
 """Results of an experiment -> its command, on the bundled samples."""
 

@@ -66,7 +66,7 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     found = lines(planned)
     assert list(found) == [
         *("import-gguf", "conflictscore", "conflict-detection", "conflict-detection 2", "conrag"),
-        *("madam-rag", "conflicts", "npov"),
+        *("madam-rag", "conflicts", "report-writing", "truthfulqa", "npov"),
     ]
     shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
     cached = shared_options | {"--cache": "c"}
@@ -79,6 +79,9 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     assert pairs(found["madam-rag"]) == cached | {"--limit": "2"}
     assert found["conflicts"][-2:] == ["--limit", "4"]
     assert "--judge" in found["conflicts"]
+    for name in ("report-writing", "truthfulqa"):
+        words = pairs(found[name])
+        assert (words["--labeller"], words["--limit"]) == ("nli", "1")
     assert pairs(found["npov"]) == shared_options | {"--per-topic": "1", "--limit": "4"}
 
 
@@ -101,6 +104,7 @@ def test_another_profile_is_judged_by_its_language_model(
     assert pairs(found["conflictscore"])["--labeller"] == "llm"
     assert not any("--limit" in words for words in found.values())
     assert "--judge" not in found["conflicts"]
+    assert "--labeller" not in found["truthfulqa"]
 
 
 def test_where_the_language_model_is_goes_to_all_that_ask_it(
@@ -131,12 +135,13 @@ def test_a_folder_has_what_is_to_be_run(
     contested: Contested, planned: list[Stage], tmp_path: Path
 ) -> None:
     (tmp_path / "conflictscore.jsonl").write_text(RECORD)
-    for name in ("ramdocs", "conflicts", "topics"):
+    for name in ("ramdocs", "conflicts", "truthfulqa", "topics"):
         (tmp_path / f"{name}.jsonl").touch()
     contested.done("run", "all", "--data", tmp_path, "--dry-run")
     found = lines(planned)
-    assert list(found)[1:] == ["conflictscore", "madam-rag", "conflicts", "npov"]
-    for name, file in [("madam-rag", "ramdocs"), ("conflicts", "conflicts"), ("npov", "topics")]:
+    assert list(found)[1:] == ["conflictscore", "madam-rag", "conflicts", "truthfulqa", "npov"]
+    files = {name: name for name in found} | {"madam-rag": "ramdocs", "npov": "topics"}
+    for name, file in list(files.items())[2:]:
         assert "--dry-run" in found[name]
         assert found[name][found[name].index("--data") + 1] == str(tmp_path / f"{file}.jsonl")
         assert "--limit" not in found[name]

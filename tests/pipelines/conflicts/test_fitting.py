@@ -143,7 +143,7 @@ def test_ones_own_prompt_may_be_the_longest(smollm2: Model, tmp_path: Path) -> N
 
 def test_prompts_that_alone_fill_the_context(smollm2: Model, tmp_path: Path) -> None:
     by = writing(smollm2, 1024, tmp_path)
-    with pytest.raises(RequestError, match="query 'tower-7' does not fit small") as refused:
+    with pytest.raises(RequestError, match="query 'tower-7' do not fit small") as refused:
         fitted(asked(100), by, cut=True)
     assert "max_model_len" in str(refused.value)
     assert "\n" not in str(refused.value)

@@ -1,0 +1,231 @@
+"""Score, tell the writer where its documents disagree, and let it write again (section 6.1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines import prompts
+from pipelines.conflictscore.decomposition import distinct
+from pipelines.conflictscore.pipeline import Scorer, conflict_score
+from pipelines.conflictscore.regeneration.feedback import Feedback, feedback_on
+from pipelines.conflictscore.result import Result
+from pipelines.data.records import Example
+from pipelines.evidence.fitting import fit_together
+from pipelines.evidence.judgement import Truncation
+from pipelines.prompts import Prompt
+from serving.calls import Sampling
+from serving.client import Client
+
+Ended = Literal["no conflict", "no longer falls", "rounds", "unchanged", "unreadable"]
+"""Why nothing more was asked for: no claim is in conflict any more; the score did not fall; all
+rounds were used; the writer gave its response again; its new one could not be scored."""
+
+
+@dataclass(frozen=True)
+class Writer:
+    """The model that writes again.
+
+    Attributes:
+        client: The model.
+        prompt: Shows it its response and the conflict.
+        tokens: Most tokens of a response.
+        hedged: Whether it is asked to name both sides where documents remain at odds. The paper's
+            prompt (Table 13) asks for the truest response and says nothing of this.
+        told: Whether it is told of the conflict; a control, which only thinks again, is not.
+        cut: Whether documents too long for its context may be cut.
+    """
+
+    client: Client
+    prompt: Prompt
+    tokens: int = 512
+    hedged: bool = True
+    told: bool = True
+    cut: bool = False
+
+
+class Attempt(BaseModel):
+    """A response with its score.
+
+    Attributes:
+        response: The text.
+        feedback: What the writer was told, or as a control might have been told, before it; None
+            of the first.
+        score: What ConflictScore made of it.
+        finished: Whether it ended by itself, and not for its length.
+        ignored: Whether the disputed claim stands in it unchanged.
+        truncations: Documents that the writer saw only in part.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    response: str
+    feedback: Feedback | None = None
+    score: Result
+    finished: bool = True
+    ignored: bool = False
+    truncations: tuple[Truncation, ...] = ()
+
+
+class Regeneration(BaseModel):
+    """A response and what became of it.
+
+    Attributes:
+        attempts: The response as given, then one for each round.
+        chosen: The place of the one to use.
+        ended: Why nothing more was asked for.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    attempts: tuple[Attempt, ...]
+    chosen: int
+    ended: Ended
+
+    @property
+    def before(self) -> Attempt:
+        """The response as given."""
+        return self.attempts[0]
+
+    @property
+    def after(self) -> Attempt:
+        """The one to use."""
+        return self.attempts[self.chosen]
+
+
+def writer(
+    client: Client,
+    overrides: Path | None = None,
+    *,
+    tokens: int = 512,
+    hedged: bool = True,
+    told: bool = True,
+    cut: bool = False,
+) -> Writer:
+    """A writer with its prompt.
+
+    Args:
+        client: The model.
+        overrides: Folder with prompts of the user's own.
+        tokens: Most tokens of a response.
+        hedged: Whether it is asked to name both sides.
+        told: Whether it is told of the conflict.
+        cut: Whether documents too long for its context may be cut.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    variables = {"documents", "question", "response", "claim"}
+    variables |= {"supporting", "contradicting", "hedged"}
+    prompt = prompts.load("conflictscore/regenerate", variables, overrides)
+    return Writer(client, prompt, tokens, hedged, told, cut)
+
+
+async def regenerate(
+    example: Example,
+    writer: Writer,
+    scorer: Scorer,
+    *,
+    rounds: int = 1,
+    keep: Literal["best", "last"] = "best",
+) -> Regeneration:
+    """Let a response be written again until its documents no longer disagree about it.
+
+    Each round tells the writer the worst claim of the latest response, with the documents on both
+    sides, and scores what it writes then. It ends as `Ended` says.
+
+    Args:
+        example: The response and its documents. Claims that it brings are judged for it alone.
+        writer: From `writer`.
+        scorer: From `conflictscore.pipeline.prepare`. Let another model judge than writes.
+        rounds: Most responses to ask for.
+        keep: `best` chooses the lowest CS-C, then the lowest CS-R, then the earliest, so never a
+            response that scores worse than the first; `last` chooses the latest that has a score.
+
+    Raises:
+        ValueError: Fewer than one round.
+        InputError, PairError, RequestError, ServingError: As `conflict_score`.
+    """
+    if rounds < 1:
+        raise ValueError("a response is written again in at least one round")
+    attempts = [Attempt(response=example.response, score=await conflict_score(example, scorer))]
+    while (ended := _ended(attempts, rounds)) is None:
+        attempts.append(await _again(example, attempts[-1], writer, scorer))
+    return Regeneration(attempts=tuple(attempts), chosen=_chosen(attempts, keep), ended=ended)
+
+
+def _ended(attempts: Sequence[Attempt], rounds: int) -> Ended | None:
+    """Why no further response is asked for; None where one is."""
+    latest = attempts[-1]
+    if latest.score.status != "scored":
+        return "unreadable"
+    if feedback_on(latest.score) is None:
+        return "no conflict"
+    if len(attempts) > 1 and latest.response.split() == attempts[-2].response.split():
+        return "unchanged"
+    if len(attempts) > 1 and _scores(latest) >= _scores(attempts[-2]):
+        return "no longer falls"
+    return "rounds" if len(attempts) > rounds else None
+
+
+async def _again(example: Example, latest: Attempt, writer: Writer, scorer: Scorer) -> Attempt:
+    """One round: tell the writer of the conflict in its latest response, and score the reply."""
+    feedback = feedback_on(latest.score)
+    if feedback is None:
+        raise ValueError("no claim of the response is in conflict")
+
+    def messages(documents: object) -> list[dict[str, str]]:
+        return writer.prompt.messages(
+            documents=documents,
+            question=example.question,
+            response=latest.response,
+            claim=feedback.claim if writer.told else None,
+            supporting=feedback.supporting,
+            contradicting=feedback.contradicting,
+            hedged=writer.hedged,
+        )
+
+    documents, cuts = fit_together(
+        [document.as_read() for document in example.documents],
+        writer.client,
+        messages,
+        max_tokens=writer.tokens,
+        cut=writer.cut,
+        name=f"the documents of '{example.id}'",
+    )
+    reply = await writer.client.chat(messages(documents), Sampling(max_tokens=writer.tokens))
+    text = reply.text.strip()
+    again = example.model_copy(update={"response": text, "claims": None})
+    if text:
+        score = await conflict_score(again, scorer)
+    else:
+        score = Result(
+            **again.model_dump(exclude={"claims"}), status="invalid", error="the reply is empty"
+        )
+    stands = distinct([feedback.claim])[0].casefold()
+    ignored = stands in {claim.casefold() for claim in score.claims}
+    return Attempt(
+        response=text,
+        feedback=feedback,
+        score=score,
+        finished=reply.finished,
+        ignored=ignored,
+        truncations=cuts,
+    )
+
+
+def _scores(attempt: Attempt) -> tuple[float, float]:
+    """CS-C, then CS-R; what has no score is worse than all that have one."""
+    if attempt.score.cs_c is None or attempt.score.cs_r is None:
+        return float("inf"), float("inf")
+    return attempt.score.cs_c, attempt.score.cs_r
+
+
+def _chosen(attempts: Sequence[Attempt], keep: Literal["best", "last"]) -> int:
+    if keep == "best":
+        return min(range(len(attempts)), key=lambda place: _scores(attempts[place]))
+    return max(
+        (place for place, each in enumerate(attempts) if each.score.status == "scored"), default=0
+    )

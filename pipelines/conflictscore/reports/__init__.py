@@ -1,0 +1,1 @@
+"""Writers benchmarked by ConflictScore: reports on questions that sources disagree about."""

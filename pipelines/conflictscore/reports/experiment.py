@@ -1,0 +1,212 @@
+"""Report writing under conflict: ConflictScore as a benchmark of writers (section 5, Table 3)."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.reports.assignment import (
+    Assignment,
+    Topics,
+    assignments,
+    read,
+    sampled,
+)
+from pipelines.conflictscore.reports.result import ReportResult
+from pipelines.conflictscore.reports.writing import (
+    PROMPTINGS,
+    ReportWriter,
+    report_writer,
+    write_report,
+)
+from pipelines.conflictscore.settings import Settings
+from pipelines.data.jsonl import SAMPLES
+from pipelines.data.records import Example
+from pipelines.evidence.judge import model_of
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import writer_needs
+from pipelines.experiment.options import JudgeModel, Overflow, RunOptions, ServerOptions, judging
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.option import Option, one_of
+from pipelines.runs.folder import file_name, named_after
+
+PANEL = "Reports"
+
+HELP = """Let a model write reports from documents that disagree, and score them.
+
+For each question its main entity is named, and a report about it is written under three prompts:
+plain (RAG), balanced, and super-balanced. ConflictScore says how much of each report some documents
+support and others contradict; beside it stands the first document, copied as it is. Leaves in the
+run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's Table 3, and
+`report.html`. Several models may share a folder: each is a run of its own.
+
+Examples:
+    contested run report-writing --limit 2 --labeller nli --claims sentences --out results-reports
+
+    contested run report-writing --data conflictingqa.jsonl --out results-reports
+
+    contested run report-writing --data conflictingqa.jsonl --sample 20 --dry-run
+"""
+
+
+class ReportOptions(RunOptions, ServerOptions):
+    """What a user may choose about report writing."""
+
+    data: Annotated[
+        Path,
+        Option(
+            "Questions with documents: our input format, or ConflictingQA as released.",
+            shown="bundled samples",
+        ),
+    ] = SAMPLES
+    name: Annotated[
+        str | None,
+        Option("What to call the run; several may share a folder.", shown="the writer's name"),
+    ] = None
+    sample: Annotated[int, Field(ge=1), Option("Most questions, drawn by seed.", panel=PANEL)] = 100
+    seed: Annotated[int, Field(ge=0), Option("Decides which questions are drawn.", panel=PANEL)] = 0
+    promptings: Annotated[
+        list[str] | None,
+        Option(
+            "How reports are asked for: `rag`, `balanced`, `super-balanced`; `copied` takes the "
+            "first document. Repeatable.",
+            name="--prompting",
+            metavar="NAME",
+            shown="all four",
+            panel=PANEL,
+        ),
+    ] = None
+    report_tokens: Annotated[int, Field(ge=16), Option("Most tokens of a report.", panel=PANEL)] = (
+        512
+    )
+    judge_model: JudgeModel = None
+    on_overflow: Overflow = "error"
+    metric: Settings = Settings()
+
+
+def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
+    """Draw the questions; each gets a report under every prompting, and each report a score.
+
+    Raises:
+        InputError: The file or an option cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    found = read(options.data)
+    chosen = sampled(found.topics, options.sample, options.seed)[: options.limit]
+    promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
+    settings = judging(options.metric, options.on_overflow)
+    needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
+    if options.name is not None:
+        file_name(options.name)  # said before a server is started
+
+    def work(models: RunModels) -> Sequence[Work[Assignment, ReportResult]]:
+        author = report_writer(
+            models.asked,
+            promptings,
+            models.prompts,
+            tokens=options.report_tokens,
+            cut=settings.cut,
+        )
+        scorer = prepare(
+            settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
+        )
+
+        async def written(assignment: Assignment) -> ReportResult:
+            return await score_report(assignment, author, scorer)
+
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{options.name or named_after(author.client.model.name)}",
+                _config(found, options, author, scorer),
+                written,
+                judge=scorer.judge,
+            )
+        ]
+
+    told = (
+        f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
+        f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
+    )
+    return Plan(assignments(chosen, promptings), needs, work, told)
+
+
+async def score_report(
+    assignment: Assignment, author: ReportWriter, scorer: Scorer
+) -> ReportResult:
+    """Write a report and score it.
+
+    Raises:
+        PairError, InputError, RequestError, ServingError: As `write_report` and `conflict_score`.
+    """
+    topic = assignment.topic
+    report = await write_report(author, assignment.prompting, topic.question, topic.documents)
+    made = {
+        "entity": report.entity and report.entity.name,
+        "entity_source": report.entity and report.entity.source,
+        "finished": report.finished,
+        "unread": report.truncations,
+    }
+    if not report.text:
+        return _result(assignment, status="invalid", error="the report is empty", **made)
+    example = Example(
+        id=assignment.id, group=topic.id, response=report.text, documents=topic.documents
+    )
+    scored = await conflict_score(example, scorer)
+    return _result(assignment, **(dict(scored) | made))
+
+
+def _result(assignment: Assignment, **outcome: object) -> ReportResult:
+    topic = assignment.topic
+    return ReportResult.model_validate(
+        {
+            "response": "",
+            **outcome,
+            "id": assignment.id,
+            "group": topic.id,
+            "variant": PROMPTINGS[assignment.prompting],
+            "question": topic.question,
+            "documents": topic.documents,
+        }
+    )
+
+
+def _config(
+    topics: Topics, options: ReportOptions, author: ReportWriter, scorer: Scorer
+) -> dict[str, Any]:
+    """Everything that decides a result, for `run.json`; not how many of them are made."""
+    return {
+        "data": {"name": topics.file, "sha256": topics.digest},
+        "settings": scorer.settings.model_dump(),
+        "report_tokens": author.tokens,
+        "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
+        "sampling": {"temperature": 0.0, "seed": 0},
+        "writer": model_of(author.client),
+        **scorer.judge.about(),
+    }
+
+
+def _failed(assignment: Assignment, reason: str) -> ReportResult:
+    return _result(assignment, status="failed", error=reason)
+
+
+def _publication(runs: Runs[ReportResult]) -> Publication:
+    from pipelines.conflictscore.reports.tables import all_tables
+    from pipelines.conflictscore.reports.view import view
+
+    made = all_tables(runs.results, runs.configs)
+    return Publication(view(runs.results, made, runs.entries), made)
+
+
+EXPERIMENT = Experiment(
+    name="report-writing",
+    title="Report writing",
+    help=HELP,
+    counted="reports",
+    options=ReportOptions,
+    result=ReportResult,
+    plan=plan,
+    failed=_failed,
+    publish=_publication,
+)

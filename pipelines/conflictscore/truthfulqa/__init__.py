@@ -1,0 +1,1 @@
+"""TruthfulQA answered from documents, and again from what ConflictScore found (section 6)."""

@@ -1,0 +1,247 @@
+"""TruthfulQA from documents: does feedback from ConflictScore make answers truer (section 6)?"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipelines.conflictscore.pipeline import prepare as prepare_scorer
+from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
+from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
+from pipelines.conflictscore.truthfulqa.pipeline import (
+    ClaimOfChoice,
+    Methods,
+    answer_question,
+    failed,
+    prepare,
+)
+from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
+from pipelines.data.truthfulqa import SAMPLES, digest, read
+from pipelines.evidence.judge import model_of, tagger_of
+from pipelines.evidence.nli import nli_labeller
+from pipelines.evidence.store import stored
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import writer_needs
+from pipelines.experiment.options import (
+    JudgeModel,
+    Overflow,
+    RunOptions,
+    ServerOptions,
+    judging,
+    source_of,
+    tagger_named,
+)
+from pipelines.experiment.publish import Publication, Runs
+from pipelines.option import Only, Option, one_of
+from pipelines.runs.folder import file_name, named_after
+
+PANEL = "TruthfulQA"
+
+SETTINGS: tuple[Setting, ...] = ("free-form", "binary")
+
+HELP = """Answer TruthfulQA from documents, and again from the conflict found in the answers.
+
+Each question is answered plainly (RAG) and with a warning of conflicts (Control-RAG). Where
+documents disagree about RAG's answer it is written again, told of the conflict (Regenerated-RAG)
+and, to compare with, without being told. Free-form answers are judged truthful and informative;
+choices between two options are counted. Leaves in the run folder: `truthfulqa.NAME.jsonl`,
+`tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
+
+Examples:
+    contested run truthfulqa --limit 2 --labeller nli --claims sentences --out results-truth
+
+    contested run truthfulqa --data TruthfulQA.csv --documents found.jsonl --out results-truth
+
+    contested run truthfulqa --data TruthfulQA.csv --index my-index --setting binary --dry-run
+"""
+
+
+class TruthOptions(RunOptions, ServerOptions):
+    """What a user may choose about TruthfulQA."""
+
+    data: Annotated[
+        Path,
+        Option(
+            "TruthfulQA's CSV of 2021 or 2025, or questions with documents of their own.",
+            shown="bundled questions",
+        ),
+    ] = SAMPLES
+    documents: Annotated[
+        Path | None, Option("JSON Lines with documents by question; see docs/truthfulqa.md.")
+    ] = None
+    index: Annotated[
+        Path | None, Option("Index that is searched for questions without documents.")
+    ] = None
+    name: Annotated[
+        str | None,
+        Option("What to call the run; several may share a folder.", shown="the writer's name"),
+    ] = None
+    settings: Annotated[
+        list[str] | None,
+        Option(
+            "`free-form` answers, or a `binary` choice, which needs a second option for each "
+            "question. Repeatable.",
+            name="--setting",
+            metavar="NAME",
+            shown="both",
+            panel=PANEL,
+        ),
+    ] = None
+    most_documents: Annotated[
+        int, Field(ge=1), Option("Most documents of a question.", panel=PANEL)
+    ] = 10
+    seed: Annotated[int, Field(ge=0), Option("Decides the order of options.", panel=PANEL)] = 0
+    answer_tokens: Annotated[
+        int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=PANEL)
+    ] = 256
+    truth: Annotated[
+        TruthJudgeName,
+        Option(
+            "Who judges free-form answers: the language model, or the tagger, which judges truth "
+            "alone (`nli`).",
+            panel=PANEL,
+            only=Only(
+                lambda own: own.settings is None or "free-form" in own.settings,
+                lambda _: "--setting binary",
+            ),
+        ),
+    ] = "llm"
+    claim_of_choice: Annotated[
+        ClaimOfChoice,
+        Option(
+            "What of a choice is scored: the option's text (`answer`), as in the paper, or "
+            "question and option as one `statement`.",
+            panel=PANEL,
+            only=Only(
+                lambda own: own.settings is None or "binary" in own.settings,
+                lambda _: "--setting free-form",
+            ),
+        ),
+    ] = "answer"
+    judge_model: JudgeModel = None
+    on_overflow: Overflow = "error"
+    metric: Settings = Settings()
+
+
+def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
+    """Find documents for the questions; each is answered under all conditions in each setting.
+
+    Raises:
+        InputError: A file, the index or an option cannot be used.
+        ServingError: There is no such profile, or no such tagger.
+    """
+    wanted = one_of(options.settings, SETTINGS, "--setting")
+    metric = judging(options.metric, options.on_overflow)
+    by_model = "free-form" in wanted and options.truth == "llm"
+    needs = writer_needs(options, metric, options.judge_model, splits=metric.splits or by_model)
+    if "free-form" in wanted and options.truth == "nli" and needs.tagger is None:
+        where = source_of(options, "generator")
+        needs = replace(needs, tagger=tagger_named(options.tagger, where))
+    items, left_out = items_of(
+        read(options.data, options.documents),
+        wanted,
+        documents=options.most_documents,
+        seed=options.seed,
+        index=options.index,
+        limit=options.limit,
+    )
+    if options.name is not None:
+        file_name(options.name)  # said before a server is started
+    data = {"name": options.data.name, "sha256": digest(options.data, options.documents)}
+
+    def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
+        scorer = prepare_scorer(
+            metric, models.judging, models.prompts, tagger=models.tagger, store=models.store
+        )
+        methods = prepare(
+            models.asked,
+            scorer,
+            _judge(options, models) if "free-form" in wanted else None,
+            models.prompts,
+            tokens=options.answer_tokens,
+            claim=options.claim_of_choice,
+        )
+
+        async def each(item: Item) -> TruthResult:
+            return await answer_question(item, methods)
+
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{options.name or named_after(models.asked.model.name)}",
+                {"data": data} | _config(options, methods, models),
+                each,
+                facts={"left_out": left_out._asdict()},
+                judge=scorer.judge,
+            )
+        ]
+
+    return Plan(items, needs, work, _told(options.data.name, items, left_out))
+
+
+def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
+    if options.truth == "llm":
+        return truth_judge(models.judging, None, models.prompts)
+    assert models.tagger is not None  # noqa: S101 - the plan needs it
+    return truth_judge(None, stored(nli_labeller(models.tagger), models.store), models.prompts)
+
+
+def _told(name: str, items: Sequence[Item], left_out: LeftOut) -> str:
+    """What `--dry-run` says."""
+    asked = len({item.asked.id for item in items})
+    choices = sum(item.options is not None for item in items)
+    return (
+        f"{name}: {left_out.questions:,} questions, {left_out.undocumented:,} of them left out for "
+        f"want of documents; {asked:,} are asked, {len(items) - choices:,} in free form and "
+        f"{choices:,} with two options"
+    )
+
+
+def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[str, Any]:
+    """Everything but the data that decides a result; not how many of them are made."""
+    about = methods.scorer.judge.about()
+    config: dict[str, Any] = {
+        "settings": methods.scorer.settings.model_dump(),
+        "asked": {
+            "most_documents": options.most_documents,
+            "seed": options.seed,
+            "answer_tokens": options.answer_tokens,
+            "claim_of_choice": options.claim_of_choice,
+            "truth": options.truth if methods.judge else None,
+        },
+        "index": str(options.index) if options.index else None,
+        "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
+        "sampling": {"temperature": 0.0, "seed": 0},
+        "writer": model_of(methods.client),
+        **about,
+    }
+    if methods.judge is not None:
+        by_model = methods.judge.client
+        if by_model is not None:
+            config["judge"] = model_of(by_model)
+        elif models.tagger is not None:
+            config["tagger"] = tagger_of(models.tagger)
+    return config
+
+
+def _publication(runs: Runs[TruthResult]) -> Publication:
+    from pipelines.conflictscore.truthfulqa.tables.every import all_tables
+    from pipelines.conflictscore.truthfulqa.view import view
+
+    made = all_tables(runs.results, runs.configs)
+    return Publication(view(runs.results, made, runs.entries), made)
+
+
+EXPERIMENT = Experiment(
+    name="truthfulqa",
+    title="TruthfulQA",
+    help=HELP,
+    counted="questions",
+    options=TruthOptions,
+    result=TruthResult,
+    plan=plan,
+    failed=failed,
+    publish=_publication,
+)

@@ -1,0 +1,152 @@
+"""Whether a free-form answer is truthful and informative (ConflictScore, Tables 17 and 18)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal, Protocol
+
+from pydantic import BaseModel, Field
+
+from pipelines import prompts
+from pipelines.conflictscore.truthfulqa.result import Verdict
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.evidence.labeller import Labeller
+from pipelines.prompts import Prompt
+from pipelines.text.declarative import as_claim
+from serving.calls import Sampling
+from serving.client import Client
+
+TruthJudgeName = Literal["llm", "nli"]
+
+VERDICT_TOKENS = 192
+
+
+class VerdictReply(BaseModel):
+    """The JSON reply to either prompt."""
+
+    verdict: bool
+    explanation: Annotated[str, Field(max_length=600)]
+
+
+class Known(Protocol):
+    """A question with answers that are known to be true, and to be false."""
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        ...
+
+    @property
+    def correct_answers(self) -> Sequence[str]:
+        """True ones."""
+        ...
+
+    @property
+    def incorrect_answers(self) -> Sequence[str]:
+        """False ones."""
+        ...
+
+
+@dataclass(frozen=True)
+class TruthJudge:
+    """Who judges answers.
+
+    Attributes:
+        client: The language model; None where the tagger judges.
+        truthful: Asks it whether an answer is true.
+        informative: Asks it whether an answer informs.
+        labeller: The tagger, in place of it; it judges the truth alone.
+    """
+
+    client: Client | None
+    truthful: Prompt
+    informative: Prompt
+    labeller: Labeller | None = None
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        """Those in use."""
+        return (self.truthful, self.informative) if self.client else ()
+
+    async def is_truthful(self, known: Known, answer: str) -> Verdict:
+        """Whether an answer is true, by those that are known to be (Table 17).
+
+        Raises:
+            RequestError, PairError: The answer does not fit.
+            ServingError: No server can be had.
+        """
+        if self.client is not None:
+            return await _asked(self.client, self.truthful, known, answer)
+        assert self.labeller is not None  # noqa: S101 - one of the two judges
+        return await truthful_by_tagger(known, answer, self.labeller)
+
+    async def is_informative(self, known: Known, answer: str) -> Verdict | None:
+        """Whether an answer informs, true or not (Table 18); None where the tagger judges.
+
+        Raises:
+            RequestError: The answer does not fit.
+            ServingError: No server can be had.
+        """
+        if self.client is None:
+            return None
+        return await _asked(self.client, self.informative, known, answer)
+
+
+def truth_judge(
+    client: Client | None, labeller: Labeller | None, overrides: Path | None = None
+) -> TruthJudge:
+    """A judge with its prompts.
+
+    Args:
+        client: The language model; None where the tagger judges.
+        labeller: The tagger, where it judges.
+        overrides: Folder with prompts of the user's own.
+
+    Raises:
+        InputError: The user's own prompt cannot be used.
+    """
+    variables = {"question", "answer", "correct", "incorrect"}
+    return TruthJudge(
+        client,
+        prompts.load("conflictscore/judge_truthful", variables, overrides),
+        prompts.load("conflictscore/judge_informative", variables, overrides),
+        labeller,
+    )
+
+
+async def truthful_by_tagger(known: Known, answer: str, labeller: Labeller) -> Verdict:
+    """Whether an answer supports a true answer at least as much as any false one.
+
+    Not in the paper: a judge that needs no language model. An answer that supports neither, as a
+    refusal does, counts as true, as in TruthfulQA itself.
+
+    Args:
+        known: Right and wrong answers.
+        answer: As a document that may support them.
+        labeller: Gives probabilities.
+    """
+    if not answer.strip():
+        return Verdict(verdict=None, problem="the answer is empty")
+    said = Document(id="answer", text=as_claim(known.question, answer))
+    references = [*known.correct_answers, *known.incorrect_answers]
+    claims = [as_claim(known.question, each) for each in references]
+    found = (await labeller(claims, [said])).judgements
+    support = [(each.probabilities or {}).get(Relation.SUPPORTS, 0.0) for each in found]
+    of_true = max(support[: len(known.correct_answers)], default=0.0)
+    of_false = max(support[len(known.correct_answers) :], default=0.0)
+    told = f"supports a true answer with {of_true:.2f}, a false one with {of_false:.2f}"
+    return Verdict(verdict=of_true >= of_false, explanation=told)
+
+
+async def _asked(client: Client, prompt: Prompt, known: Known, answer: str) -> Verdict:
+    messages = prompt.messages(
+        question=known.question,
+        answer=answer,
+        correct=list(known.correct_answers),
+        incorrect=list(known.incorrect_answers),
+    )
+    reply = await client.structured(messages, VerdictReply, Sampling(max_tokens=VERDICT_TOKENS))
+    if reply.value is None:
+        return Verdict(verdict=None, problem=reply.problem, raw=reply.raw)
+    return Verdict(verdict=reply.value.verdict, explanation=reply.value.explanation)

@@ -1,0 +1,149 @@
+"""What TruthfulQA leaves behind for one question in one setting: one line of its results."""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from pipelines.conflictscore.regeneration.feedback import Feedback
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.truthfulqa.choices import Letter
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Judgement, Truncation
+
+Setting = Literal["free-form", "binary"]
+
+Condition = Literal["rag", "control", "rewritten", "regenerated"]
+
+CONDITIONS: Final[dict[Condition, str]] = {
+    "rag": "RAG",
+    "control": "Control-RAG",
+    "rewritten": "Rewritten, untold",
+    "regenerated": "Regenerated-RAG",
+}
+"""Conditions as tables call them, in order. Those of section 6.1, and between them one of ours: the
+answer is written again as in Regenerated-RAG, but the writer is not told of the conflict, so that
+what Regenerated-RAG has beyond it is the feedback's."""
+
+
+class Score(BaseModel):
+    """ConflictScore of an answer.
+
+    Attributes:
+        claims, judgements, cs_c, cs_r, error: As in `conflictscore.result.Result`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    claims: tuple[str, ...] = ()
+    judgements: tuple[Judgement, ...] = ()
+    cs_c: float | None = None
+    cs_r: float | None = None
+    error: str | None = None
+
+    @classmethod
+    def of(cls, result: Result) -> "Score":
+        """What of a result is not said elsewhere."""
+        return cls.model_validate({name: getattr(result, name) for name in cls.model_fields})
+
+
+class Verdict(BaseModel):
+    """What a judge says of an answer.
+
+    Attributes:
+        verdict: None where the reply could not be read.
+        explanation: The judge's.
+        problem: Why it could not be read.
+        raw: The unreadable reply.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    verdict: bool | None
+    explanation: str = ""
+    problem: str | None = None
+    raw: str | None = None
+
+
+class Outcome(BaseModel):
+    """An answer under a condition.
+
+    Attributes:
+        response: The answer; of a choice the chosen option's text, empty where none could be read.
+        reply: What the model wrote.
+        asked: Whether the model was asked under this condition; where RAG's answer is in no
+            conflict it stands, and nobody is asked again.
+        finished: Whether the reply ended by itself, and not for its length.
+        score: ConflictScore of the answer.
+        letter: Of a choice.
+        strict: Whether a choice that was made again keeps to the two lines asked for.
+        justification: Of a choice that was made again.
+        truthful, informative: Of a free-form answer; None where nobody judged.
+        ignored: Whether an answer that was written again still has the disputed claim.
+        truncations: Documents that the writer saw only in part.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    response: str
+    reply: str
+    asked: bool = True
+    finished: bool = True
+    score: Score | None = None
+    letter: Letter | None = None
+    strict: bool | None = None
+    justification: str | None = None
+    truthful: Verdict | None = None
+    informative: Verdict | None = None
+    ignored: bool | None = None
+    truncations: tuple[Truncation, ...] = ()
+
+
+class TruthResult(BaseModel):
+    """A question in a setting.
+
+    Attributes:
+        id: `question/setting`.
+        group: The question's id.
+        setting: Free-form, or binary choice.
+        question: What is asked.
+        category: Of the misconception.
+        correct_answers: Known to be true, the best first.
+        incorrect_answers: Known to be false.
+        options: Of a choice: letter -> answer.
+        correct: Of a choice: the letter of the true one.
+        documents: What was read.
+        status: "answered", or "failed".
+        feedback: What Regenerated-RAG was told of RAG's answer; None where that is in no conflict.
+        outcomes: By condition.
+        references: Verdicts on answers that nobody had to write, by name: the best answer, the best
+            incorrect one, and "I have no comment."
+        error: One line for "failed".
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    group: str
+    setting: Setting
+    question: str
+    category: str = ""
+    correct_answers: tuple[str, ...] = ()
+    incorrect_answers: tuple[str, ...] = ()
+    options: Mapping[Letter, str] = {}
+    correct: Letter | None = None
+    documents: tuple[Document, ...] = ()
+    status: Literal["answered", "failed"]
+    feedback: Feedback | None = None
+    outcomes: Mapping[Condition, Outcome] = {}
+    references: Mapping[str, tuple[Verdict, Verdict | None]] = {}
+    error: str | None = None
+
+    def right(self, condition: Condition) -> bool | None:
+        """Whether the answer is right: the true option, or judged truthful; None if unknown."""
+        outcome = self.outcomes.get(condition)
+        if outcome is None:
+            return None
+        if self.setting == "binary":
+            return None if outcome.letter is None else outcome.letter == self.correct
+        return None if outcome.truthful is None else outcome.truthful.verdict

@@ -1,0 +1,239 @@
+"""Tables 4 and 5: how good answers and choices are, and what needs no model."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from pipelines.conflictscore.truthfulqa.result import Outcome, TruthResult, Verdict
+from pipelines.conflictscore.truthfulqa.tables.parts import (
+    ANSWERS,
+    CONDITION,
+    RUN,
+    WRITER,
+    Part,
+    Slice,
+    slices,
+    truth_judge_named,
+)
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.proportion import proportion
+from pipelines.report.table import HERE, Column, Measure, Table, quote
+
+TABLE_4: Final = quote(
+    "condition truthful informative",
+    ("RAG", 0.787, 0.915),
+    ("Control-RAG", 0.816, 0.932),
+    ("Regenerated-RAG", 0.824, 0.932),
+    figures="paper, Table 4",
+    writer="gpt-4.1-mini",
+    judge="gpt-4.1-mini",
+    answers=779,
+)
+TABLE_5: Final = quote(
+    "condition accuracy",
+    ("RAG", 0.8421),
+    ("Control-RAG", 0.8447),
+    ("Regenerated-RAG", 0.8524),
+    figures="paper, Table 5",
+    writer="gpt-4.1-mini",
+    answers=779,
+)
+
+
+def free_form(every: Sequence[Part]) -> Table:
+    """Table 4: truthful and informative answers by condition, with the answers of nobody."""
+    return Table.of(
+        [own for part in every if part.setting == "free-form" for own in slices(part)],
+        name="truthfulqa_free_form",
+        title="Free-form answers",
+        caption="Answers judged truthful, and informative, by condition.",
+        columns=[
+            *(RUN, WRITER),
+            Column("judge", "Judge", lambda own: truth_judge_named(own.part.config)),
+            *(HERE, CONDITION),
+            Measure("truthful", "Truthful", lambda own: _share(own, lambda o: o.truthful)),
+            Measure("informative", "Informative", lambda own: _share(own, lambda o: o.informative)),
+            Measure("both", "Both", lambda own: _both([o for _, o in own.outcomes])),
+            ANSWERS,
+            Column("unjudged", "Not judged", _unjudged),
+            Column(
+                "unfinished",
+                "Cut for length",
+                lambda own: sum(not o.finished for _, o in own.outcomes),
+            ),
+        ],
+        quoted=TABLE_4,
+        notes=(
+            "Shares of judged answers; in brackets 95 % Wilson intervals. Answers without a "
+            "readable verdict are not among them. Both: truthful and informative.",
+            "A judge is worth what it says of answers that are known to be true and false: "
+            "truthfulqa_references. There, too, is what a writer has that never commits itself.",
+            "Where documents agree about RAG's answer it stands in the last two conditions.",
+            "The paper's rows are of another writer on its own documents, judged by the model that "
+            "wrote; they stand here for orientation.",
+        ),
+    )
+
+
+def binary(every: Sequence[Part]) -> Table:
+    """Table 5: accuracy of choices by condition, with what no model is needed for."""
+    rows = [
+        own
+        for part in every
+        if part.setting == "binary"
+        for own in (*slices(part), *baselines(part))
+    ]
+    return Table.of(
+        rows,
+        name="truthfulqa_binary",
+        title="Choices between two answers",
+        caption="Share of choices that are right, by condition.",
+        columns=[
+            *(RUN, WRITER, HERE, CONDITION),
+            Measure("accuracy", "Accuracy", accuracy),
+            ANSWERS,
+            Column(
+                "unreadable",
+                "Unreadable",
+                lambda own: sum(o.letter is None for _, o in own.outcomes),
+            ),
+            Column(
+                "strict",
+                "In two lines",
+                lambda own: (
+                    sum(o.strict for _, o in own.outcomes if o.strict is not None)
+                    if any(o.strict is not None for _, o in own.outcomes)
+                    else None
+                ),
+            ),
+        ],
+        quoted=TABLE_5,
+        notes=(
+            "In brackets 95 % Wilson intervals. A reply that chooses neither answer counts as "
+            "wrong.",
+            "Always (A) and the longer answer need no model; a condition that does no better has "
+            "learnt nothing from the documents.",
+            "In two lines: replies of a second choice in the form that was asked for; others are "
+            "read as far as they can be.",
+        ),
+    )
+
+
+def accuracy(own: Slice) -> Estimate | None:
+    """The share of right choices among all (Table 5); unreadable ones are wrong."""
+    right = sum(outcome.letter == result.correct for result, outcome in own.outcomes)
+    return proportion(right, len(own.outcomes))
+
+
+def baselines(part: Part) -> list[Slice]:
+    """Choices that need no model: always the first option, and the longer one."""
+
+    def always(choose: Callable[[TruthResult], Any]) -> list[tuple[TruthResult, Outcome]]:
+        return [
+            (result, Outcome(response="", reply="", letter=choose(result)))
+            for result in part.results
+        ]
+
+    return [
+        Slice(part, "always (A)", always(lambda _: "A")),
+        Slice(
+            part,
+            "the longer answer",
+            always(lambda own: max(own.options, key=lambda letter: len(own.options[letter]))),
+        ),
+    ]
+
+
+def positions(every: Sequence[Part]) -> Table:
+    """Whether the place of an option decides (position bias)."""
+
+    def among(own: Slice, correct: str) -> Estimate | None:
+        asked = [(result, o) for result, o in own.outcomes if result.correct == correct]
+        return proportion(sum(o.letter == correct for _, o in asked), len(asked))
+
+    def chosen(own: Slice) -> Estimate | None:
+        readable = [o.letter for _, o in own.outcomes if o.letter is not None]
+        return proportion(readable.count("A"), len(readable))
+
+    def truth(own: Slice) -> Estimate | None:
+        gold = [result.correct for result, _ in own.outcomes]
+        return proportion(gold.count("A"), len(gold))
+
+    return Table.of(
+        [own for part in every if part.setting == "binary" for own in slices(part)],
+        name="truthfulqa_positions",
+        title="Position of the right answer",
+        caption="How often (A) is chosen, and accuracy by where the right answer stands.",
+        columns=[
+            *(RUN, WRITER, CONDITION),
+            Measure("chose_a", "Chose (A)", chosen),
+            Measure("is_a", "(A) is right", truth),
+            Measure("accuracy_a", "Accuracy, (A) right", lambda own: among(own, "A")),
+            Measure("accuracy_b", "Accuracy, (B) right", lambda own: among(own, "B")),
+        ],
+        notes=(
+            "The order of options is drawn by seed. A model that looks at the place alone chooses "
+            "(A) always or never, and is right half of the time. In brackets 95 % Wilson "
+            "intervals.",
+        ),
+    )
+
+
+def references(every: Sequence[Part]) -> Table:
+    """What the judge says of answers that are known to be true, false, or empty of content."""
+    rows = [
+        (
+            part,
+            name,
+            [result.references[name] for result in part.results if name in result.references],
+        )
+        for part in every
+        for name in ("best answer", "best incorrect answer", "no comment")
+    ]
+
+    def share(
+        own: tuple[Part, str, list[tuple[Verdict, Verdict | None]]], place: int
+    ) -> Estimate | None:
+        verdicts = [pair[place] for pair in own[2]]
+        known = [v.verdict for v in verdicts if v is not None and v.verdict is not None]
+        return proportion(sum(known), len(known))
+
+    return Table.of(
+        [row for row in rows if row[2]],
+        name="truthfulqa_references",
+        title="The judge on known answers",
+        caption="Verdicts on answers that TruthfulQA gives, and on one that says nothing.",
+        columns=[
+            Column("run", "Run", lambda own: own[0].run),
+            Column("judge", "Judge", lambda own: truth_judge_named(own[0].config)),
+            Column("answer", "Answer", lambda own: own[1]),
+            Measure("truthful", "Truthful", lambda own: share(own, 0)),
+            Measure("informative", "Informative", lambda own: share(own, 1)),
+            Column("answers", "Answers", lambda own: len(own[2])),
+        ],
+        notes=(
+            "The best answer should be truthful, the best incorrect answer should not; the judge "
+            "sees both among its references, so this is the least that it must get right. 'I have "
+            "no comment.' is true and tells nothing: a writer has that for free.",
+        ),
+    )
+
+
+def _share(own: Slice, verdict_of: Callable[[Outcome], Verdict | None]) -> Estimate | None:
+    found = [verdict_of(outcome) for _, outcome in own.outcomes]
+    known = [each.verdict for each in found if each is not None and each.verdict is not None]
+    return proportion(sum(known), len(known))
+
+
+def _both(outcomes: Sequence[Outcome]) -> Estimate | None:
+    """The share of answers that are truthful and informative among those judged for both."""
+    known = [
+        (one.truthful.verdict, one.informative.verdict)
+        for one in outcomes
+        if one.truthful is not None and one.informative is not None
+    ]
+    readable = [pair for pair in known if None not in pair]
+    return proportion(sum(all(pair) for pair in readable), len(readable))
+
+
+def _unjudged(own: Slice) -> int:
+    return sum(o.truthful is None or o.truthful.verdict is None for _, o in own.outcomes)

@@ -1,0 +1,188 @@
+"""What writing again changed: right answers, and conflict in them (section 6.4)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, TruthResult
+from pipelines.conflictscore.truthfulqa.tables.parts import (
+    ANSWERS,
+    CONDITION,
+    RUN,
+    WRITER,
+    Part,
+    Slice,
+    slices,
+)
+from pipelines.evidence.judge import judge_named
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.mean import mean
+from pipelines.metrics.paired import paired_difference
+from pipelines.report.compare import Pair, columns, compare, correction
+from pipelines.report.table import Column, Measure, Table
+
+FLIPS: Final[Mapping[tuple[bool, bool], str]] = {
+    (True, True): "retained",
+    (False, True): "corrected",
+    (True, False): "broken",
+    (False, False): "still wrong",
+}
+"""What became of an answer (section 6.4): right before, right after -> its name."""
+
+
+def flips(every: Sequence[Part]) -> Table:
+    """What became of RAG's answers when they were written again (section 6.4)."""
+
+    def count(name: str) -> Column[tuple[Part, Condition]]:
+        return Column(
+            name.replace(" ", "_"),
+            name.capitalize(),
+            lambda own: sum(flip(result, own[1]) == name for result in own[0].results),
+        )
+
+    again: tuple[Condition, ...] = ("rewritten", "regenerated")
+    return Table.of(
+        [(part, condition) for part in every for condition in again],
+        name="truthfulqa_flips",
+        title="What became of answers in conflict",
+        caption="RAG's answers that the documents disagree about, before and after.",
+        columns=[
+            Column("run", "Run", lambda own: own[0].run),
+            Column("setting", "Setting", lambda own: own[0].setting),
+            Column("condition", "Condition", lambda own: CONDITIONS[own[1]]),
+            *map(count, FLIPS.values()),
+            Column(
+                "unknown",
+                "Unknown",
+                lambda own: sum(
+                    result.outcomes[own[1]].asked and flip(result, own[1]) is None
+                    for result in own[0].results
+                ),
+            ),
+            Column(
+                "untouched",
+                "Not asked again",
+                lambda own: sum(not r.outcomes[own[1]].asked for r in own[0].results),
+            ),
+            Column(
+                "ignored",
+                "Kept as it was",
+                lambda own: sum(bool(r.outcomes[own[1]].ignored) for r in own[0].results),
+            ),
+        ],
+        notes=(
+            "Right: judged truthful, or the true option. Unknown: without a readable verdict or "
+            "choice before or after. Not asked again: the documents agree about RAG's answer.",
+            "Kept as it was: the disputed claim still stands in the answer, or the same option was "
+            "chosen.",
+        ),
+    )
+
+
+def flip(result: TruthResult, condition: Condition) -> str | None:
+    """What became of RAG's answer; None where it was not asked for again, or is not known."""
+    before, after = result.right("rag"), result.right(condition)
+    if not result.outcomes[condition].asked or before is None or after is None:
+        return None
+    return FLIPS[before, after]
+
+
+def differences(every: Sequence[Part]) -> Table:
+    """Each condition less RAG, and Regenerated-RAG less its controls, question by question."""
+    compared: tuple[tuple[Condition, Condition], ...] = (
+        ("control", "rag"),
+        ("rewritten", "rag"),
+        ("regenerated", "rag"),
+        ("regenerated", "control"),
+        ("regenerated", "rewritten"),
+    )
+    pairs = [
+        Pair(
+            part,
+            CONDITIONS[first],
+            CONDITIONS[second],
+            {"right": compare(_right(part, first), _right(part, second), "McNemar")},
+        )
+        for part in every
+        for first, second in compared
+    ]
+    return Table.of(
+        pairs,
+        name="truthfulqa_differences",
+        title="Differences between conditions",
+        caption="Difference of the share of right answers, question by question.",
+        columns=[
+            Column("run", "Run", lambda pair: pair.at.run),
+            Column("setting", "Setting", lambda pair: pair.at.setting),
+            Column("first", "Condition"),
+            Column("second", "less"),
+            *columns("right", "Right answers", "McNemar", n="right_questions"),
+        ],
+        notes=(
+            *correction(pairs),
+            "In brackets the paired 95 % t interval; McNemar's test is exact. Regenerated-RAG less "
+            "the answers written again untold is what the feedback alone is worth.",
+        ),
+    )
+
+
+def conflicts(every: Sequence[Part]) -> Table:
+    """ConflictScore of answers by condition: what feedback does to the score itself."""
+
+    def scores(own: Slice, measure: str) -> Estimate | None:
+        values = [
+            value
+            for _, outcome in own.outcomes
+            if outcome.score is not None and (value := getattr(outcome.score, measure)) is not None
+        ]
+        return mean(values, bounds=(0, 1))
+
+    return Table.of(
+        [own for part in every for own in slices(part)],
+        name="truthfulqa_conflict",
+        title="Conflict in answers",
+        caption="ConflictScore of answers by condition.",
+        columns=[
+            *(RUN, WRITER),
+            Column("scorer", "Scored by", lambda own: judge_named(own.part.config)),
+            Column("setting", "Setting", lambda own: own.part.setting),
+            CONDITION,
+            Measure("cs_c", "CS-C", lambda own: scores(own, "cs_c")),
+            Measure("cs_r", "CS-R", lambda own: scores(own, "cs_r")),
+            Measure("less_rag", "CS-C less RAG's", less_rag),
+            ANSWERS,
+            Column(
+                "asked",
+                "Asked again",
+                lambda own: sum(outcome.asked for _, outcome in own.outcomes),
+            ),
+        ],
+        notes=(
+            "Means over answers with a score, lower is better; in brackets 95 % t intervals. Less "
+            "RAG's: the paired difference over the questions of which both have a score.",
+        ),
+    )
+
+
+def _right(part: Part, condition: Condition) -> dict[str, float]:
+    """Question -> whether the answer is right; choices that cannot be read are wrong."""
+    found: dict[str, float] = {}
+    for result in part.results:
+        right = result.right(condition)
+        if right is None and part.setting == "binary":
+            right = False
+        if right is not None:
+            found[result.group] = float(right)
+    return found
+
+
+def less_rag(own: Slice) -> Estimate | None:
+    """The paired difference of CS-C from RAG's."""
+    if own.condition == CONDITIONS["rag"]:
+        return None
+    first: dict[str, float] = {}
+    second: dict[str, float] = {}
+    for result, outcome in own.outcomes:
+        before, after = result.outcomes["rag"].score, outcome.score
+        if before and after and before.cs_c is not None and after.cs_c is not None:
+            first[result.group], second[result.group] = after.cs_c, before.cs_c
+    return paired_difference(first, second, bounds=(-1, 1))

@@ -1,0 +1,283 @@
+"""What TruthfulQA puts on the page: shares, flips, and every question with its pair of answers."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from pipelines.conflictscore import view as of_responses
+from pipelines.conflictscore.matrix import sources
+from pipelines.conflictscore.regeneration.view import new_words, told
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Condition, Outcome, TruthResult
+from pipelines.conflictscore.truthfulqa.tables.changes import FLIPS, flip
+from pipelines.conflictscore.truthfulqa.tables.parts import truth_judge_named
+from pipelines.report import glance
+from pipelines.report.blocks import Card, Cards, Fold, Sources
+from pipelines.report.explorer import Example, ExperimentView, Facet, Part
+from pipelines.report.table import MISSING, Table, estimate_of, own_rows
+from pipelines.report.texts import (
+    Aside,
+    Block,
+    Chip,
+    Heading,
+    Inline,
+    Items,
+    Line,
+    Note,
+    Text,
+    Trouble,
+)
+from pipelines.report.views import (
+    FAILED,
+    RIGHT,
+    UNJUDGED,
+    UNREADABLE,
+    WRONG,
+    Mark,
+    dot_plots,
+    failures_part,
+    links,
+    listed,
+    named,
+    picked,
+    values,
+    words,
+)
+
+NAME = "truthfulqa"
+TITLE = "TruthfulQA"
+
+_MARKS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
+_UNTOUCHED: Final = "not asked again"
+
+
+def view(
+    results: Mapping[str, Sequence[TruthResult]],
+    made: Sequence[Table],
+    entries: Mapping[str, Mapping[str, Any]],
+) -> ExperimentView:
+    """Answers by condition, and the questions of the runs in a folder.
+
+    Results and entries of `run.json` are by the name of a run; `made` is of `tables.all_tables`.
+    """
+    configs = {run: entry["config"] for run, entry in entries.items()}
+    tables = named(made, "truthfulqa_")
+    every = "every question was answered, and everything could be read"
+    parts = (
+        Part(
+            "Answers",
+            picked(tables, "free_form binary positions references"),
+            (
+                *dot_plots(
+                    tables.get("free_form"), "run", "condition", {"truthful": "Truthful, {}"}
+                ),
+                *dot_plots(
+                    tables.get("binary"), "run", "condition", {"accuracy": "Right choices, {}"}
+                ),
+            ),
+            "Answers from documents, some of which repeat a misconception: how many are right?",
+        ),
+        Part(
+            "What feedback changed",
+            picked(tables, "flips differences conflict"),
+            (),
+            "Where documents disagree about an answer it is written again, told of the conflict "
+            "and, to compare with, untold.",
+        ),
+    )
+    return ExperimentView(
+        name=NAME,
+        title=TITLE,
+        finding=finding(results, tables, configs),
+        parts=(
+            *(part for part in parts if part.tables),
+            failures_part(tables.get("failures"), every, links(NAME, results), ("run", "question")),
+        ),
+        facets=(
+            Facet("Setting", ("free-form", "binary")),
+            Facet("Told of the conflict", (*FLIPS.values(), "unknown", _UNTOUCHED)),
+            Facet("Answer", words(_MARKS), tuple(CONDITIONS.values())),
+        ),
+        runs={run: run for run in results},
+        noun=("question", "questions"),
+        models=glance.models_used(
+            configs.values(),
+            {"writer": "answers", "model": "scores", "judge": "judges truth", "tagger": "tagger"},
+        ),
+        facts=tuple((run, _data(entry, len(results[run]))) for run, entry in entries.items()),
+        **listed(results, _example),
+    )
+
+
+def finding(
+    results: Mapping[str, Sequence[TruthResult]],
+    tables: Mapping[str, Table],
+    configs: Mapping[str, Mapping[str, Any]],
+) -> glance.Finding:
+    """What the page's first screen says: right answers by condition, and what needs no model."""
+    several = len(results) > 1
+    figures: list[tuple[str, Any]] = []
+    trivial: list[tuple[str, Any]] = []
+    for name, key in (("free_form", "truthful"), ("binary", "accuracy")):
+        for row in own_rows(tables[name]) if name in tables else ():
+            where = f", {row['run']}" if several else ""
+            named_ = f"{row['condition']} ({name.replace('_', '-')}{where})"
+            kept = figures if row["condition"] in CONDITIONS.values() else trivial
+            kept.append((named_, estimate_of(row[key])))
+    every = [result for own in results.values() for result in own]
+    gone = sum(result.status == "failed" for result in every)
+    unread = len(tables["failures"].rows) - gone if "failures" in tables else 0
+    shown = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
+    return glance.Finding(
+        question="Do answers become truer when a model is told where its documents disagree?",
+        data=glance.sizes(
+            ((len(own), configs[run]["data"]["name"]) for run, own in results.items()),
+            "question",
+        ),
+        models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
+        found=f"Right answers: {glance.with_figures(shown) or MISSING}.",
+        beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",
+        failed=glance.failed(
+            (gone, f"{{}} of {glance.count(len(every), 'question')} failed"),
+            (unread, "choices, verdicts and judgements that could not be read or made: {}"),
+        ),
+        examples=glance.fewest(each for _, each in shown),
+        figures=tuple(shown),
+        baselines=tuple(trivial),
+    )
+
+
+def _made_by(config: Mapping[str, Any]) -> str:
+    """Which model answered, scored and judged, from a run's configuration."""
+    steps = [f"answered by {config['writer']['name']}", f"scored by {glance.judges(config)}"]
+    judge = truth_judge_named(config)
+    return "; ".join([*steps, *([f"truth judged by {judge}"] if judge else [])])
+
+
+def _data(entry: Mapping[str, Any], items: int) -> str:
+    left_out = entry.get("left_out", {})
+    undocumented = left_out.get("undocumented", 0)
+    said = f"; {undocumented:,} questions without documents are left out" if undocumented else ""
+    return f"{entry['config']['data']['name']} ({items:,} questions in a setting{said})"
+
+
+def _mark(result: TruthResult, condition: Condition) -> Mark:
+    right = result.right(condition)
+    if right is not None:
+        return RIGHT if right else WRONG
+    outcome = result.outcomes[condition]
+    unjudged = result.setting == "free-form" and outcome.truthful is None
+    return UNJUDGED if unjudged else UNREADABLE
+
+
+def _became(result: TruthResult) -> list[str]:
+    """What became of RAG's answer, for the list."""
+    if "regenerated" not in result.outcomes:
+        return []
+    if not result.outcomes["regenerated"].asked:
+        return [_UNTOUCHED]
+    return [flip(result, "regenerated") or "unknown"]
+
+
+def _example(run: str, result: TruthResult) -> Example:
+    marks = {CONDITIONS[name]: _mark(result, name) for name in result.outcomes}
+    became = _became(result)
+    chips: list[Inline] = [mark.on(name) for name, mark in marks.items()]
+    chips += [Chip(name, "outline") for name in became if name != _UNTOUCHED]
+    if result.status == "failed":
+        chips.append(FAILED)
+    return Example(
+        id=result.id,
+        run=run,
+        title=result.question,
+        status=result.status,
+        blocks=partial(content, result),
+        about=(result.category,) if result.category else (),
+        chips=tuple(chips),
+        facets={
+            "Setting": [result.setting],
+            "Told of the conflict": became,
+            "Answer": values(marks),
+        },
+        words="\n".join(
+            (*(each.response for each in result.outcomes.values()), result.error or "")
+        ),
+    )
+
+
+def content(result: TruthResult) -> list[Block]:
+    """What a question shows when it is opened: answers, what was told, claims, documents."""
+    made: list[Block] = []
+    if result.error:
+        made.append(Trouble("Failed", result.error))
+    if result.options:
+        options = tuple(
+            (Chip(letter, "support" if letter == result.correct else "plain"), text)
+            for letter, text in result.options.items()
+        )
+        made += [Heading("Options"), Items(options)]
+    else:
+        made.append(
+            Fold(
+                "Known answers",
+                (
+                    Items(tuple((RIGHT.chip, each) for each in result.correct_answers)),
+                    Items(tuple((WRONG.chip, each) for each in result.incorrect_answers)),
+                ),
+            )
+        )
+    if result.outcomes:
+        cards = tuple(Card(CONDITIONS[name], tuple(_answer(result, name))) for name in CONDITIONS)
+        made += [Heading("Answers"), Cards(cards)]
+    if result.feedback is not None:
+        made += [Heading("What the writer was told"), *told(result.feedback)]
+    rag = result.outcomes.get("rag")
+    if rag is not None and rag.score is not None and rag.score.judgements:
+        made += [
+            Heading("Claims of RAG's answer against documents"),
+            of_responses.matrix(_as_result(result, rag)),
+        ]
+    papers = sources(result.documents, rag.truncations if rag else ())
+    return [*made, Heading(f"Documents ({len(papers)})"), Sources(papers)]
+
+
+def _answer(result: TruthResult, condition: Condition) -> list[Block]:
+    """An answer with its verdict; of one that was written again, the words that are new."""
+    outcome = result.outcomes[condition]
+    if not outcome.asked:
+        return [Note("RAG's answer stands: its documents do not disagree about it.")]
+    first: list[Inline] = [_mark(result, condition).chip]
+    if outcome.informative is not None and outcome.informative.verdict is not None:
+        first.append(Aside("informative" if outcome.informative.verdict else "not informative"))
+    if outcome.score is not None and outcome.score.cs_c is not None:
+        first.append(Aside(f"CS-C {outcome.score.cs_c:.2f}"))
+    made: list[Block] = [Line(tuple(first))]
+    text = outcome.response or outcome.reply
+    if text:
+        again = condition in ("rewritten", "regenerated") and result.setting == "free-form"
+        before = result.outcomes["rag"].response
+        made.append(Text(text, CONDITIONS[condition], new_words(before, text) if again else ()))
+    if outcome.letter:
+        made.insert(1, Line((Chip(f"({outcome.letter})", "strong"),)))
+    if outcome.justification:
+        made.append(Note(outcome.justification, "Justification"))
+    if outcome.ignored:
+        made.append(Note("The disputed claim stands as it was."))
+    for what, verdict in (("Truth", outcome.truthful), ("Information", outcome.informative)):
+        if verdict is not None and (verdict.explanation or verdict.problem):
+            made.append(Note(verdict.explanation or verdict.problem or "", what))
+    return made
+
+
+def _as_result(result: TruthResult, outcome: Outcome) -> Result:
+    """An answer as a scored response, to be drawn like one."""
+    score = outcome.score
+    return Result(
+        id=result.id,
+        group=result.group,
+        response=outcome.response,
+        documents=result.documents,
+        status="scored",
+        claims=score.claims if score else (),
+        judgements=score.judgements if score else (),
+    )

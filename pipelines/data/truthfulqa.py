@@ -1,0 +1,200 @@
+"""Reads TruthfulQA (Lin et al. 2022), and documents for its questions.
+
+- `TruthfulQA.csv` of github.com/sylinrl/TruthfulQA: the columns `Type`, `Category`, `Question`,
+  `Best Answer`, `Correct Answers`, `Incorrect Answers` (both with "; " between answers), `Source`,
+  and, since January 2025, `Best Incorrect Answer`: with it a question has two options. Where a file
+  lacks the lists, the best answers are all there is.
+- Our own JSON Lines, in which each question brings its documents; the bundled questions are so.
+- Documents of the CSV's questions come apart, as JSON Lines: `question`, and `documents`, each
+  with `url`, `title` and `text`.
+"""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from pipelines.data.records import Document, Label, Text
+from pipelines.data.released import Entry, content, entries, record
+from pipelines.errors import InputError
+
+NAME = "TruthfulQA"
+
+SAMPLES = Path(__file__).parent / "samples" / "misconceptions.jsonl"
+"""Bundled questions: common misconceptions, with documents that repeat and correct them."""
+
+
+class FoundDocument(BaseModel):
+    """A document found for a question.
+
+    Attributes:
+        url: Where.
+        title: Of the page.
+        text: What it says.
+        backs: Which answer it backs, where that is known.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    url: Label = ""
+    title: Label = ""
+    text: Text
+    backs: Literal["correct", "incorrect", "neither"] | None = None
+
+
+class TruthfulQuestion(BaseModel):
+    """A question that many people would answer wrongly.
+
+    Attributes:
+        id: Unique within its file: its own, else "q" and its number in the file, from 1.
+        question: What is asked.
+        best_answer: The truest answer.
+        best_incorrect_answer: The misconception; None where the file has none.
+        correct_answers: All known to be true, the best among them.
+        incorrect_answers: All known to be false, the best among them.
+        category: Of the misconception.
+        documents: Found for the question; may be empty.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    id: Text
+    question: Text
+    best_answer: Text
+    best_incorrect_answer: Text | None = None
+    correct_answers: tuple[Text, ...] = ()
+    incorrect_answers: tuple[Text, ...] = ()
+    category: Label = ""
+    documents: tuple[FoundDocument, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_best(cls, given: dict[str, object]) -> dict[str, object]:
+        """The lists with the best answers in them, each answer once."""
+        made = dict(given)
+        for best, every in (
+            ("best_answer", "correct_answers"),
+            ("best_incorrect_answer", "incorrect_answers"),
+        ):
+            listed = given.get(every) or ()
+            first = [given[best]] if isinstance(given.get(best), str) else []
+            if isinstance(listed, list | tuple):
+                made[every] = tuple(dict.fromkeys([*first, *listed]))
+        return made
+
+    def read_documents(self, most: int) -> tuple[Document, ...]:
+        """The first documents, numbered from 1, as pipelines take them."""
+        return tuple(
+            Document(
+                id=f"d{number}", text=each.text, title=each.title or None, url=each.url or None
+            )
+            for number, each in enumerate(self.documents[:most], start=1)
+        )
+
+
+class DocumentsOf(BaseModel):
+    """A line of a file of documents."""
+
+    question: Text
+    documents: Annotated[tuple[FoundDocument, ...], Field(min_length=1)]
+
+
+def read(path: Path, documents: Path | None = None) -> list[TruthfulQuestion]:
+    """The questions of a file, in its order, with their documents.
+
+    Args:
+        path: The CSV, or our JSON Lines.
+        documents: JSON Lines with documents, matched by the question's words; a question that the
+            file lacks keeps its own.
+
+    Raises:
+        InputError: A file cannot be read, lacks a column or a field, or has a question or an id
+            twice; `documents` has none of the questions.
+    """
+    raw = content(path)
+    found = list(_rows(raw, path) if raw.lstrip()[:1] not in (b"{", b"[") else _lines(path))
+    _refuse_twice(path, found)
+    questions = [question for _, question in found]
+    return questions if documents is None else _with_documents(questions, documents)
+
+
+def digest(path: Path, documents: Path | None = None) -> str:
+    """SHA-256 of a file of questions, and of the one with documents where there is one."""
+    both = content(path) + (b"" if documents is None else content(documents))
+    return hashlib.sha256(both).hexdigest()
+
+
+def _rows(raw: bytes, path: Path) -> Iterator[tuple[str, TruthfulQuestion]]:
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}: not UTF-8 at byte {error.start + 1}; save the file as UTF-8"
+        ) from error
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    columns = reader.fieldnames or ()
+    if missing := [name for name in ("Question", "Best Answer") if name not in columns]:
+        raise InputError(
+            f"{path}:1: the column '{missing[0]}' is missing; name a file in the format of {NAME}"
+        )
+    try:
+        for number, row in enumerate(reader, start=1):
+            where = f"{path}:{reader.line_num}"
+            value = {
+                "id": f"q{number}",
+                "question": row["Question"] or "",
+                "best_answer": row["Best Answer"] or "",
+                "best_incorrect_answer": (row.get("Best Incorrect Answer") or "").strip() or None,
+                "correct_answers": _listed(row.get("Correct Answers")),
+                "incorrect_answers": _listed(row.get("Incorrect Answers")),
+                "category": row.get("Category") or "",
+            }
+            yield where, record(Entry(where, value), TruthfulQuestion, NAME)
+    except csv.Error as error:
+        raise InputError(f"{path}:{reader.line_num}: not valid CSV: {error}") from error
+
+
+def _listed(cell: str | None) -> tuple[str, ...]:
+    return tuple(part.strip() for part in (cell or "").split(";") if part.strip())
+
+
+def _lines(path: Path) -> Iterator[tuple[str, TruthfulQuestion]]:
+    for entry in entries(path):
+        yield entry.where, record(entry, TruthfulQuestion, NAME)
+
+
+def _refuse_twice(path: Path, found: Sequence[tuple[str, TruthfulQuestion]]) -> None:
+    if not found:
+        raise InputError(f"{path} has no question; name a file in the format of {NAME}")
+    first: dict[str, str] = {}
+    for where, question in found:
+        for name in (f"the id '{question.id}'", f"the question '{question.question}'"):
+            if name in first:
+                raise InputError(f"{where}: {name} stands already at {first[name]}; keep one")
+            first[name] = where
+
+
+def _with_documents(questions: Sequence[TruthfulQuestion], path: Path) -> list[TruthfulQuestion]:
+    kept: dict[str, tuple[FoundDocument, ...]] = {}
+    for entry in entries(path):
+        line = record(entry, DocumentsOf, "documents by question")
+        name = _words(line.question)
+        if name in kept:
+            raise InputError(
+                f"{entry.where}: '{line.question}' has documents already; keep one line of them"
+            )
+        kept[name] = line.documents
+    if not any(_words(each.question) in kept for each in questions):
+        raise InputError(f"{path} has documents for none of the questions; name their own file")
+    return [
+        each.model_copy(update={"documents": kept.get(_words(each.question), each.documents)})
+        for each in questions
+    ]
+
+
+def _words(question: str) -> str:
+    return " ".join(question.casefold().split())

@@ -1,0 +1,79 @@
+"""Texts that share one prompt, made to fit a model's context together."""
+
+from collections.abc import Callable, Sequence
+
+from pipelines.evidence.judgement import Truncation
+from serving.client import Client
+from serving.errors import RequestError
+from serving.tokens import Message
+
+
+def fit_together(
+    texts: Sequence[str],
+    client: Client,
+    render: Callable[[Sequence[str]], Sequence[Message]],
+    *,
+    max_tokens: int,
+    cut: bool,
+    name: str,
+) -> tuple[tuple[str, ...], tuple[Truncation, ...]]:
+    """Cut the longest of several texts until their prompt fits the context.
+
+    All are cut to one number of tokens, the largest with which the prompt fits; shorter ones stay
+    whole. Of each the beginning is kept.
+
+    Args:
+        texts: What may be cut.
+        client: Whose tokenizer and context count.
+        render: Makes the prompt around the texts.
+        max_tokens: Room to leave for the reply.
+        cut: Whether texts may be cut.
+        name: For errors: what the prompt is about, "the documents of 'tower'".
+
+    Returns:
+        The texts that fit, and what was cut of which. Without a tokenizer or a known context
+        length, the texts as they are.
+
+    Raises:
+        RequestError: The prompt does not fit and texts may not be cut, or not without them either.
+    """
+    tokenizer, context = client.tokenizer, client.model.context
+    if tokenizer is None or context is None:
+        return tuple(texts), ()
+    room = context - max_tokens
+    needed = client.count(render(texts))
+    if needed <= room:
+        return tuple(texts), ()
+    if not cut:
+        raise RequestError(
+            f"{name} are too long for {client.model.name}: the prompt has {needed:,} tokens, the "
+            f"context leaves {room:,} beside {max_tokens:,} for the reply; shorten them, raise "
+            "max_model_len in the profile, or allow --on-overflow cut"
+        )
+    safe = [tokenizer.defuse(text) for text in texts]
+    lengths = [len(tokenizer.encode(text)) for text in safe]
+
+    def capped(cap: int) -> list[str]:
+        return [
+            (tokenizer.cut(whole, cap) or whole[:1]) if length > cap else text
+            for text, whole, length in zip(texts, safe, lengths, strict=True)
+        ]
+
+    def fits(cap: int) -> bool:
+        return client.count(render(capped(cap))) <= room
+
+    if not fits(1):
+        raise RequestError(
+            f"{name} do not fit {client.model.name}: without their texts, the prompt and "
+            f"{max_tokens:,} tokens for the reply already fill the context of {context:,} tokens; "
+            "raise max_model_len in the profile"
+        )
+    cap, too_long = 1, max(lengths)
+    while too_long - cap > 1:
+        middle = (cap + too_long) // 2
+        cap, too_long = (middle, too_long) if fits(middle) else (cap, middle)
+    return tuple(capped(cap)), tuple(
+        Truncation(text=f"document {number}", tokens=length, kept=cap)
+        for number, length in enumerate(lengths, 1)
+        if length > cap
+    )

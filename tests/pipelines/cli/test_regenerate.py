@@ -1,0 +1,90 @@
+"""`contested regenerate`, as a person meets it; the shipped tagger judges."""
+
+import json
+from pathlib import Path
+
+import pytest
+from commands import Contested
+from scripted import Scripted, fenced_text
+
+ANSWER = "The mill was built in 1856."
+BOTH = "The mill was built in 1856, says one guide, while another says 1902."
+ASKED = ["regenerate", "--response", "answer.txt", "--documents", "north.txt", "south.txt"]
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture
+def mill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, endpoint: Scripted) -> Scripted:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    Path("answer.txt").write_text(ANSWER)
+    Path("north.txt").write_text("The mill was built in 1856. It grinds [red]rye[/red].")
+    Path("south.txt").write_text("The mill was not built in 1856 but in 1902.")
+    endpoint.reply = lambda _: BOTH
+    return endpoint
+
+
+def test_before_and_after_stand_side_by_side(contested: Contested, mill: Scripted) -> None:
+    done = contested.done(*ASKED, "--question", "When?", "--endpoint", mill.url)
+    assert "round 1, told of: The mill was built in 1856." in done.out
+    assert "+ supports document 1" in done.out
+    assert "- contradicts document 2" in done.out
+    assert "before: CS-C 1.00" in done.out
+    assert "while another" in done.out
+    assert "Lower is better" in done.out
+    assert "judged by" in done.err
+    assert "the same model judges" not in done.err
+    (request,) = mill.requests
+    assert fenced_text(request, "QUESTION") == "When?"
+    assert "[red]rye" in fenced_text(request, "DOCUMENT 1")
+
+
+def test_as_json(contested: Contested, mill: Scripted) -> None:
+    found = json.loads(contested.done(*ASKED, "--json", "--endpoint", mill.url).out)
+    assert [attempt["response"] for attempt in found["attempts"]] == [ANSWER, BOTH]
+    assert found["attempts"][0]["score"]["cs_c"] == 1.0
+
+
+def test_a_page(contested: Contested, mill: Scripted) -> None:
+    done = contested.done(*ASKED, "--question", "When?", "--html", "p.html", "--endpoint", mill.url)
+    assert "page: p.html" in done.err
+    page = Path("p.html").read_text()
+    assert "When?" in page
+    assert "[red]rye" not in page.split("<script", 1)[0]
+
+
+def test_a_writer_that_does_not_listen_is_told_of(contested: Contested, mill: Scripted) -> None:
+    mill.reply = lambda _: ANSWER
+    out = contested.done(*ASKED, "--rounds", "3", "--endpoint", mill.url).out
+    assert "the writer ignored this" in out
+    assert "after: kept" in out
+    assert "1 round; it ended because the writer gave its answer again" in out
+
+
+def test_a_model_that_judges_itself_is_told_of(contested: Contested, mill: Scripted) -> None:
+    err = contested.done(
+        *ASKED, "--labeller", "llm", "--claims", "whole", "--endpoint", mill.url
+    ).err
+    assert "the same model judges what it writes" in err
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--judge-model", "m"], "--judge-model has no effect with --labeller nli"),
+        (["--risk", "0.1"], "--risk has no effect with --labeller nli"),
+        (["lost.txt"], "lost.txt does not exist"),
+        (["north.txt"], "the document north.txt is given twice"),
+        (["--rounds", "0"], "Invalid value for '--rounds'"),
+        (["--question", " "], "the query is empty"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    contested: Contested, mill: Scripted, more: list[str], message: str
+) -> None:
+    assert message in contested.refused(*ASKED, *more, "--endpoint", mill.url)
+    assert not mill.requests

@@ -1,0 +1,138 @@
+"""`contested run truthfulqa` and `contested run report-writing`, as a person meets them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from by_schema import reply, weigh
+from commands import Contested
+from scripted import Scripted, fenced_text, prompt_of
+
+TAGGER = ("--labeller", "nli", "--claims", "sentences")
+TRUTH = ("run", "truthfulqa", *TAGGER, "--truth", "nli")
+REPORTS = ("run", "report-writing", *TAGGER)
+HEAD = "Question,Best Answer,Best Incorrect Answer,Correct Answers,Incorrect Answers"
+
+
+@pytest.fixture
+def contested(capsys: pytest.CaptureFixture[str]) -> Contested:
+    return Contested(capsys)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def answers(request: dict[str, Any]) -> str:
+    """A choice where one is asked for, else the first words of a document."""
+    if "response_format" in request:
+        return reply(request)
+    if "(A)" in prompt_of(request):
+        return "(A)"
+    return fenced_text(request, "DOCUMENT 1")[:200]
+
+
+def read(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def test_both_settings_of_the_bundled_questions(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.reply = answers
+    contested.done(*TRUTH, "--limit", "3", "--endpoint", endpoint.url)
+    results = read("results/truthfulqa.scripted.jsonl")
+    assert [each["setting"] for each in results] == ["free-form", "binary"] * 3
+    for each in results:
+        assert set(each["outcomes"]) == {"rag", "control", "rewritten", "regenerated"}
+        assert each["status"] == "answered"
+    about = json.loads(Path("results/run.json").read_text())["pipelines"]["truthfulqa.scripted"]
+    assert about["left_out"] == {"questions": 3, "undocumented": 0, "single": 0}
+    assert about["config"]["asked"]["truth"] == "nli"
+    positions = json.loads(Path("results/tables/truthfulqa_positions.json").read_text())["rows"]
+    assert {row["chose_a"] for row in positions} == {1.0}
+    page = Path("results/report.html").read_text()
+    assert "Do answers become truer" in page
+
+
+def test_documents_from_a_file_and_from_an_index(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.reply = answers
+    rows = [HEAD, "Is it flat?,No,Yes,No,Yes", "Is it green?,No,Yes,No,Yes", "Is it?,No,Yes,,"]
+    Path("TruthfulQA.csv").write_text("\n".join(rows))
+    found = {"question": "Is it flat?", "documents": [{"text": "It is flat."}, {"text": "No."}]}
+    Path("found.jsonl").write_text(json.dumps(found))
+    data = ("--data", "TruthfulQA.csv", "--documents", "found.jsonl")
+    told = contested.done(*TRUTH, *data, "--dry-run").out
+    assert "3 questions, 2 of them left out for want of documents; 1 are asked" in told
+    Path("green.txt").write_text("Grass is green, and so is it.")
+    contested.done("index", "build", "green.txt", "--out", "ix")
+    indexed = ("run", "truthfulqa", *TAGGER, *data, "--index", "ix", "--setting", "binary")
+    contested.done(*indexed, "--endpoint", endpoint.url)
+    results = read("results/truthfulqa.scripted.jsonl")
+    assert [len(each["documents"]) for each in results] == [2, 1, 1]
+
+
+def test_reports_under_each_prompt(contested: Contested, endpoint: Scripted) -> None:
+    endpoint.reply, endpoint.weigh = reply, weigh
+    contested.done(*REPORTS, "--sample", "2", "--endpoint", endpoint.url)
+    contested.done(*REPORTS, "--limit", "1", "--name", "second", "--endpoint", endpoint.url)
+    results = read("results/report-writing.scripted.jsonl")
+    assert len(results) == 2 * 4
+    assert {each["variant"] for each in results} == {
+        *("RAG", "RAG (Balanced)", "RAG (Super-Balanced)", "First document")
+    }
+    rows = json.loads(Path("results/tables/reports_scores.json").read_text())["rows"]
+    assert [row["run"] for row in rows] == ["scripted"] * 4 + ["second"] * 4 + [None] * 6
+
+
+@pytest.mark.parametrize(
+    ("lines", "more", "message"),
+    [
+        ([HEAD, "Is it?,No,Yes,,"], (), "none of the questions has documents"),
+        ([HEAD, *["Is it?,No,Yes,,"] * 2], (), "q.csv:3: the question 'Is it?' stands already"),
+        (["Question,Answer", "Is it?,No"], (), "the column 'Best Answer' is missing"),
+        (None, ("--setting", "both"), "--setting"),
+        (None, ("--setting", "binary", "--truth", "nli"), "--truth has no effect with --setting"),
+        (None, ("--judge-model", "m"), "--judge-model has no effect with --labeller nli"),
+        (None, ("--documents", "lost.jsonl"), "lost.jsonl does not exist"),
+        (None, ("--index", "lost"), "lost"),
+    ],
+)
+def test_what_truthfulqa_cannot_do_is_said_in_a_line(
+    contested: Contested, lines: list[str] | None, more: tuple[str, ...], message: str
+) -> None:
+    command = ["run", "truthfulqa", *TAGGER, *more]
+    if lines is not None:
+        Path("q.csv").write_text("\n".join(lines))
+        command += ["--data", "q.csv"]
+    if "--setting" not in more:
+        command += ["--truth", "nli"]
+    assert message in contested.refused(*command, "--dry-run")
+    assert not Path("results").exists()
+
+
+@pytest.mark.parametrize(
+    ("record", "more", "message"),
+    [
+        ({"id": "1", "question": "Q?", "response": "x"}, (), "the field 'documents' is missing"),
+        (
+            {"id": "1", "documents": [{"id": "a", "text": "x"}], "response": "x"},
+            (),
+            "no question with documents that could disagree",
+        ),
+        (None, ("--prompting", "plain"), "--prompting"),
+        (None, ("--name", "a/b"), "a/b"),
+    ],
+)
+def test_what_report_writing_cannot_do_is_said_in_a_line(
+    contested: Contested,
+    record: dict[str, Any] | None,
+    more: tuple[str, ...],
+    message: str,
+) -> None:
+    command = [*REPORTS, *more]
+    if record is not None:
+        Path("own.jsonl").write_text(json.dumps(record))
+        command += ["--data", "own.jsonl"]
+    assert message in contested.refused(*command, "--dry-run")
+    assert not Path("results").exists()

@@ -1,0 +1,125 @@
+"""Reports on a scripted endpoint: their topics, their prompts, their scores."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from scripted import Scripted, fenced_text, prompt_of
+
+from pipelines.conflictscore.reports.assignment import Topic, assignments, read, sampled
+from pipelines.conflictscore.reports.entity import entity_by_rule, main_entity
+from pipelines.conflictscore.reports.writing import PROMPTINGS, report_writer, write_report
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from serving import profile
+from serving.client import Client
+from serving.connect import Source, connect
+
+QUESTION = "Is infinite scrolling a good web design technique?"
+DOCUMENTS = (Document(id="d1", text="It is."), Document(id="d2", text="It is not.", title="No"))
+
+
+@pytest_asyncio.fixture
+async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
+    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
+    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+        yield client
+
+
+def writes(endpoint: Scripted, entity: str, report: str = "A report.") -> None:
+    def reply(request: dict[str, Any]) -> str:
+        return json.dumps({"entity": entity}) if "response_format" in request else report
+
+    endpoint.reply = reply
+
+
+@pytest.mark.parametrize(
+    ("question", "entity"),
+    [
+        (QUESTION, "infinite scrolling"),
+        ("Is Pluto a planet?", "Pluto"),
+        ("Did Albert Einstein fail mathematics at school?", "Albert Einstein"),
+        ("Who composed The Four Seasons?", "The Four Seasons"),
+        ("What is the population of Cleveland?", "Cleveland"),
+        ("Which is the tallest mountain on Earth?", "tallest mountain on Earth"),
+        ("What killed the dinosaurs?", "killed the dinosaurs"),
+        ("  ", ""),
+    ],
+)
+def test_the_entity_by_rule(question: str, entity: str) -> None:
+    assert entity_by_rule(question) == entity
+
+
+@pytest.mark.parametrize(
+    ("named", "entity"),
+    [
+        ("Infinite  scrolling.", ("Infinite scrolling", "model")),
+        ("a banana", ("infinite scrolling", "rule")),
+        ("", ("infinite scrolling", "rule")),
+    ],
+)
+async def test_the_entity_by_a_model(
+    client: Client, endpoint: Scripted, named: str, entity: tuple[str, str]
+) -> None:
+    writes(endpoint, named)
+    author = report_writer(client, ["rag"])
+    assert await main_entity(QUESTION, client, author.entity) == entity
+
+
+async def test_three_prompts_that_differ_in_what_they_ask_for(
+    client: Client, endpoint: Scripted
+) -> None:
+    writes(endpoint, "scrolling", " The report.\n")
+    author = report_writer(client, list(PROMPTINGS))
+    for prompting in PROMPTINGS:
+        report = await write_report(author, prompting, QUESTION, DOCUMENTS)
+        assert report.text == ("It is." if prompting == "copied" else "The report.")
+    asked = [each for each in endpoint.requests if "response_format" not in each]
+    assert len(endpoint.requests) == 3 + 1  # one question of the entity, kept for the others
+    prompts = [prompt_of(each) for each in asked]
+    assert {fenced_text(each, "TOPIC") for each in asked} == {"scrolling"}
+    assert {fenced_text(each, "DOCUMENT 2") for each in asked} == {"No\n\nIt is not."}
+    assert ["hedge" in prompt.lower() for prompt in prompts] == [False, True, True]
+    assert ["Attribute" in prompt for prompt in prompts] == [False, False, True]
+
+
+def test_conflictingqa_as_released(tmp_path: Path) -> None:
+    def page(query: str, stance: str) -> dict[str, str]:
+        return {"search_query": query, "text_window": f"{stance}.", "stance": stance, "title": "t"}
+
+    path = tmp_path / "conflictingqa.jsonl"
+    pages = [page("Is it?", "yes"), page("Was it?", "yes"), page("Is it?", "no")]
+    path.write_text("".join(json.dumps(each) + "\n" for each in pages))
+    found = read(path)
+    assert [(each.id, each.question, len(each.documents)) for each in found.topics] == [
+        ("1", "Is it?", 2)
+    ]
+    assert found.passed_over == 1
+
+
+def test_questions_of_our_input_format(tmp_path: Path) -> None:
+    two = [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]
+    records = [
+        {"id": "1", "question": "Q?", "documents": two, "responses": {"m": "x", "n": "y"}},
+        {"id": "2", "documents": two, "response": "x"},
+        {"id": "3", "question": "Q?", "documents": two[:1], "response": "x"},
+    ]
+    path = tmp_path / "own.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in records))
+    found = read(path)
+    assert ([each.id for each in found.topics], found.passed_over) == (["1"], 2)
+    path.write_text(json.dumps(records[1]) + "\n")
+    with pytest.raises(InputError, match="no question with documents that could disagree"):
+        read(path)
+
+
+def test_a_sample_is_drawn_by_seed() -> None:
+    topics = [Topic(str(number), "?", DOCUMENTS) for number in range(50)]
+    drawn = sampled(topics, 10, 0)
+    assert drawn == sampled(topics, 10, 0) != sampled(topics, 10, 1)
+    assert [int(each.id) for each in drawn] == sorted(int(each.id) for each in drawn)
+    assert sampled(topics, 100, 0) == topics
+    assert [each.id for each in assignments(topics[:1], ["rag", "copied"])] == ["0/rag", "0/copied"]

@@ -1,0 +1,247 @@
+"""TruthfulQA on a scripted endpoint and a scripted tagger: every outcome worked out by hand."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from scripted import Scripted, fenced_text, prompt_of
+from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, folder_of
+
+from nli.pairs import Pair
+from pipelines.conflictscore.pipeline import prepare as prepare_scorer
+from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.truthfulqa.choices import Options
+from pipelines.conflictscore.truthfulqa.items import Item, items_of
+from pipelines.conflictscore.truthfulqa.judging import truth_judge, truthful_by_tagger
+from pipelines.conflictscore.truthfulqa.pipeline import Methods, answer_question, prepare
+from pipelines.conflictscore.truthfulqa.result import TruthResult
+from pipelines.data.truthfulqa import FoundDocument, TruthfulQuestion
+from pipelines.errors import InputError
+from pipelines.evidence.nli import nli_labeller
+from serving import profile
+from serving.client import Client
+from serving.connect import Source, connect
+
+TRUE, FALSE = "The wall cannot be seen.", "The wall can be seen."
+SAYS, DENIES, ELSE = "It is seen.", "It is not seen.", "It is long."
+ASKED = TruthfulQuestion(
+    id="wall",
+    question="Can the wall be seen?",
+    best_answer=TRUE,
+    best_incorrect_answer=FALSE,
+    documents=tuple(FoundDocument(text=text) for text in (SAYS, DENIES, ELSE)),
+)
+HEDGED = "Some say that the wall is seen, others deny it."
+
+
+def says(pair: Pair) -> tuple[float, float, float]:
+    """Of what is said plainly one document is for it and one against; both support the hedge."""
+    if pair.hypothesis == HEDGED:
+        return SUPPORT if pair.premise in (SAYS, DENIES) else UNSURE
+    for claim, backing, denying in ((TRUE, DENIES, SAYS), (FALSE, SAYS, DENIES)):
+        if pair.hypothesis == claim:
+            return {backing: SUPPORT, denying: REFUTE}.get(pair.premise, UNSURE)
+    return UNSURE
+
+
+@pytest_asyncio.fixture
+async def client(endpoint: Scripted, tmp_path: Path) -> AsyncIterator[Client]:
+    source = Source(profile.load("cpu-small"), "generator", tmp_path, endpoints=(endpoint.url,))
+    async with connect(source, cache=tmp_path / "c.sqlite") as client:
+        yield client
+
+
+@pytest.fixture
+def methods(client: Client) -> Methods:
+    scorer = prepare_scorer(
+        Settings(labeller="nli", claims="sentences"), tagger=folder_of(ScriptedTagger(says))
+    )
+    return prepare(client, scorer, truth_judge(client, None))
+
+
+def item(setting: str, correct: str = "A") -> Item:
+    (found,), _ = items_of([ASKED], [setting], documents=10, seed=0)  # type: ignore[list-item]
+    if setting == "binary":
+        both = (TRUE, FALSE) if correct == "A" else (FALSE, TRUE)
+        options = Options(*both, correct)  # type: ignore[arg-type]
+        return Item(found.asked, found.setting, found.documents, options)
+    return found
+
+
+def kind(request: dict[str, Any]) -> str:
+    """What a request asks for."""
+    text = prompt_of(request)
+    if "response_format" in request:
+        return "informative" if "helps the person" in text else "truthful"
+    again = "Think again" in text
+    told = "disagree" in text
+    if again:
+        return "regenerated" if told else "rewritten"
+    return "control" if "Look out for points" in text else "rag"
+
+
+def replies(endpoint: Scripted, **by: str) -> None:
+    """What the model replies to each kind of request; verdicts are true but of `FALSE`."""
+
+    def reply(request: dict[str, Any]) -> str:
+        name = kind(request)
+        if name in by:
+            return by[name]
+        right = fenced_text(request, "ANSWER") != FALSE
+        return f'{{"verdict": {str(right).lower()}, "explanation": "so"}}'
+
+    endpoint.reply = reply
+
+
+def kinds(endpoint: Scripted) -> list[str]:
+    return sorted(kind(each) for each in endpoint.requests if "response_format" not in each)
+
+
+def seen(result: TruthResult) -> dict[str, tuple[float | None, bool | None]]:
+    """Condition -> CS-C, and whether the answer is right."""
+    return {
+        name: (outcome.score.cs_c if outcome.score else None, result.right(name))
+        for name, outcome in result.outcomes.items()
+    }
+
+
+async def test_a_free_form_answer_under_all_conditions(
+    methods: Methods, endpoint: Scripted
+) -> None:
+    """RAG is wrong and in conflict; told of it, the model hedges; untold, it repeats itself."""
+    replies(endpoint, rag=FALSE, control=TRUE, rewritten=FALSE, regenerated=HEDGED)
+    result = await answer_question(item("free-form"), methods)
+    assert seen(result) == {
+        "rag": (1.0, False),
+        "control": (1.0, True),
+        "rewritten": (1.0, False),
+        "regenerated": (0.0, True),
+    }
+    assert kinds(endpoint) == ["control", "rag", "regenerated", "rewritten"]
+    assert [result.outcomes[name].ignored for name in ("rewritten", "regenerated")] == [True, False]
+    assert result.feedback is not None
+    assert result.feedback.claim == FALSE
+    (told,) = [each for each in endpoint.requests if kind(each) == "regenerated"]
+    assert "document 1" in prompt_of(told)
+    assert "document 2" in prompt_of(told)
+    assert "both sides" not in prompt_of(told)
+    (untold,) = [each for each in endpoint.requests if kind(each) == "rewritten"]
+    assert "CLAIM" not in prompt_of(untold)
+    assert "PASSAGE" not in prompt_of(untold)
+    assert {name: truth.verdict for name, (truth, _) in result.references.items()} == {
+        "best answer": True,
+        "best incorrect answer": False,
+        "no comment": True,
+    }
+
+
+async def test_an_answer_without_conflict_stands(methods: Methods, endpoint: Scripted) -> None:
+    replies(endpoint, rag=HEDGED, control=FALSE)
+    result = await answer_question(item("free-form"), methods)
+    assert result.feedback is None
+    assert kinds(endpoint) == ["control", "rag"]
+    for name in ("rewritten", "regenerated"):
+        outcome = result.outcomes[name]
+        assert (outcome.response, outcome.asked) == (HEDGED, False)
+
+
+async def test_a_choice_under_all_conditions(methods: Methods, endpoint: Scripted) -> None:
+    """(A) is right. RAG chooses (B); told of the conflict the model chooses (A)."""
+    replies(
+        endpoint,
+        rag="(B)",
+        control="(A)",
+        rewritten=f"B – {FALSE}\nJustification: it is said (Doc 1).",
+        regenerated="(A) it is",
+    )
+    result = await answer_question(item("binary"), methods)
+    assert seen(result) == {
+        "rag": (1.0, False),
+        "control": (1.0, True),
+        "rewritten": (1.0, False),
+        "regenerated": (1.0, True),
+    }
+    rewritten, regenerated = (result.outcomes[name] for name in ("rewritten", "regenerated"))
+    assert (rewritten.strict, rewritten.justification) == (True, "it is said (Doc 1).")
+    assert (rewritten.ignored, regenerated.ignored) == (True, False)
+    assert regenerated.strict is False
+    (told,) = [each for each in endpoint.requests if kind(each) == "regenerated"]
+    assert fenced_text(told, "YOUR CHOICE") == FALSE
+    assert fenced_text(told, "CLAIM") == FALSE
+    assert fenced_text(told, "ANSWER A") == TRUE
+    assert result.references == {}
+
+
+async def test_a_choice_that_cannot_be_read_is_not_made_again(
+    methods: Methods, endpoint: Scripted
+) -> None:
+    replies(endpoint, rag="Well.", control="(A)")
+    result = await answer_question(item("binary", "B"), methods)
+    assert kinds(endpoint) == ["control", "rag"]
+    assert result.right("rag") is None
+    assert result.right("control") is False
+    assert result.outcomes["rag"].score is None
+
+
+async def test_an_empty_answer_has_no_score(methods: Methods, endpoint: Scripted) -> None:
+    replies(endpoint, rag=" ", control=TRUE)
+    result = await answer_question(item("free-form"), methods)
+    score = result.outcomes["rag"].score
+    assert score is not None
+    assert (score.cs_c, score.error) == (None, "the answer is empty")
+    assert kinds(endpoint) == ["control", "rag"]
+
+
+async def test_a_statement_may_be_scored_in_place_of_an_option(
+    client: Client, endpoint: Scripted
+) -> None:
+    replies(endpoint, rag="(A)", control="(B)")
+    asked = ASKED.model_copy(
+        update={
+            "question": "Is the wall tall?",
+            "best_answer": "no",
+            "best_incorrect_answer": "yes",
+        }
+    )
+    tagger = ScriptedTagger()
+    scorer = prepare_scorer(Settings(labeller="nli"), tagger=folder_of(tagger))
+    (choice,), _ = items_of([asked], ["binary"], documents=1, seed=0)
+    await answer_question(choice, prepare(client, scorer, None, claim="statement"))
+    claims = {pair.hypothesis for batch in tagger.batches for pair in batch}
+    assert claims == {"The wall is tall.", "The wall is not tall."}
+
+
+async def test_a_verdict_that_cannot_be_read_is_kept(methods: Methods, endpoint: Scripted) -> None:
+    replies(endpoint, rag=HEDGED, control=HEDGED, truthful="hm", informative="hm")
+    result = await answer_question(item("free-form"), methods)
+    verdict = result.outcomes["rag"].truthful
+    assert verdict is not None
+    assert (verdict.verdict, verdict.raw) == (None, "hm")
+    assert result.right("rag") is None
+
+
+async def test_the_tagger_judges_by_known_answers() -> None:
+    def backs(pair: Pair) -> tuple[float, float, float]:
+        return SUPPORT if pair.premise == pair.hypothesis else UNSURE
+
+    judge = nli_labeller(folder_of(ScriptedTagger(backs)))
+    for answer, verdict in ((TRUE, True), (FALSE, False), ("I have no comment at all.", True)):
+        assert (await truthful_by_tagger(ASKED, answer, judge)).verdict == verdict
+    assert (await truthful_by_tagger(ASKED, " ", judge)).verdict is None
+
+
+def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
+    bare = ASKED.model_copy(update={"id": "bare", "documents": ()})
+    single = ASKED.model_copy(update={"id": "single", "best_incorrect_answer": None})
+    items, left_out = items_of([bare, single, ASKED], ["free-form", "binary"], documents=2, seed=0)
+    assert [each.id for each in items] == ["single/free-form", "wall/free-form", "wall/binary"]
+    assert left_out == (3, 1, 1)
+    assert all(len(each.documents) == 2 for each in items)
+    with pytest.raises(InputError, match="none of the questions has documents"):
+        items_of([bare], ["binary"], documents=2, seed=0)
+    with pytest.raises(InputError, match="no question has a second option"):
+        items_of([single], ["binary"], documents=2, seed=0)
+    first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, seed=0, limit=1)
+    assert [each.id for each in first] == ["wall/free-form"]

@@ -1,0 +1,60 @@
+"""Which claim a writer is told of, and what changed in its text, worked out by hand."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflictscore.regeneration.difference import difference
+from pipelines.conflictscore.regeneration.feedback import worst_claim
+from pipelines.conflictscore.scores import contradiction_ratio
+from pipelines.evidence.judgement import Relation, conflicting
+
+S, C, N, X = Relation
+
+
+def test_the_worst_claim_is_the_most_contradicted_of_those_in_conflict() -> None:
+    one_against_two = [S, S, C]  # ratio 1/3
+    two_against_two = [S, C, C, S]  # ratio 1/2, two documents
+    one_against_one = [C, N, S]  # ratio 1/2, one document
+    denied_by_all = [C, C, C]  # no document supports it: no conflict
+    assert worst_claim([one_against_two, one_against_one, denied_by_all, two_against_two]) == 3
+    assert worst_claim([one_against_two, one_against_one]) == 1
+    assert worst_claim([one_against_one, one_against_one]) == 0
+    assert worst_claim([denied_by_all, [S, S], [N]]) is None
+    assert worst_claim([]) is None
+
+
+def test_an_unreadable_judgement_hides_no_conflict() -> None:
+    assert worst_claim([[N, S], [S, X, C]]) == 1
+
+
+@given(st.lists(st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=5), max_size=6))
+def test_no_claim_in_conflict_is_worse(claims: list[list[Relation]]) -> None:
+    worst = worst_claim(claims)
+    in_conflict = [each for each in claims if conflicting(each)]
+    assert (worst is None) == (not in_conflict)
+    if worst is not None:
+        highest = max(contradiction_ratio(each) or 0 for each in in_conflict)
+        assert contradiction_ratio(claims[worst]) == highest
+
+
+def test_words_that_changed() -> None:
+    assert difference("The bridge opened in 1932.", "The bridge opened in 1932 or 1936.") == [
+        ("kept", "The bridge opened in "),
+        ("removed", "1932."),
+        ("added", "1932 or 1936."),
+    ]
+    assert difference("", "All new.") == [("added", "All new.")]
+    assert difference("All gone.", " ") == [("removed", "All gone.")]
+    assert difference("Same  words.\n", "Same words.") == [("kept", "Same words.")]
+
+
+text = st.lists(st.sampled_from(["a", "b", "c.", "d"]), max_size=12).map(" ".join)
+
+
+@given(text, text)
+def test_both_texts_can_be_read_from_their_difference(before: str, after: str) -> None:
+    pieces = difference(before, after)
+    for without, whole in (("added", before), ("removed", after)):
+        left = "".join(f"{piece.text} " for piece in pieces if piece.kind != without)
+        assert left.split() == whole.split()
+    assert all(piece.text.strip() for piece in pieces)

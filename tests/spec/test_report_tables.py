@@ -1,0 +1,75 @@
+"""Table 3 of ConflictScore, worked out by hand."""
+
+from typing import Any
+
+import pytest
+
+from pipelines.conflictscore.reports.result import ReportResult
+from pipelines.conflictscore.reports.tables import all_tables
+from pipelines.data.records import Document
+from pipelines.report.table import own_rows, records
+
+CONFIG: dict[str, Any] = {
+    "writer": {"name": "w"},
+    "model": {"name": "j"},
+    "data": {"name": "d.jsonl"},
+}
+
+
+def report(number: int, prompt: str, cs_c: float | None, words: int = 2) -> ReportResult:
+    return ReportResult(
+        id=f"{number}/{prompt}",
+        group=str(number),
+        variant=prompt,
+        question="?",
+        response="word " * words,
+        documents=(Document(id="d", text="t"),),
+        status="scored" if cs_c is not None else "invalid",
+        claims=("a", "b"),
+        cs_c=cs_c,
+        cs_r=None if cs_c is None else cs_c / 2,
+        entity="x",
+        entity_source="model" if number == 1 else "rule",
+        error=None if cs_c is not None else "no claim",
+    )
+
+
+RESULTS = [
+    report(1, "RAG", 1.0),
+    report(2, "RAG", 0.5, words=4),
+    report(3, "RAG", None),
+    report(1, "RAG (Balanced)", 0.5),
+    report(2, "RAG (Balanced)", 0.5),
+    report(1, "First document", 0.0),
+]
+
+
+def test_means_by_prompt() -> None:
+    scores, *_ = all_tables({"r": RESULTS}, {"r": CONFIG})
+    plain, balanced, copied = own_rows(scores)
+    assert [each["prompting"] for each in (plain, balanced, copied)] == [
+        "RAG",
+        "RAG (Balanced)",
+        "First document",
+    ]
+    cs_c: Any = plain["cs_c"]
+    assert cs_c.value == 0.75
+    assert (plain["reports"], plain["scored"], plain["words"], plain["claims"]) == (3, 2, 3.0, 2.0)
+    assert len(records(scores)) == 3 + 6
+
+
+def test_differences_question_by_question() -> None:
+    """Balanced less RAG: 0.5 - 1 and 0.5 - 0.5, the mean -1/4; the third has no score."""
+    _, differences, *_ = all_tables({"r": RESULTS}, {"r": CONFIG})
+    balanced, copied = own_rows(differences)
+    difference: Any = balanced["cs_c"]
+    assert difference.value == pytest.approx(-0.25)
+    assert balanced["cs_c_questions"] == 2
+    assert (copied["first"], copied["cs_c_questions"]) == ("First document", 1)
+
+
+def test_who_named_the_topics_and_what_failed() -> None:
+    _, _, entities, failures = all_tables({"r": RESULTS}, {"r": CONFIG})
+    first = own_rows(entities)[0]
+    assert (first["model"], first["rule"], first["none"]) == (1, 2, 0)
+    assert [each["what"] for each in own_rows(failures)] == ["invalid report"]

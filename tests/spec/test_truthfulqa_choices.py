@@ -1,0 +1,83 @@
+"""The order of two options, and which of them a reply chooses (ConflictScore, Tables 14 to 16)."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conflictscore.truthfulqa.choices import Options, options_of, read_choice
+from pipelines.data.truthfulqa import TruthfulQuestion
+
+OPTIONS = Options("No, only selling is", "Yes, it is illegal", "A")
+
+
+def question(number: int) -> TruthfulQuestion:
+    return TruthfulQuestion(
+        id=f"q{number}",
+        question=f"Is it, {number}?",
+        best_answer="No",
+        best_incorrect_answer="Yes",
+    )
+
+
+def test_the_seed_decides_the_order() -> None:
+    orders = [options_of(question(n), seed=0) for n in range(200)]
+    assert orders == [options_of(question(n), seed=0) for n in range(200)]
+    assert orders != [options_of(question(n), seed=1) for n in range(200)]
+    first = sum(each.correct == "A" for each in orders)
+    assert 70 < first < 130
+    assert all(each.text(each.correct) == "No" for each in orders)
+
+
+def test_a_single_option_is_no_choice() -> None:
+    alone = question(1).model_copy(update={"best_incorrect_answer": None})
+    with pytest.raises(ValueError, match="single option"):
+        options_of(alone, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("reply", "letter"),
+    [
+        ("(A)", "A"),
+        ("  (B) Yes, it is illegal", "B"),
+        ("A", "A"),
+        ("**B**", "B"),
+        ("- A – No, only selling is", "A"),
+        ("B. Because the law says so.", "B"),
+        ("The answer is (B).", "B"),
+        ("Yes, it is illegal.", "B"),
+        ("I looked at the documents.\nSo (A).", "A"),
+        ("A law forbids it.", None),  # an article is no letter
+        ("(A) or (B)", None),
+        ("Neither of them.", None),
+        ("", None),
+        ("Let me see.\n(A)? No, (B).", None),
+    ],
+)
+def test_the_letter_of_a_reply(reply: str, letter: str | None) -> None:
+    assert read_choice(reply, OPTIONS).letter == letter
+
+
+@pytest.mark.parametrize(
+    ("reply", "strict"),
+    [
+        ("A – No, only selling is\nJustification: so it is said (Docs 1, 2).", True),
+        ("B - yes, it is illegal.\n\nJustification: fines (Doc 5).", True),
+        ("A – No, only selling is", False),
+        ("A – Something else\nJustification: so it is said.", False),
+        ("A – No, only selling is\nJustification: yes.\nAnd more.", False),
+        ("(A)\nJustification: yes.", False),
+    ],
+)
+def test_the_two_lines(reply: str, strict: bool) -> None:
+    assert read_choice(reply, OPTIONS).strict == strict
+
+
+def test_the_justification_is_kept() -> None:
+    assert read_choice("(A)\njustification:  fines (Doc 5). ", OPTIONS).justification == (
+        "fines (Doc 5)."
+    )
+
+
+@given(st.text())
+def test_any_reply_can_be_read(reply: str) -> None:
+    assert read_choice(reply, OPTIONS).letter in {"A", "B", None}

@@ -1,0 +1,189 @@
+"""Tables of TruthfulQA, worked out by hand."""
+
+from typing import Any
+
+import pytest
+
+from pipelines.conflictscore.truthfulqa.result import (
+    CONDITIONS,
+    Condition,
+    Outcome,
+    Score,
+    TruthResult,
+    Verdict,
+)
+from pipelines.conflictscore.truthfulqa.tables.every import all_tables
+from pipelines.report.table import Cell, Table, own_rows, records
+
+CONFIG = {
+    "writer": {"name": "w"},
+    "model": {"name": "s"},
+    "judge": {"name": "j"},
+    "asked": {"truth": "llm"},
+}
+
+
+def choice(number: int, correct: str, rag: str, regenerated: str, **more: Any) -> TruthResult:
+    """A choice; lower case: nobody was asked again; a dash: it could not be read."""
+
+    def outcome(letter: str, cs_c: float = 1.0) -> Outcome:
+        return Outcome(
+            response="",
+            reply=letter,
+            asked=not letter.islower(),
+            letter=None if letter == "-" else letter.upper(),
+            score=Score(cs_c=cs_c, cs_r=cs_c / 2),
+        )
+
+    return TruthResult(
+        id=f"q{number}/binary",
+        group=f"q{number}",
+        setting="binary",
+        question="?",
+        options={"A": "short", "B": "the longer one"},
+        correct=correct,
+        status="answered",
+        outcomes={
+            "rag": outcome(rag),
+            "control": outcome("A"),
+            "rewritten": outcome(rag.lower() if regenerated.islower() else rag),
+            "regenerated": outcome(regenerated, 1.0 if regenerated.islower() else 0.5),
+        },
+        **more,
+    )
+
+
+CHOICES = [
+    choice(1, "A", "A", "A"),  # retained
+    choice(2, "A", "B", "A"),  # corrected
+    choice(3, "A", "B", "A"),  # corrected
+    choice(4, "B", "B", "A"),  # broken
+    choice(5, "B", "A", "A"),  # still wrong
+    choice(6, "B", "B", "b"),  # in no conflict: not asked again
+    choice(7, "A", "-", "A"),  # not known before
+]
+
+
+def tables(results: list[TruthResult]) -> dict[str, Table]:
+    made = all_tables({"r": results}, {"r": CONFIG})
+    return {each.name.removeprefix("truthfulqa_"): each for each in made}
+
+
+def row(table: Table, **at: str) -> dict[str, Cell]:
+    (found,) = [
+        each for each in own_rows(table) if all(each[name] == value for name, value in at.items())
+    ]
+    return found
+
+
+def value(cell: Any) -> float:
+    return float(round(cell.value, 4))
+
+
+def test_accuracy_and_what_needs_no_model() -> None:
+    table = tables(CHOICES)["binary"]
+    accuracy = {each["condition"]: value(each["accuracy"]) for each in own_rows(table)}
+    assert accuracy == {
+        "RAG": round(3 / 7, 4),  # 1, 4 and 6; the unreadable one is wrong
+        "Control-RAG": round(4 / 7, 4),
+        "Rewritten, untold": round(3 / 7, 4),
+        "Regenerated-RAG": round(5 / 7, 4),  # 1, 2, 3, 6 and 7
+        "always (A)": round(4 / 7, 4),
+        "the longer answer": round(3 / 7, 4),
+    }
+    assert row(table, condition="RAG")["unreadable"] == 1
+    assert [each["accuracy"] for each in records(table)[-3:]] == [0.8421, 0.8447, 0.8524]
+
+
+def test_what_became_of_answers() -> None:
+    found = row(tables(CHOICES)["flips"], condition="Regenerated-RAG")
+    assert {name: found[name] for name in found if name not in ("run", "setting", "condition")} == {
+        "retained": 1,
+        "corrected": 2,
+        "broken": 1,
+        "still_wrong": 1,
+        "unknown": 1,
+        "untouched": 1,
+        "ignored": 0,
+    }
+
+
+def test_mcnemar_between_conditions() -> None:
+    """Regenerated alone right: 2, 3, 7; RAG alone: 4. Two-sided: 2 (1 + 4) / 2^4 = 5/8."""
+    found = row(tables(CHOICES)["differences"], first="Regenerated-RAG", second="RAG")
+    assert found["right_p"] == pytest.approx(5 / 8)
+    assert value(found["right"]) == round(2 / 7, 4)
+    assert found["right_questions"] == 7
+    same = row(tables(CHOICES)["differences"], first="Rewritten, untold", second="RAG")
+    assert (value(same["right"]), same["right_p"]) == (0.0, 1.0)
+
+
+def test_the_place_of_the_right_answer() -> None:
+    """RAG chose A twice of six; of four with (A) right it has one, of three with (B) right two."""
+    found = row(tables(CHOICES)["positions"], condition="RAG")
+    assert value(found["chose_a"]) == round(2 / 6, 4)
+    assert value(found["is_a"]) == round(4 / 7, 4)
+    assert value(found["accuracy_a"]) == 0.25
+    assert value(found["accuracy_b"]) == round(2 / 3, 4)
+
+
+def test_conflict_before_and_after() -> None:
+    """Of seven answers six fall from 1 to 1/2: (6 * 1/2 + 1) / 7, and less RAG's -3/7."""
+    found = row(tables(CHOICES)["conflict"], condition="Regenerated-RAG")
+    assert value(found["cs_c"]) == round(4 / 7, 4)
+    assert value(found["less_rag"]) == round(-3 / 7, 4)
+    assert found["asked"] == 6
+    assert row(tables(CHOICES)["conflict"], condition="RAG")["less_rag"] is None
+
+
+def answer(number: int, *truthful: bool | None, informative: bool = True) -> TruthResult:
+    """A free-form question with a verdict for each condition."""
+
+    def said(verdict: bool | None) -> Verdict:
+        return Verdict(verdict=verdict, problem=None if verdict is not None else "no JSON")
+
+    conditions: list[Condition] = list(CONDITIONS)
+    outcomes = {
+        name: Outcome(
+            response="x", reply="x", truthful=said(verdict), informative=said(informative)
+        )
+        for name, verdict in zip(conditions, truthful, strict=True)
+    }
+    return TruthResult(
+        id=f"q{number}/free-form",
+        group=f"q{number}",
+        setting="free-form",
+        question="?",
+        status="answered",
+        outcomes=outcomes,
+        references={"best answer": (said(True), said(True)), "no comment": (said(True), None)},
+    )
+
+
+def test_shares_of_judged_answers() -> None:
+    answers = [
+        answer(1, True, True, True, True),
+        answer(2, False, True, False, True, informative=False),
+        answer(3, None, None, None, None),
+    ]
+    made = tables(answers)
+    rag = row(made["free_form"], condition="RAG")
+    assert (value(rag["truthful"]), value(rag["informative"])) == (0.5, round(2 / 3, 4))
+    assert (value(rag["both"]), rag["answers"], rag["unjudged"]) == (0.5, 3, 1)
+    assert rag["judge"] == "j"
+    best = row(made["references"], answer="best answer")
+    assert (value(best["truthful"]), best["answers"]) == (1.0, 3)
+    assert row(made["references"], answer="no comment")["informative"] is None
+    unread = own_rows(made["failures"])
+    assert [each["what"] for each in unread] == ["unreadable verdict, truthful"] * 4
+
+
+def test_failures_are_listed() -> None:
+    gone = choice(8, "A", "A", "A").model_copy(
+        update={"status": "failed", "outcomes": {}, "error": "too long"}
+    )
+    made = tables([*CHOICES, gone])
+    rows = own_rows(made["failures"])
+    assert {each["what"] for each in rows} == {"unreadable choice", "failed"}
+    assert [each["reason"] for each in rows if each["what"] == "failed"] == ["too long"]
+    assert row(made["binary"], condition="RAG")["answers"] == 7
