@@ -1,7 +1,6 @@
 """The data sets of section 5.1 by name: a released file as questions with documents and answers."""
 
 import hashlib
-import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,7 @@ from pipelines.data.jsonl import read_bytes
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
 from pipelines.data.records import Document
 from pipelines.data.released import Part, in_part
+from pipelines.data.sampling import sample
 from pipelines.errors import InputError
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.metrics.short_answers import canonical, distinct
@@ -66,9 +66,7 @@ def sampled(questions: Sequence[Question], n: int, seed: int) -> tuple[Question,
     The paper samples 1,000 of AmbigDocs' test split (section 5.1). Which ones it does not say. The
     same seed chooses the same of the same questions; all are taken where there are no more than n.
     """
-    count = min(n, len(questions))
-    rng = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
-    return tuple(questions[i] for i in sorted(rng.sample(range(len(questions)), count)))
+    return tuple(sample(questions, n, seed))
 
 
 def from_ramdocs(question: RamQuestion, number: int) -> Question:

@@ -1,7 +1,6 @@
 """ConflictBench: its sources, built from released files, and counted beside the paper's Table 1."""
 
 import asyncio
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from pipelines.data import (
     ramdocs,
 )
 from pipelines.data.released import Part, in_part
+from pipelines.data.sampling import sample
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.prompts import Prompt
@@ -140,10 +140,7 @@ def drawn(
 ) -> list[Question]:
     """The questions of a part, at most so many of them, in the order of the release."""
     own = in_part(questions, part, lambda question: question.key)
-    if most is None or len(own) <= most:
-        return own
-    draw = random.Random(seed)  # noqa: S311 - a sample that anybody can draw again
-    return [own[place] for place in sorted(draw.sample(range(len(own)), most))]
+    return sample(own, most, seed)
 
 
 def asked(

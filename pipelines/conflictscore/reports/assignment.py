@@ -1,7 +1,6 @@
 """What is to be written: a question with documents that disagree, and a prompting."""
 
 import hashlib
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -97,15 +96,6 @@ def read(path: Path) -> Topics:
         )
     digest = hashlib.sha256(content(path)).hexdigest()
     return Topics(path.name, digest, tuple(found), count - len(found))
-
-
-def sampled(topics: Sequence[Topic], size: int | None, seed: int) -> list[Topic]:
-    """Some of the questions, drawn by seed, in the order of the file; all where `size` is None."""
-    if size is None or size >= len(topics):
-        return list(topics)
-    draw = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
-    chosen = draw.sample(range(len(topics)), size)
-    return [topics[place] for place in sorted(chosen)]
 
 
 def assignments(topics: Sequence[Topic], promptings: Sequence[Prompting]) -> list[Assignment]:

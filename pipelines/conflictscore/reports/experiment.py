@@ -12,7 +12,6 @@ from pipelines.conflictscore.reports.assignment import (
     Topics,
     assignments,
     read,
-    sampled,
 )
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import (
@@ -24,6 +23,7 @@ from pipelines.conflictscore.reports.writing import (
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
+from pipelines.data.sampling import sample
 from pipelines.evidence.judge import model_of
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
@@ -94,7 +94,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         ServingError: There is no such profile, or no such tagger.
     """
     found = read(options.data)
-    chosen = sampled(found.topics, options.sample, options.seed)[: options.limit]
+    chosen = sample(found.topics, options.sample, options.seed)[: options.limit]
     promptings = one_of(options.promptings, PROMPTINGS, "--prompting")
     settings = judging(options.metric, options.on_overflow)
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)

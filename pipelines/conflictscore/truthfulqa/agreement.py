@@ -13,9 +13,9 @@ from pipelines.conflictscore.truthfulqa.labelled import (
     LabelledAnswer,
     known_answers,
     read_labelled,
-    sampled,
 )
 from pipelines.conflictscore.truthfulqa.result import Verdict
+from pipelines.data.sampling import sample
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.errors import InputError
 from pipelines.evidence.judge import model_of, tagger_of
@@ -114,7 +114,7 @@ def plan(options: AgreementOptions) -> Plan[LabelledAnswer, JudgedAnswer]:
     kept = [each for each in found.answers if not by_tagger or each.kind == "truthful"]
     if not kept:
         raise InputError("no answer is labelled that this judge can judge; ask --truth llm")
-    answers = sampled(kept, options.sample, options.seed)[: options.limit]
+    answers = sample(kept, options.sample, options.seed)[: options.limit]
     where = source_of(options, "judge")
     needs = Needs(
         role=None if by_tagger else "judge",

@@ -1,6 +1,5 @@
 """Answers with a person's label, to measure judges of truth and information by."""
 
-import random
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -110,14 +109,6 @@ def read_labelled(path: Path, questions: Sequence[TruthfulQuestion]) -> Labelled
     if not answers:
         raise InputError(f"{path} labels no answer to one of the questions; name their --data")
     return LabelledAnswers(answers, passed_over)
-
-
-def sampled(answers: Sequence[LabelledAnswer], size: int | None, seed: int) -> list[LabelledAnswer]:
-    """Some of the answers, drawn by seed, in their order; all where `size` is None."""
-    if size is None or size >= len(answers):
-        return list(answers)
-    draw = random.Random(seed)  # noqa: S311  draws a sample, keeps no secret
-    return [answers[place] for place in sorted(draw.sample(range(len(answers)), size))]
 
 
 def _without(question: TruthfulQuestion, answer: str) -> TruthfulQuestion:

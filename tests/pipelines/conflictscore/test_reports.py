@@ -9,10 +9,11 @@ import pytest
 import pytest_asyncio
 from scripted import Scripted, fenced_text, prompt_of
 
-from pipelines.conflictscore.reports.assignment import Topic, assignments, read, sampled
+from pipelines.conflictscore.reports.assignment import Topic, assignments, read
 from pipelines.conflictscore.reports.entity import entity_by_rule, main_entity
 from pipelines.conflictscore.reports.writing import PROMPTINGS, report_writer, write_report
 from pipelines.data.records import Document
+from pipelines.data.sampling import sample
 from pipelines.errors import InputError
 from serving import profile
 from serving.client import Client
@@ -118,8 +119,8 @@ def test_questions_of_our_input_format(tmp_path: Path) -> None:
 
 def test_a_sample_is_drawn_by_seed() -> None:
     topics = [Topic(str(number), "?", DOCUMENTS) for number in range(50)]
-    drawn = sampled(topics, 10, 0)
-    assert drawn == sampled(topics, 10, 0) != sampled(topics, 10, 1)
+    drawn = sample(topics, 10, 0)
+    assert drawn == sample(topics, 10, 0) != sample(topics, 10, 1)
     assert [int(each.id) for each in drawn] == sorted(int(each.id) for each in drawn)
-    assert sampled(topics, 100, 0) == topics
+    assert sample(topics, 100, 0) == topics
     assert [each.id for each in assignments(topics[:1], ["rag", "copied"])] == ["0/rag", "0/copied"]

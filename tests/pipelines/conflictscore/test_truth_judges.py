@@ -7,7 +7,8 @@ import pytest
 from commands import Contested
 from scripted import Scripted, fenced_text
 
-from pipelines.conflictscore.truthfulqa.labelled import known_answers, read_labelled, sampled
+from pipelines.conflictscore.truthfulqa.labelled import known_answers, read_labelled
+from pipelines.data.sampling import sample
 from pipelines.data.truthfulqa import SAMPLES, TruthfulQuestion, read
 from pipelines.errors import InputError
 
@@ -50,8 +51,8 @@ def test_a_file_of_labels(tmp_path: Path) -> None:
     ]
     assert found.passed_over == 1
     assert found.answers[0].asked.correct_answers == ("It is round",)
-    assert sampled(found.answers, 2, 0) == sampled(found.answers, 2, 0)
-    assert len(sampled(found.answers, 2, 0)) == 2
+    assert sample(found.answers, 2, 0) == sample(found.answers, 2, 0)
+    assert len(sample(found.answers, 2, 0)) == 2
 
 
 @pytest.mark.parametrize(
