@@ -59,6 +59,11 @@ Examples:
 """
 
 
+FREE_FORM = Only(
+    lambda own: own.settings is None or "free-form" in own.settings, lambda _: "--setting binary"
+)
+
+
 class TruthOptions(RunOptions, ServerOptions):
     """What a user may choose about TruthfulQA."""
 
@@ -97,16 +102,23 @@ class TruthOptions(RunOptions, ServerOptions):
     answer_tokens: Annotated[
         int, Field(ge=16), Option("Most tokens of a free-form answer.", panel=PANEL)
     ] = 256
+    hedge: Annotated[
+        bool,
+        Option(
+            "Ask who writes again to name both sides where documents remain at odds; the paper's "
+            "prompt asks for the most truthful answer alone.",
+            name="--hedge",
+            panel=PANEL,
+            only=FREE_FORM,
+        ),
+    ] = False
     truth: Annotated[
         TruthJudgeName,
         Option(
             "Who judges free-form answers: the language model, or the tagger, which judges truth "
             "alone (`nli`).",
             panel=PANEL,
-            only=Only(
-                lambda own: own.settings is None or "free-form" in own.settings,
-                lambda _: "--setting binary",
-            ),
+            only=FREE_FORM,
         ),
     ] = "llm"
     claim_of_choice: Annotated[
@@ -162,6 +174,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             _judge(options, models) if "free-form" in wanted else None,
             models.prompts,
             tokens=options.answer_tokens,
+            hedged=options.hedge,
             claim=options.claim_of_choice,
         )
 
@@ -208,6 +221,7 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
             "most_documents": options.most_documents,
             "seed": options.seed,
             "answer_tokens": options.answer_tokens,
+            "hedge": options.hedge,
             "claim_of_choice": options.claim_of_choice,
             "truth": options.truth if methods.judge else None,
         },

@@ -74,6 +74,7 @@ def prepare(
     overrides: Path | None = None,
     *,
     tokens: int = 256,
+    hedged: bool = False,
     claim: ClaimOfChoice = "answer",
 ) -> Methods:
     """Methods with their prompts.
@@ -84,6 +85,7 @@ def prepare(
         judge: Of free-form answers.
         overrides: Folder with prompts of the user's own.
         tokens: Most tokens of a free-form answer.
+        hedged: Whether who writes again is asked to name both sides; the paper's prompt does not.
         claim: What of a choice is scored.
 
     Raises:
@@ -92,7 +94,7 @@ def prepare(
     seen = {"documents", "question"}
     two = {*seen, "option_a", "option_b"}
     sides = {"response", "claim", "supporting", "contradicting"}
-    told = writer(client, overrides, tokens=tokens, hedged=False, cut=scorer.settings.cut)
+    told = writer(client, overrides, tokens=tokens, hedged=hedged, cut=scorer.settings.cut)
     return Methods(
         client,
         prompts.load("conflictscore/answer_from_web", {*seen, "careful"}, overrides),

@@ -14,7 +14,7 @@ from pipelines.conflictscore.truthfulqa.tables.parts import truth_judge_named
 from pipelines.report import glance
 from pipelines.report.blocks import Card, Cards, Fold, Sources
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part
-from pipelines.report.table import MISSING, Table, estimate_of, own_rows
+from pipelines.report.table import MISSING, Table, estimate_of, own_rows, shown
 from pipelines.report.texts import (
     Aside,
     Block,
@@ -83,6 +83,7 @@ def view(
             (),
             "Where documents disagree about an answer it is written again, told of the conflict "
             "and, to compare with, untold.",
+            remarks=_remarks(tables.get("conflict"), tables.get("flips")),
         ),
     )
     return ExperimentView(
@@ -127,7 +128,7 @@ def finding(
     every = [result for own in results.values() for result in own]
     gone = sum(result.status == "failed" for result in every)
     unread = len(tables["failures"].rows) - gone if "failures" in tables else 0
-    shown = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
+    first = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
     return glance.Finding(
         question="Do answers become truer when a model is told where its documents disagree?",
         data=glance.sizes(
@@ -135,16 +136,41 @@ def finding(
             "question",
         ),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
-        found=f"Right answers: {glance.with_figures(shown) or MISSING}.",
+        found=f"Right answers: {glance.with_figures(first) or MISSING}.",
         beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",
         failed=glance.failed(
             (gone, f"{{}} of {glance.count(len(every), 'question')} failed"),
             (unread, "choices, verdicts and judgements that could not be read or made: {}"),
         ),
-        examples=glance.fewest(each for _, each in shown),
-        figures=tuple(shown),
+        examples=glance.fewest(each for _, each in first),
+        figures=tuple(first),
         baselines=tuple(trivial),
     )
+
+
+def _remarks(conflict: Table | None, flips: Table | None) -> tuple[str, ...]:
+    """Whether feedback lowers CS-C, beside the control; and if not, what writers did with it."""
+    if conflict is None or flips is None:
+        return ()
+    less = {
+        (str(row["run"]), str(row["setting"]), str(row["condition"])): estimate_of(row["less_rag"])
+        for row in own_rows(conflict)
+    }
+    said = []
+    for row in own_rows(flips):
+        run, setting = str(row["run"]), str(row["setting"])
+        told = less[run, setting, CONDITIONS["regenerated"]]
+        if row["condition"] != CONDITIONS["regenerated"] or told is None:
+            continue
+        untold = less[run, setting, CONDITIONS["rewritten"]]
+        falls = told.high is not None and told.high < 0
+        said.append(
+            f"{run}, {setting}: told of the conflict, CS-C changes by "
+            f"{shown(told)}; untold, by {shown(untold)}. "
+            + ("So it falls." if falls else "That it falls cannot be said from this.")
+            + f" Answers in which the disputed claim stands as it was: {row['ignored']:,}."
+        )
+    return tuple(said)
 
 
 def _made_by(config: Mapping[str, Any]) -> str:

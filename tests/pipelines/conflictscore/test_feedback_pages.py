@@ -142,9 +142,17 @@ def test_an_answer_before_and_after(tmp_path: Path, reading: Reading) -> None:
     expect(cards).to_have_count(4)
     expect(cards.nth(0)).to_contain_text("wrong")
     expect(cards.nth(3)).to_contain_text("right")
+    expect(page.get_by_text("Contradicted by")).to_be_visible()
     expect(cards.nth(3).locator("mark")).to_contain_text("not")
     expect(page.get_by_text("What the writer was told")).to_be_visible()
-    expect(page.get_by_text("Contradicted by")).to_be_visible()
+
+
+def test_whether_feedback_helps_is_said() -> None:
+    (_, changed, _) = truth_view().parts
+    assert changed.remarks == (
+        "run, free-form: told of the conflict, CS-C changes by 0.00; untold, by 0.00. That it "
+        "falls cannot be said from this. Answers in which the disputed claim stands as it was: 0.",
+    )
 
 
 def test_a_choice_that_stands(tmp_path: Path, reading: Reading) -> None:
