@@ -112,7 +112,7 @@ def regenerate(
     it. Before and after stand side by side, with every word that changed.
 
     Examples:
-        contested regenerate --response answer.txt --documents guide.txt study.txt leaflet.txt
+        contested regenerate --response answer.txt --documents guide.txt study.txt --answer-tokens 96
 
         contested regenerate --response answer.txt --documents guide.txt leaflet.txt --rounds 3
     """

@@ -43,7 +43,7 @@ run folder: `report-writing.NAME.jsonl`, `tables/` in the layout of the paper's 
 `report.html`. Several models may share a folder: each is a run of its own.
 
 Examples:
-    contested run report-writing --limit 2 --labeller nli --claims sentences --out results-reports
+    contested run report-writing --limit 1 --labeller nli --claims sentences --report-tokens 96
 
     contested run report-writing --data conflictingqa.jsonl --out results-reports
 
