@@ -84,7 +84,7 @@ class RegenerateOptions(PageOptions, ServerOptions):
     ] = True
     answer_tokens: Annotated[
         int, Field(ge=16), Option("Most tokens of an answer.", panel=PANEL)
-    ] = 512
+    ] = 256
     judge_model: JudgeModel = None
     metric: SidesSettings = SidesSettings()
     on_overflow: Overflow = "error"
@@ -112,7 +112,7 @@ def regenerate(
     it. Before and after stand side by side, with every word that changed.
 
     Examples:
-        contested regenerate --response answer.txt --documents guide.txt study.txt --answer-tokens 96
+        contested regenerate --response answer.txt --documents guide.txt study.txt
 
         contested regenerate --response answer.txt --documents guide.txt leaflet.txt --rounds 3
     """
