@@ -106,8 +106,8 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
     ]
 
 
-def kill_midway(command: Sequence[str], done: Callable[[], Sequence[object]]) -> None:
-    """Start a command in a process of its own, and kill it once four of its results are there."""
+def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
+    """Start a command in a process of its own, and kill it as soon as it is midway."""
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],
         env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
@@ -116,7 +116,7 @@ def kill_midway(command: Sequence[str], done: Callable[[], Sequence[object]]) ->
         text=True,
     )
     deadline = time.monotonic() + 60
-    while len(done()) < 4:
+    while not midway():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline, "nothing happened in time"
         time.sleep(0.01)

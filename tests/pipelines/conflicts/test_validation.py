@@ -88,7 +88,7 @@ def test_both_names_of_a_type_are_read(label: str, tmp_path: Path) -> None:
         ([LINE | {"conflict_type": "other"}], r":1: the field 'conflict_type': 'other' is no type"),
         ([LINE | {"conflict_type": ["opinions"]}], r":1: the field 'conflict_type'"),
         ([LINE | {"answer": "  "}], r":1: the field 'answer' is empty"),
-        ([LINE | {"verdict": True}], r":1: the field 'verdict': Extra inputs"),
+        ([LINE | {"verdict": True}], r":1: there is no field 'verdict'"),
         ([{"id": "a"}], r":1: the field 'query' is missing \(and 3 more\)"),
     ],
 )
