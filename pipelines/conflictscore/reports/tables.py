@@ -1,7 +1,6 @@
 """The tables of report writing: Table 3, differences between prompts, and what went wrong."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from pipelines.conflictscore.reports.result import ReportResult
@@ -9,6 +8,8 @@ from pipelines.conflictscore.reports.writing import PROMPTINGS
 from pipelines.conflictscore.tables import conflicting_share, mean_score
 from pipelines.evidence.judge import judge_named
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.mean import mean
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.failures import Failure, failed, failures, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
@@ -50,6 +51,10 @@ class Slice(NamedTuple):
     def scored(self) -> list[ReportResult]:
         """Those with a score."""
         return [each for each in self.results if each.status == "scored"]
+
+    def mean(self, count: Callable[[ReportResult], int]) -> Estimate | None:
+        """Mean of something that is counted, over those with a score."""
+        return mean([count(each) for each in self.scored])
 
 
 RUN: Final = Column[Slice]("run", "Run")
@@ -109,8 +114,12 @@ def scores(parts: Sequence[Slice]) -> Table:
             ),
             Column("reports", "Reports", lambda own: len(own.results)),
             Column("scored", "Scored", lambda own: len(own.scored)),
-            Column("claims", "Claims a report", _mean_claims),
-            Column("words", "Words a report", _mean_words),
+            Measure("claims", "Claims a report", lambda own: own.mean(lambda one: len(one.claims))),
+            Measure(
+                "words",
+                "Words a report",
+                lambda own: own.mean(lambda one: len(one.response.split())),
+            ),
             Column(
                 "unfinished",
                 "Cut for length",
@@ -222,11 +231,3 @@ def _values(own: Slice, measure: str) -> dict[str, float]:
     """Question -> score, in order of their names: random flips depend on it."""
     found = {each.group: getattr(each, measure) for each in own.scored}
     return {name: found[name] for name in sorted(found)}
-
-
-def _mean_claims(own: Slice) -> float | None:
-    return fmean(len(each.claims) for each in own.scored) if own.scored else None
-
-
-def _mean_words(own: Slice) -> float | None:
-    return fmean(len(each.response.split()) for each in own.scored) if own.scored else None
