@@ -7,6 +7,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from pipelines.conflictscore import paper
 from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
@@ -25,12 +26,7 @@ from pipelines.report.text import one_line
 
 TABLE_3: Final = quote(
     "variant model cs_c cs_r",
-    ("RAG", "GPT-4.1", 0.5238, 0.1517),
-    ("RAG (Balanced)", "GPT-4.1", 0.5230, 0.1516),
-    ("RAG (Super-Balanced)", "GPT-4.1", 0.5430, 0.1715),
-    ("RAG", "GPT-4.1-Nano", 0.5654, 0.1656),
-    ("RAG (Balanced)", "GPT-4.1-Nano", 0.5315, 0.1530),
-    ("RAG (Super-Balanced)", "GPT-4.1-Nano", 0.5673, 0.1715),
+    *paper.TABLE_3,
     data="ConflictingQA (100 items)",
     source="paper, Table 3",
     responses=100,

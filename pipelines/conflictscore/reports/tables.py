@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from pipelines.conflictscore import paper
 from pipelines.conflictscore.reports.result import ReportResult
 from pipelines.conflictscore.reports.writing import PROMPTINGS
 from pipelines.conflictscore.tables import conflicting_share, mean_score
@@ -15,13 +16,8 @@ from pipelines.report.failures import Failure, failed, failures, truncations
 from pipelines.report.table import HERE, Column, Measure, Table, of_place, quote
 
 TABLE_3: Final = quote(
-    "writer prompting cs_c cs_r",
-    ("GPT-4.1", "RAG", 0.5238, 0.1517),
-    ("GPT-4.1", "RAG (Balanced)", 0.5230, 0.1516),
-    ("GPT-4.1", "RAG (Super-Balanced)", 0.5430, 0.1715),
-    ("GPT-4.1-Nano", "RAG", 0.5654, 0.1656),
-    ("GPT-4.1-Nano", "RAG (Balanced)", 0.5315, 0.1530),
-    ("GPT-4.1-Nano", "RAG (Super-Balanced)", 0.5673, 0.1715),
+    "prompting writer cs_c cs_r",
+    *paper.TABLE_3,
     figures="paper, Table 3",
     data="ConflictingQA",
     judge="GPT-4.1",
