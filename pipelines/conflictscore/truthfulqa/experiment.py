@@ -51,7 +51,7 @@ choices between two options are counted. Leaves in the run folder: `truthfulqa.N
 `tables/` in the layout of the paper's Tables 4 and 5, and `report.html` with every pair of answers.
 
 Examples:
-    contested run truthfulqa --limit 1 --setting binary --most-documents 3 --labeller nli
+    contested run truthfulqa --labeller nli --claims sentences --truth nli --dry-run
 
     contested run truthfulqa --data TruthfulQA.csv --documents found.jsonl --out results-truth
 
