@@ -1,5 +1,6 @@
 """`contested ask`: what a user's documents say of a claim, both sides of it."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from pipelines.experiment.experiment import Models
 from pipelines.experiment.options import judging
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.index import Index
 from pipelines.text.declarative import affirmed
@@ -58,11 +60,7 @@ def ask(
         contested ask "When did the last mammoths die?" --generator llm --packet 4
     """
     text = one_line_of(query)
-    if as_claim(text) is None and not options.writes:
-        raise InputError(
-            f"'{text}' cannot be put as a claim; have a language model answer it first with "
-            "--generator llm, or write the claim that passages are to support or refute"
-        )
+    _refuse_unclaimed(text, options)
     needs, claim = options.needs(), as_claim(text)
     index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
     retrieved = index.search(
@@ -89,21 +87,31 @@ def ask(
             writer=writer.client.model if writer else None,
         )
 
-        def view() -> ExperimentView:
-            from pipelines.conrag.view import answer_view
-
-            return answer_view(answer, used)
-
         return Inspection(
             answer,
             lambda console: show(answer, console),
             spent(models.client, judge),
             title="What the documents say",
-            view=view,
+            view=partial(_view, answer, used),
             about={"query": answer.query, "index": str(options.index)},
         )
 
     inspect(options, needs, work, as_json=options.as_json, html=options.html)
+
+
+def _view(answer: Answer, used: list[ModelUsed]) -> ExperimentView:
+    from pipelines.conrag.view import answer_view
+
+    return answer_view(answer, used)
+
+
+def _refuse_unclaimed(text: str, options: AskOptions) -> None:
+    """Refuse what is no claim where no model answers it first."""
+    if as_claim(text) is None and not options.writes:
+        raise InputError(
+            f"'{text}' cannot be put as a claim; have a language model answer it first with "
+            "--generator llm, or write the claim that passages are to support or refute"
+        )
 
 
 def one_line_of(query: str) -> str:

@@ -74,9 +74,6 @@ def debate(
         ),
     )
     settings = options.settings() if options.aggregator else _without_aggregator(options)
-    tagger = None
-    if options.reliability:
-        tagger = tagger_named(options.tagger, source_of(options, "generator"))
 
     async def work(models: Models, tell: Tell) -> Inspection:
         client, tagger = models.asked, models.tagger
@@ -92,8 +89,8 @@ def debate(
         def view() -> ExperimentView:
             from pipelines.madam_rag.view import question_view
 
-            outcome = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
-            outcomes = {_method(options): outcome}
+            held = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
+            outcomes = {_method(options): held}
             result = QuestionResult(id=asked.id, asked=asked, status="answered", outcomes=outcomes)
             return question_view(result, models_used(agents=client.model, reliability=tagger))
 
@@ -106,8 +103,13 @@ def debate(
             about={"question": asked.question},
         )
 
-    needs = Needs(role="generator", tagger=tagger, untagged=UNTOLD)
-    inspect(options, needs, work, as_json=options.as_json, html=options.html)
+    inspect(options, _needs(options), work, as_json=options.as_json, html=options.html)
+
+
+def _needs(options: PanelOptions) -> Needs:
+    where = source_of(options, "generator")
+    tagger = tagger_named(options.tagger, where) if options.reliability else None
+    return Needs(role="generator", tagger=tagger, untagged=UNTOLD)
 
 
 def _method(options: PanelOptions) -> str:

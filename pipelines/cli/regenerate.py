@@ -1,5 +1,6 @@
 """`contested regenerate`: one answer, written again from the conflict that was found in it."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -35,6 +36,7 @@ from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgeModel, Overflow, ServerOptions, judging
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView
+from pipelines.report.glance import ModelUsed
 
 PANEL = "Regeneration"
 
@@ -137,23 +139,23 @@ def regenerate(
         found = await write_again(example, author, scorer, rounds=options.rounds, keep=options.keep)
         title = example.question or "An answer, written again"
         judge = scorer.judge.llm.client.model if scorer.judge.llm else None
-
-        def view() -> ExperimentView:
-            from pipelines.conflictscore.regeneration.view import regeneration_view
-
-            used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
-            return regeneration_view(found, used, title)
-
+        used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
         return Inspection(
             found,
             lambda console: show(found, console),
             f"{_who(author, scorer)}\n{cost_line(author.client)}",
             title=title,
-            view=view,
+            view=partial(_view, found, used, title),
             about={"response": example.id},
         )
 
     inspect(options, needs, work, as_json=options.as_json, html=options.html)
+
+
+def _view(found: Regeneration, used: list[ModelUsed], title: str) -> ExperimentView:
+    from pipelines.conflictscore.regeneration.view import regeneration_view
+
+    return regeneration_view(found, used, title)
 
 
 def _who(author: Writer, scorer: Scorer) -> str:

@@ -99,13 +99,7 @@ def resolve(
     asked = Query(id="query", query=one_line_of(query), sources=sources)
     methods = _methods(options)
     needs = needs_of(methods, options)
-    pairs = len(asked.sources) * (len(asked.sources) - 1)
-    if "nli" in methods.asked and pairs >= MANY_PAIRS:
-        STDERR.print(
-            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
-            "tagger compares one by one; fewer documents are much faster",
-            soft_wrap=True,
-        )
+    _announce(asked, methods)
 
     async def work(models: Models, tell: Tell) -> Inspection:
         client, tagger = models.client, models.tagger
@@ -135,6 +129,17 @@ def resolve(
     inspect(options, needs, work, as_json=options.as_json, html=options.html)
     for doubt in doubts(methods, needs):
         STDERR.print(escape(doubt), soft_wrap=True)
+
+
+def _announce(asked: Query, methods: Methods) -> None:
+    """Say beforehand that very many pairs take their time."""
+    pairs = len(asked.sources) * (len(asked.sources) - 1)
+    if "nli" in methods.asked and pairs >= MANY_PAIRS:
+        STDERR.print(
+            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
+            "tagger compares one by one; fewer documents are much faster",
+            soft_wrap=True,
+        )
 
 
 def _methods(options: ResolveOptions) -> Methods:

@@ -75,8 +75,7 @@ def salience(
         tokens = decoder.salience(
             encoded, **how, on_progress=lambda done, total: bar.reached(done, total, "tokens")
         )
-    found = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
-    shown = found
+    found = shown = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
     if options.level == "tokens":
         shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
 
