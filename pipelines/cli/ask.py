@@ -60,8 +60,7 @@ def ask(
         contested ask "When did the last mammoths die?" --generator llm --packet 4
     """
     text = one_line_of(query)
-    _refuse_unclaimed(text, options)
-    needs, claim = options.needs(), as_claim(text)
+    needs, claim = options.needs(), _claim(text, options)
     index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
     retrieved = index.search(
         claim or text,
@@ -105,13 +104,15 @@ def _view(answer: Answer, used: list[ModelUsed]) -> ExperimentView:
     return answer_view(answer, used)
 
 
-def _refuse_unclaimed(text: str, options: AskOptions) -> None:
-    """Refuse what is no claim where no model answers it first."""
-    if as_claim(text) is None and not options.writes:
+def _claim(text: str, options: AskOptions) -> str | None:
+    """The claim that a query puts; None where a model answers it first."""
+    claim = as_claim(text)
+    if claim is None and not options.writes:
         raise InputError(
             f"'{text}' cannot be put as a claim; have a language model answer it first with "
             "--generator llm, or write the claim that passages are to support or refute"
         )
+    return claim
 
 
 def one_line_of(query: str) -> str:
