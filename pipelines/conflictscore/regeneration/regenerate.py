@@ -152,7 +152,7 @@ async def regenerate(
         raise ValueError("a response is written again in at least one round")
     attempts = [Attempt(response=example.response, score=await conflict_score(example, scorer))]
     while (ended := _ended(attempts, rounds)) is None:
-        attempts.append(await _again(example, attempts[-1], writer, scorer))
+        attempts.append(await rewrite(example, attempts[-1], writer, scorer))
     return Regeneration(attempts=tuple(attempts), chosen=_chosen(attempts, keep), ended=ended)
 
 
@@ -170,8 +170,19 @@ def _ended(attempts: Sequence[Attempt], rounds: int) -> Ended | None:
     return "rounds" if len(attempts) > rounds else None
 
 
-async def _again(example: Example, latest: Attempt, writer: Writer, scorer: Scorer) -> Attempt:
-    """One round: tell the writer of the conflict in its latest response, and score the reply."""
+async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Scorer) -> Attempt:
+    """One round: tell the writer of the conflict in its latest response, and score the reply.
+
+    Args:
+        example: The documents and the question.
+        latest: The response, scored, with a claim in conflict.
+        writer: From `writer`.
+        scorer: From `conflictscore.pipeline.prepare`.
+
+    Raises:
+        ValueError: No claim is in conflict.
+        InputError, PairError, RequestError, ServingError: As `conflict_score`.
+    """
     feedback = feedback_on(latest.score)
     if feedback is None:
         raise ValueError("no claim of the response is in conflict")

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from pipelines import prompts
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.regeneration.feedback import Feedback, feedback_on
-from pipelines.conflictscore.regeneration.regenerate import Attempt, Writer, regenerate, writer
+from pipelines.conflictscore.regeneration.regenerate import Attempt, Writer, rewrite, writer
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.truthfulqa.choices import Options, read_choice
 from pipelines.conflictscore.truthfulqa.items import Item
@@ -147,8 +147,8 @@ async def _free_form(item: Item, methods: Methods) -> TruthResult:
         if feedback is None:
             outcomes[condition] = outcomes["rag"].model_copy(update={"asked": False})
         else:
-            found = await regenerate(example, author, methods.scorer, keep="last")
-            outcomes[condition] = _rewritten(found.attempts[-1])
+            first = Attempt(response=rag.response, score=score)
+            outcomes[condition] = _rewritten(await rewrite(example, first, author, methods.scorer))
     judged = await asyncio.gather(*(_judged(item, each, methods) for each in outcomes.values()))
     return _result(
         item,
