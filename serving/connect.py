@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from serving.endpoint import Endpoint, ServedModel, ask_endpoint
 from serving.errors import ServingError
 from serving.home import default_home
 from serving.offline import LOOPBACK
+from serving.placement import Placement, Seat, here
 from serving.profile import EngineOptions, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
@@ -66,6 +67,40 @@ class Source:
         profile = self.profile.strict() if self.strict else self.profile
         options = profile.engines.get(model) or profile.engine(self.profiled)
         return options.model_copy(update={"prompt_embeds": True}) if self.embeddings else options
+
+    def seats(self) -> Sequence[Seat]:
+        """The GPUs of the role's model; none on a CPU. Raises ServingError if they do not suffice.
+
+        The placement is that of the whole profile, so that each model leaves the others room.
+        """
+        return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
+
+    @property
+    def on_gpus(self) -> bool:
+        """Whether the role's model runs on GPUs."""
+        return self.profile.device == "cuda"
+
+
+_placed: dict[str, Placement] = {}
+
+
+def placement(profile: Profile) -> Placement:
+    """Where the models of a profile go on this machine.
+
+    Found once per process: memory that its own servers take later is not taken by others.
+    """
+    key = profile.model_dump_json()
+    if key not in _placed:
+        wanted = {model: options.digest() for model, options in profile.engines.items()}
+        _placed[key] = here(
+            profile,
+            {
+                state.model: state.seats
+                for state in detached.running()
+                if state.seats and wanted.get(state.model) == state.options
+            },
+        )
+    return _placed[key]
 
 
 @dataclass(frozen=True)
@@ -123,14 +158,15 @@ async def connect(
     """
     resolved = await resolve(source)
     options = source.options(resolved.identity.name)
-    servers = max(options.replicas, len(resolved.served))
+    copies = len(source.seats()) if options.replicas == "auto" else options.replicas
+    servers = len(resolved.served) or copies
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store:
         client = Client(
             resolved.identity,
             resolved.tokenizer,
             store,
-            backend(resolved, options, logs or default_home() / "logs", on_status),
+            backend(resolved, source, logs or default_home() / "logs", on_status),
             concurrency=places,
         )
         try:
@@ -152,7 +188,7 @@ def numerics(options: EngineOptions) -> str:
 
 
 def backend(
-    resolved: RoleModel, options: EngineOptions, logs: Path, on_status: Callable[[str], None]
+    resolved: RoleModel, source: Source, logs: Path, on_status: Callable[[str], None]
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own.
 
@@ -163,15 +199,23 @@ def backend(
     model = resolved.folder
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
+    options = source.options(model.name)
     if shared.wanted():
         return SharedServers(
             lambda: detached.start(
-                model, options, logs=logs, owner=os.getpid(), on_status=on_status
+                model,
+                options,
+                seats=source.seats(),
+                logs=logs,
+                owner=os.getpid(),
+                on_status=on_status,
             )
         )
     if running := detached.find(model.digest, options):
         return RunningEndpoints(running)
-    return LocalServers(lambda: start_all(model, options, logs, on_status=on_status))
+    return LocalServers(
+        lambda: start_all(model, options, logs, seats=source.seats(), on_status=on_status)
+    )
 
 
 async def _resolve_endpoints(source: Source) -> RoleModel:

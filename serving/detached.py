@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ from serving.errors import ServingError
 from serving.home import default_home
 from serving.models import Model
 from serving.offline import go_offline
+from serving.placement import Seat
 from serving.profile import EngineOptions
 from serving.server import start_all
 
@@ -47,6 +48,7 @@ class State(BaseModel):
         urls, keys: Base address and key of each replica.
         logs: Folder of their logs.
         owner: The process that it runs for; None if it runs until it is stopped.
+        seats: What it holds of which GPUs.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -61,6 +63,7 @@ class State(BaseModel):
     keys: tuple[str, ...]
     logs: Path
     owner: int | None = None
+    seats: tuple[Seat, ...] = ()
 
     def endpoints(self) -> list[Endpoint]:
         """Where it answers."""
@@ -89,6 +92,7 @@ class _Job(BaseModel):
     home: Path
     logs: Path
     owner: int | None
+    seats: tuple[Seat, ...]
 
 
 def running(home: Path | None = None) -> list[State]:
@@ -124,6 +128,7 @@ async def start(
     model: Model,
     options: EngineOptions,
     *,
+    seats: Sequence[Seat] = (),
     port: int | None = None,
     home: Path | None = None,
     logs: Path | None = None,
@@ -135,6 +140,7 @@ async def start(
     Args:
         model: What to serve.
         options: How to run it.
+        seats: As in `server.start_all`.
         port: Port of the first replica; a free one if None.
         home: Where state files are kept; `default_home()` if None.
         logs: Folder of the servers' logs; `home`/logs if None.
@@ -155,6 +161,7 @@ async def start(
             home=home,
             logs=(logs or home / "logs").absolute(),
             owner=owner,
+            seats=tuple(seats),
         )
     )
     lines = cast("IO[str]", process.stdout)
@@ -266,7 +273,12 @@ async def _hold(job: _Job) -> None:
     watch = asyncio.create_task(_end_with(job.owner, this)) if job.owner is not None else None
     model = job.model
     servers = await start_all(
-        model, job.options, job.logs, port=job.port, on_status=lambda text: tell(status=text)
+        model,
+        job.options,
+        job.logs,
+        seats=job.seats,
+        port=job.port,
+        on_status=lambda text: tell(status=text),
     )
     file = _folder(job.home) / f"{servers[0].log_path.stem}-{os.getpid()}.json"
     try:
@@ -282,6 +294,7 @@ async def _hold(job: _Job) -> None:
             keys=tuple(one.key for one in endpoints),
             logs=job.logs,
             owner=job.owner,
+            seats=job.seats,
         )
         _write_private(file, state.model_dump_json(indent=2))
         tell(ready=state.model_dump(mode="json"))

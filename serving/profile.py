@@ -18,6 +18,9 @@ _TUNING = r"^(VLLM|CUDA|NCCL|OMP|KMP|TORCH|PYTORCH|FLASHINFER|TRITON)_[A-Z0-9_]+
 Quantization = Literal[
     "awq", "awq_marlin", "compressed-tensors", "fp8", "gptq", "gptq_marlin", "modelopt"
 ]
+LocalRole = Literal["tagger", "embedder", "salience"]
+"""Roles of models that this program loads itself."""
+
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
 
@@ -32,9 +35,12 @@ class EngineOptions(BaseModel):
         max_num_seqs, max_num_batched_tokens: Requests computed at the same time in one server, and
             tokens in one step; vLLM's defaults if None.
         tensor_parallel, data_parallel: GPUs that share one copy of the model; copies in a server.
-        replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs.
-        gpu_memory_gib, gpu_memory_share: What each GPU must have at least, None on CPU; and the
-            share of it, in (0, 1], that vLLM may take.
+        replicas: Servers of this model, each with `tensor_parallel * data_parallel` GPUs; "auto",
+            on GPUs, is as many as there are free GPUs for.
+        gpu_memory_gib: What the engine needs at least on each GPU, in GiB: its part of the weights,
+            working memory, and the cache of one longest prompt. None on a CPU.
+        gpu_memory_share: The share of a GPU's memory, in (0, 1], that this model and those beside
+            it may take together; `placement.MOST` if None.
         kv_cache_gib: For the cache of attention keys and values; on GPUs the rest of the share.
         kv_cache_dtype: "fp8" halves that cache on GPUs that can do it.
         quantization: vLLM's name of the format of quantised weights; found in the folder if None.
@@ -58,7 +64,7 @@ class EngineOptions(BaseModel):
     max_num_batched_tokens: Count | None = None
     tensor_parallel: Count = 1
     data_parallel: Count = 1
-    replicas: Count = 1
+    replicas: Count | Literal["auto"] = 1
     gpu_memory_gib: Gib | None = None
     gpu_memory_share: Annotated[float, Field(gt=0, le=1)] | None = None
     kv_cache_gib: Gib | None = None
@@ -120,6 +126,8 @@ class Profile(BaseModel):
         device: "cpu", or "cuda" for NVIDIA GPUs.
         gpus: GPUs that the machine must have.
         engines: Model name -> how its engine runs.
+        local_gib: What the models of the other roles need on GPUs, in GiB: weights and working
+            memory. They are loaded by this program and not by a server.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -130,6 +138,7 @@ class Profile(BaseModel):
     gpus: Annotated[int, Field(ge=0)] = 0
     roles: Roles
     engines: dict[str, EngineOptions]
+    local_gib: dict[LocalRole, Gib] = {}
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -142,7 +151,8 @@ class Profile(BaseModel):
         for model, options in self.engines.items():
             if model not in roles:
                 raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
-            needed = options.gpus_per_server * options.replicas
+            copies = 1 if options.replicas == "auto" else options.replicas
+            needed = options.gpus_per_server * copies
             if self.device == "cuda" and needed > self.gpus:
                 raise ValueError(
                     f"engines.{model}: tensor_parallel x data_parallel x replicas is {needed} "
@@ -153,6 +163,8 @@ class Profile(BaseModel):
                     f"engines.{model}: 'gpu_memory_gib' (the least that each GPU has) goes with "
                     'device = "cuda", and only with it'
                 )
+            if self.device == "cpu" and options.replicas == "auto":
+                raise ValueError(f"engines.{model}: 'replicas' is a number on a CPU")
         return self
 
     def engine(self, model: str) -> EngineOptions:
@@ -162,6 +174,20 @@ class Profile(BaseModel):
                 f"profile {self.name}: no engine '{model}'; it has: {', '.join(self.engines)}"
             )
         return self.engines[model]
+
+    def with_model(self, model: str, role: Literal["generator", "judge"]) -> "Profile":
+        """The same with one model in both served roles, run as the model of `role` is."""
+        options = self.engines.get(model) or self.engine(getattr(self.roles, role))
+        roles = self.roles.model_copy(update={"generator": model, "judge": model})
+        return self.model_copy(update={"roles": roles, "engines": {model: options}})
+
+    def with_judge(self, model: str) -> "Profile":
+        """The same with another judge, run as the profile's is."""
+        options = self.engines.get(model) or self.engine(self.roles.judge)
+        generator = self.roles.generator
+        engines = {generator: self.engine(generator), model: options}
+        roles = self.roles.model_copy(update={"judge": model})
+        return self.model_copy(update={"roles": roles, "engines": engines})
 
     def strict(self) -> "Profile":
         """The same models, run so that an answer depends on its request alone.

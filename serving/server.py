@@ -16,10 +16,14 @@ from serving.command import HOST, command
 from serving.cores import threads
 from serving.endpoint import Endpoint, answers
 from serving.errors import ServingError
+from serving.gpus import ORDER
+from serving.home import default_home
 from serving.models import Model
 from serving.offline import server_environment
+from serving.placement import Seat
 from serving.profile import EngineOptions
 from serving.startup import Progress, explain
+from serving.turns import turn
 
 _GRACE_S = 8.0
 """Seconds between TERM and KILL: vLLM takes up to 5 to stop its engine."""
@@ -258,6 +262,7 @@ async def start_all(
     options: EngineOptions,
     log_dir: Path,
     *,
+    seats: Sequence[Seat] = (),
     port: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[LocalServer]:
@@ -265,7 +270,8 @@ async def start_all(
 
     Args:
         model: What to serve.
-        options: How to run it; `replicas` says how many. GPUs are checked and shared out.
+        options: How to run it; on a CPU, `replicas` says how many.
+        seats: On GPUs, the place of each replica; see `serving.placement`.
         log_dir: Folder of the logs, one `MODEL.log` or `MODEL-N.log` each.
         port: Port of the first; the others count up from it. Free ones if None.
         on_status: As in `LocalServer`.
@@ -275,12 +281,13 @@ async def start_all(
     """
     stem = "".join(sign if sign.isalnum() or sign in "-_." else "-" for sign in model.name)
     servers = []
-    for number, environment in enumerate(_shares(options)):
-        suffix = f"-{number + 1}" if options.replicas > 1 else ""
+    places = _places(options, seats)
+    for number, (own, environment) in enumerate(places):
+        suffix = f"-{number + 1}" if len(places) > 1 else ""
         servers.append(
             LocalServer(
                 model,
-                options,
+                own,
                 log_dir / f"{stem}{suffix}.log",
                 port=None if port is None else port + number,
                 environment=environment,
@@ -289,23 +296,43 @@ async def start_all(
         )
     try:
         async with asyncio.TaskGroup() as starts:
-            for server in servers:
-                starts.create_task(server.start())
+            for number, server in enumerate(servers):
+                starts.create_task(_start(server, seats[number].gpus if seats else ()))
     except BaseException as error:
         await asyncio.gather(*(server.stop() for server in servers))
         raise error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error from None
     return servers
 
 
-def _shares(options: EngineOptions) -> list[dict[str, str]]:
-    """The part of the machine that each replica gets, as variables of its environment."""
-    count = options.replicas
-    if options.on_gpus:
-        from serving.gpus import assign
+async def _start(server: LocalServer, gpus: Sequence[str]) -> None:
+    """Starts a server when no other starts on its GPUs.
 
-        ids = assign(count, options.gpus_per_server, options.gpu_memory_gib)
-        return [{"CUDA_VISIBLE_DEVICES": own} for own in ids]
-    return [threads(options.cpu_threads, replica=number, replicas=count) for number in range(count)]
+    vLLM measures what memory is left while it starts, and takes another's for its own.
+    """
+    async with contextlib.AsyncExitStack() as turns:
+        for gpu in sorted(gpus):  # all in one order, so that no two wait for each other
+            lock = default_home() / "servers" / f"{gpu.replace('/', '-')}.lock"
+            await turns.enter_async_context(
+                turn(lock, lambda: server.on_status("another server starts on its GPU; waiting"))
+            )
+        await server.start()
+
+
+def _places(
+    options: EngineOptions, seats: Sequence[Seat]
+) -> list[tuple[EngineOptions, dict[str, str]]]:
+    """The part of the machine that each replica gets, as options and environment."""
+    if options.on_gpus:
+        return [
+            (
+                options.model_copy(update={"gpu_memory_share": seat.share}),
+                {**ORDER, "CUDA_VISIBLE_DEVICES": ",".join(seat.gpus)},
+            )
+            for seat in seats
+        ]
+    count = 1 if options.replicas == "auto" else options.replicas
+    shares = [threads(options.cpu_threads, replica=n, replicas=count) for n in range(count)]
+    return [(options, share) for share in shares]
 
 
 def _reserve(port: int | None) -> socket.socket:

@@ -4,6 +4,7 @@ import asyncio
 import shlex
 import signal
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -18,6 +19,7 @@ from serving.connect import KEY_VARIABLE, Role
 from serving.endpoint import answers
 from serving.home import default_models_dir
 from serving.offline import go_offline
+from serving.placement import Seat
 from serving.profile import EngineOptions
 from serving.server import LocalServer, start_all
 
@@ -65,12 +67,14 @@ def serve(options: ServeOptions) -> None:
     found = models.find(options.model or source.profiled, source.models_dir)
     engine = source.options(found.name)
     if options.detach:
-        started = asyncio.run(detached.start(found, engine, port=options.port, on_status=_say))
+        started = asyncio.run(
+            detached.start(found, engine, seats=source.seats(), port=options.port, on_status=_say)
+        )
         for endpoint in started:
             print(f"{found.name} runs at {endpoint.url}")
         print("Commands with this profile use it from now on. Stop it: contested serve --stop")
     else:
-        asyncio.run(_foreground(found, engine, options.port))
+        asyncio.run(_foreground(found, engine, source.seats(), options.port))
 
 
 def _say(text: str) -> None:
@@ -96,7 +100,9 @@ def _stop(model: str | None) -> None:
         print(f"No detached server{f' of {model}' if model else ''} runs.")
 
 
-async def _foreground(model: models.Model, options: EngineOptions, port: int | None) -> None:
+async def _foreground(
+    model: models.Model, options: EngineOptions, seats: Sequence[Seat], port: int | None
+) -> None:
     """Serves until a signal; raises the failure of a server that is given up."""
     this = asyncio.current_task()
     loop = asyncio.get_running_loop()
@@ -106,7 +112,7 @@ async def _foreground(model: models.Model, options: EngineOptions, port: int | N
             loop.add_signal_handler(number, this.cancel)
     try:
         logs = default_models_dir().parent / "logs"
-        servers = await start_all(model, options, logs, port=port, on_status=_say)
+        servers = await start_all(model, options, logs, seats=seats, port=port, on_status=_say)
         for server in servers:
             print(f"URL    {server.endpoint.url}")
             print(f"model  {server.endpoint.model}")

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,8 @@ async def models_for(
             )
 
         where = source_of(options, needs.role or "generator")
+        if needs.judge is not None:  # one placement for both
+            where = replace(where, profile=needs.judge.profile)
         client = None if needs.role is None else await client_of(where)
         yield Models(
             store=stack.enter_context(JudgementStore(default_store(cache))),

@@ -118,7 +118,11 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
         source.model or source.endpoints or source.profile.roles.judge == source.profiled
     ):
         return None
-    return replace(source, role="judge", model=judge_model, endpoints=())
+    judge = judge_model or source.profile.roles.judge
+    profile = source.profile.with_judge(judge)
+    if source.endpoints:  # which write, so that the judge has this machine to itself
+        profile = profile.with_model(judge, "judge")
+    return replace(source, role="judge", model=judge_model, endpoints=(), profile=profile)
 
 
 def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:

@@ -153,11 +153,15 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
             "--strict says how a server is started, so it has no effect on --endpoint; "
             "leave one of them out"
         )
+    profile = profiles.load(options.profile or profiles.default_name())
+    model = options.model if isinstance(options, ModelOptions) else None
+    if model is not None and not endpoints:
+        profile = profile.with_model(model, role)
     return Source(
-        profile=profiles.load(options.profile or profiles.default_name()),
+        profile=profile,
         role=role,
         models_dir=options.models_dir or default_models_dir(),
-        model=options.model if isinstance(options, ModelOptions) else None,
+        model=model,
         endpoints=tuple(endpoints),
         strict=strict,
     )

@@ -59,7 +59,7 @@ def hardware() -> dict[str, Any]:
         "cpu_precision": str(cpu_precision()),
         "cores": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "gpus": [f"{gpu.name}, {gpu.memory_gib:.0f} GiB" for gpu in visible() or ()],
+        "gpus": [str(gpu) for gpu in visible() or ()],
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from serving import cores, gpus, profile
+from serving import cores
 from serving.command import arguments
 from serving.errors import ServingError
 from serving.models import Model
@@ -250,48 +250,6 @@ def test_strict_changes_what_decides_repeatability_and_nothing_else() -> None:
 # --- the machine -------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Puts a stand-in for the driver's tool on the path, which prints the given cards."""
-
-    def install(*cards: tuple[str, int]) -> None:
-        rows = [f"{n}, GPU-{n:04}, {name}, {mib}\n" for n, (name, mib) in enumerate(cards)]
-        tool = tmp_path / "nvidia-smi"
-        tool.write_text(f"#!/bin/sh\ncat <<'END'\n{''.join(rows)}END\n")
-        tool.chmod(0o755)
-        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-
-    return install
-
-
-def test_replicas_share_the_gpus_out(driver: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver(*[("H100", 81559)] * 4)
-    options = EngineOptions(tensor_parallel=2, replicas=2, gpu_memory_gib=78)
-    assert share(options) == ["0,1", "2,3"]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,GPU-0001, 0,2")
-    assert share(options) == ["3,GPU-0001", "0,2"]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,1")
-    with pytest.raises(ServingError, match="needs 4 NVIDIA GPUs, this machine has 2"):
-        share(options)
-
-
-def test_a_gpu_that_is_too_small_is_named(driver: Any) -> None:
-    driver(("NVIDIA L4", 23034), ("Tesla T4", 15360))
-    options = load("one-gpu-7b").engine("qwen2.5-7b-instruct")
-    assert share(options) == ["0"]
-    with pytest.raises(ServingError, match=r"GPU 1 \(Tesla T4\) has 15 GiB, the profile needs 22"):
-        share(options.model_copy(update={"replicas": 2}))
-    assert profile.default_name() == "one-gpu-7b"
-
-
-def test_no_gpu_is_said_and_gives_the_cpu_profile(driver: Any) -> None:
-    driver()
-    with pytest.raises(ServingError, match=r"none is found .* --profile cpu-small"):
-        share(EngineOptions(gpu_memory_gib=22))
-    assert profile.default_name() == "cpu-small"
-
-
 def test_cores_are_all_used_where_they_are_few_and_shared_by_replicas(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -359,7 +317,3 @@ def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None
     assert vllm["plugins"] == [""]
     assert vllm["developer mode"] is False
     assert vllm["address"] == "127.0.0.1"
-
-
-def share(options: EngineOptions) -> list[str]:
-    return gpus.assign(options.replicas, options.gpus_per_server, options.gpu_memory_gib)

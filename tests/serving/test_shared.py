@@ -166,9 +166,8 @@ async def test_within_the_block_one_start_serves_all_clients(
     monkeypatch.setattr(detached, "start", start)
     source = Source(load("cpu-small"), "judge", models_dir)
     resolved = await resolve(source)
-    options = source.options(smollm2.name)
     with shared.servers():
-        client = backend(resolved, options, tmp_path, lambda _: None)
+        client = backend(resolved, source, tmp_path, lambda _: None)
         assert started == [], "it starts when the first question is asked"
         assert await client.endpoints() == await client.endpoints() == [endpoint]
         await client.close()

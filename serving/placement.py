@@ -1,0 +1,317 @@
+"""Which GPUs each model of a profile is given, and how much of their memory.
+
+Models get GPUs of their own where there are enough, and share them where there are not. What a
+server is given is a *seat*: some GPUs, and the same share of the memory of each.
+"""
+
+import copy
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+from pydantic import BaseModel, ConfigDict
+
+from serving.errors import ServingError
+from serving.gpus import Gpu, visible
+from serving.profile import EngineOptions, LocalRole, Profile, available, load
+
+MOST = 0.92
+"""Share of a GPU's memory that is given out; the rest is for what CUDA itself takes."""
+
+LOCAL_GIB: Mapping[LocalRole, float] = {"salience": 20, "tagger": 2, "embedder": 1}
+"""What a decoder of 8B parameters needs for gradients in bf16, and what small encoders need."""
+
+CONTEXT_GIB = 1.0
+"""What CUDA takes of a GPU for a process, at most. vLLM counts it as used by others."""
+
+WORKING_GIB = 4.0
+"""What a decoder for salience needs on each of its GPUs beside its part of the weights."""
+
+
+class Seat(BaseModel):
+    """The place of a server, or of a model that this program loads itself.
+
+    Attributes:
+        gpus: Their ids, as `CUDA_VISIBLE_DEVICES` takes them.
+        gib: What it may take on each of them, at least.
+        share: Of the memory of each, in (0, 1]: what vLLM is told.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    gpus: tuple[str, ...]
+    gib: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where the models of a profile go on a machine.
+
+    Attributes:
+        gpus: What the machine has.
+        engines: Model -> a seat for each of its servers.
+        local: Role -> the seat of its model.
+        alone: Role -> the seat of its model while no server of ours runs; beside them it has none.
+        refused: Model or role -> why it has no seat, and what would help.
+    """
+
+    gpus: tuple[Gpu, ...]
+    engines: Mapping[str, tuple[Seat, ...]] = field(default_factory=dict)
+    local: Mapping[LocalRole, Seat] = field(default_factory=dict)
+    alone: Mapping[LocalRole, Seat] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+
+    def seats(self, model: str) -> tuple[Seat, ...]:
+        """The seats of a served model.
+
+        Raises:
+            ServingError: It has none: says what it needs, what there is, and which profiles fit.
+        """
+        if model in self.refused:
+            raise ServingError(
+                f"{self.refused[model]}, or take a profile that fits: "
+                f"{', '.join(fitting(self.gpus))}"
+            )
+        return self.engines[model]
+
+    def devices(self, role: LocalRole) -> tuple[str, ...]:
+        """The GPUs of a role's model, as torch names them ("cuda:1").
+
+        Raises:
+            ServingError: It fits on none.
+        """
+        if role in self.refused:
+            raise ServingError(self.refused[role])
+        seat = self.local.get(role) or self.alone[role]
+        order = [gpu.id for gpu in self.gpus]
+        return tuple(f"cuda:{order.index(gpu)}" for gpu in seat.gpus)
+
+
+class _Rooms:
+    """What is still free on each GPU while seats are given out; the GPUs that servers have."""
+
+    def __init__(self, gpus: Sequence[Gpu], most: float, running: Iterable[Seat]) -> None:
+        held: Counter[str] = Counter()
+        for seat in running:
+            held.update(dict.fromkeys(seat.gpus, seat.gib))
+        self.gpus = gpus
+        self.free = {
+            one.id: min(one.free_gib - CONTEXT_GIB, most * one.memory_gib - held[one.id])
+            for one in gpus
+        }
+        self.servers: Counter[str] = Counter(dict.fromkeys(held, 1))
+
+    def group(
+        self, need: float, count: int, *, server: bool, without: Iterable[str] = ()
+    ) -> tuple[Gpu, ...]:
+        """GPUs with so much room on each, now taken; none where there are too few.
+
+        Those without a server come first: cards of one kind, then the smallest that suffice, then
+        for a server the freest, for others the fullest. Where none is without a server, it is
+        those with the most room.
+        """
+        able = [one for one in self.gpus if self.free[one.id] >= need and one.id not in without]
+        # A process sees one slice alone, and ours the first.
+        able = [
+            one for one in able if not one.slice or (count == 1 and (server or one is self.gpus[0]))
+        ]
+        unused = [one for one in able if not self.servers[one.id]]
+        alike = Counter(one.name for one in unused)
+        if server and unused and unused[0].slice:
+            unused.reverse()  # so that the first is left to this process
+        unused.sort(
+            key=lambda one: (
+                alike[one.name] < count,
+                one.memory_gib,
+                self.free[one.id] * (-1 if server else 1),
+            ),
+        )
+        by_room = sorted(able, key=lambda one: -self.free[one.id])
+        chosen = tuple((unused if len(unused) >= count else by_room)[:count])
+        taken = _on_each(need, chosen)
+        if len(chosen) < count or any(self.free[gpu] < gib for gpu, gib in taken.items()):
+            return ()
+        for gpu, gib in taken.items():
+            self.free[gpu] -= gib
+            if server:
+                self.servers[gpu] += 1
+        return chosen
+
+
+def place(
+    profile: Profile, gpus: Sequence[Gpu], running: Mapping[str, Sequence[Seat]] | None = None
+) -> Placement:
+    """Give each model of a profile its GPUs. Equal arguments give equal placements.
+
+    The largest engine chooses first: GPUs without a server, where there are enough with the memory
+    it needs. Models that this program loads choose last. What is then left on a GPU goes to its
+    servers in proportion to what they need.
+
+    Args:
+        profile: Which models, and what each needs.
+        gpus: What there is to give; what others use of a GPU is not free, nor is what servers use
+            that run already.
+        running: Model -> seats of its running servers, which stay where they are.
+    """
+    kept = {model: tuple(seats) for model, seats in (running or {}).items()}
+    held = [seat for seats in kept.values() for seat in seats]
+    shares = [one.gpu_memory_share or MOST for one in profile.engines.values()]
+    rooms = _Rooms(gpus, min(shares), held)
+    engines: dict[str, list[tuple[Gpu, ...]]] = {}
+    refused: dict[str, str] = {}
+    wanted = [(name, one) for name, one in profile.engines.items() if name not in kept]
+    for model, options in sorted(wanted, key=lambda each: -_size(each[1])):
+        engines[model] = _groups(rooms, options)
+        if not engines[model]:
+            refused[model] = _refusal(model, options, gpus, engines)
+            del engines[model]
+    needs = {role: profile.local_gib.get(role, LOCAL_GIB[role]) for role in get_args(LocalRole)}
+    if profile.roles.salience is None:
+        del needs["salience"]
+    local, rooms = _local_seats(rooms, needs)
+    alone = {
+        role: seat
+        for role in needs.keys() - local.keys()
+        for seat in _local_seats(_Rooms(gpus, min(shares), held), {role: needs[role]})[0].values()
+    }
+    for role in needs.keys() - local.keys() - alone.keys():
+        refused[role] = (
+            f"the model for {role} needs {needs[role]:g} GiB of free GPU memory (local_gib in the "
+            f"profile), {have(gpus)}; end other programs on them (contested serve --stop ends "
+            "servers of ours), or name a smaller model"
+        )
+    return Placement(tuple(gpus), kept | _divided(rooms, profile, engines), local, alone, refused)
+
+
+def fitting(gpus: Sequence[Gpu]) -> list[str]:
+    """The bundled profiles all of whose served models fit on these GPUs."""
+    profiles = [load(name) for name in available()]
+    return [
+        one.name
+        for one in profiles
+        if one.device == "cpu" or not place(one, gpus).refused.keys() & one.engines.keys()
+    ]
+
+
+def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) -> Placement:
+    """The placement of a profile on this machine as it is now."""
+    gpus = visible()
+    if gpus is None:  # they cannot be asked for; they are taken to be there and free
+        unknown = float("inf")
+        gpus = [Gpu(str(one), "GPU", unknown, unknown) for one in range(profile.gpus)]
+    return place(profile, gpus, running)
+
+
+def have(gpus: Sequence[Gpu]) -> str:
+    """What a machine has, in a clause for people."""
+    if not gpus:
+        return "none is found (nvidia-smi shows none)"
+    kinds = Counter(
+        f"{one.name} with {one.free_gib:.0f} of {one.memory_gib:.0f} GiB free" for one in gpus
+    )
+    return "this machine has " + ", ".join(f"{count} x {kind}" for kind, count in kinds.items())
+
+
+def _on_each(need: float, group: Sequence[Gpu]) -> dict[str, float]:
+    """What a model takes of each of its GPUs that needs so much of the smallest.
+
+    vLLM takes the same share of all, and so more of a larger one.
+    """
+    sizes = [one.memory_gib for one in group]
+    alike = len({*sizes}) == 1
+    return {one.id: need if alike else need * one.memory_gib / min(sizes) for one in group}
+
+
+def _size(options: EngineOptions) -> float:
+    """GiB of one copy, and so the order in which engines choose."""
+    return options.gpus_per_server * (options.gpu_memory_gib or 0)
+
+
+def _groups(rooms: _Rooms, options: EngineOptions) -> list[tuple[Gpu, ...]]:
+    """The GPUs of each copy of an engine; empty where not all of them have a place."""
+    need, count = options.gpu_memory_gib or 0, options.gpus_per_server
+    every = options.replicas == "auto"
+    groups: list[tuple[Gpu, ...]] = []
+    taken: set[str] = set()
+    while options.replicas == "auto" or len(groups) < options.replicas:
+        group = rooms.group(need, count, server=True, without=taken)
+        if not group:
+            return groups if every else []
+        groups.append(group)
+        # A second copy on the same card would gain nothing; where any number is right, nor would
+        # one beside another model.
+        taken = {*rooms.servers} if every else taken | {one.id for one in group}
+    return groups
+
+
+def _local_seats(
+    rooms: _Rooms, needs: Mapping[LocalRole, float]
+) -> tuple[dict[LocalRole, Seat], _Rooms]:
+    """Seats of the models that this program loads, as far as there is room; what is then left.
+
+    The largest chooses first, unless that leaves no room for a smaller one: a decoder can wait
+    until the servers have ended, a tagger is asked while they run.
+    """
+    for order in (sorted(needs, key=lambda role: -needs[role]), list(needs)):
+        left = copy.deepcopy(rooms)
+        seats = {role: _local_seat(left, needs[role], split=role == "salience") for role in order}
+        if all(seat for role, seat in seats.items() if role != "salience"):
+            break
+    return {role: seat for role, seat in seats.items() if seat}, left
+
+
+def _local_seat(rooms: _Rooms, need: float, *, split: bool) -> Seat | None:
+    """One GPU, or the fewest over which a decoder can be split; None where they do not suffice."""
+    for count in range(1, len(rooms.gpus) + 1 if split else 2):
+        each = need if count == 1 else (need - WORKING_GIB) / count + WORKING_GIB
+        if group := rooms.group(each, count, server=False):
+            smallest = min(one.memory_gib for one in group)
+            return Seat(gpus=tuple(one.id for one in group), gib=each, share=each / smallest)
+    return None
+
+
+def _divided(
+    rooms: _Rooms, profile: Profile, engines: Mapping[str, list[tuple[Gpu, ...]]]
+) -> dict[str, tuple[Seat, ...]]:
+    """The seats of engines that have their GPUs: what they need, and their part of what is left."""
+    needs = {model: profile.engines[model].gpu_memory_gib or 0 for model in engines}
+    wanted: Counter[str] = Counter()
+    for model, groups in engines.items():
+        for group in groups:
+            wanted.update(_on_each(needs[model], group))
+
+    def seat(model: str, group: tuple[Gpu, ...]) -> Seat:
+        shares = []
+        for one in group:
+            need = _on_each(needs[model], group)[one.id]
+            part = need / wanted[one.id]
+            unknown = math.isinf(one.memory_gib)
+            given = need + rooms.free[one.id] * part
+            shares.append(MOST * part if unknown else given / one.memory_gib)
+        # Rounded down: vLLM refuses to start where a little less is free than it is promised.
+        share = math.floor(1000 * min(shares)) / 1000
+        smallest = min(one.memory_gib for one in group)
+        gib = needs[model] if math.isinf(smallest) else share * smallest
+        return Seat(gpus=tuple(one.id for one in group), gib=round(gib, 1), share=share)
+
+    return {
+        model: tuple(seat(model, group) for group in groups) for model, groups in engines.items()
+    }
+
+
+def _refusal(
+    model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
+) -> str:
+    """Why an engine has no place."""
+    copies = 1 if options.replicas == "auto" else options.replicas
+    count = options.gpus_per_server * copies
+    others = [name for name in before if name != model]
+    beside = f" beside {' and '.join(others)}" if others else ""
+    return (
+        f"{model} needs {count} GPU{'s' if count > 1 else ''} with {options.gpu_memory_gib:g} GiB "
+        f"free{' on each' if count > 1 else ''}{beside}, {have(gpus)}; end other programs on them "
+        "(contested serve --stop ends servers of ours)"
+    )

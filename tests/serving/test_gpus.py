@@ -1,0 +1,131 @@
+"""What the driver says of the machine's GPUs, and what CUDA_VISIBLE_DEVICES leaves of them."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from serving import gpus
+from serving.profile import default_name
+
+# Two cards, of which the second is divided in two slices.
+CARDS = """\
+GPU-aaaa1111-0000, NVIDIA A10, 23028, 22500, [N/A]
+GPU-bbbb2222-0000, NVIDIA A100-SXM4-80GB, 81920, 81000, Enabled
+GPU-bbbb3333-0000, NVIDIA A100-SXM4-80GB, 81920, 41000, Disabled
+"""
+LIST = """\
+GPU 0: NVIDIA A10 (UUID: GPU-aaaa1111-0000)
+GPU 1: NVIDIA A100-SXM4-80GB (UUID: GPU-bbbb2222-0000)
+  MIG 3g.40gb     Device  0: (UUID: MIG-cccc1111-0000)
+  MIG 1g.10gb     Device  1: (UUID: MIG-cccc2222-0000)
+GPU 2: NVIDIA A100-SXM4-80GB (UUID: GPU-bbbb3333-0000)
+"""
+
+
+def memory(total: int, free: int) -> str:
+    return f"<fb_memory_usage><total>{total} MiB</total><free>{free} MiB</free></fb_memory_usage>"
+
+
+def mig(index: int, total: int, free: int) -> str:
+    return f"<mig_device><index>{index}</index>{memory(total, free)}</mig_device>"
+
+
+REPORT = f"""<?xml version="1.0" ?>
+<nvidia_smi_log>
+  <gpu><uuid>GPU-aaaa1111-0000</uuid>{memory(23028, 22500)}<mig_devices>None</mig_devices></gpu>
+  <gpu><uuid>GPU-bbbb2222-0000</uuid>{memory(81920, 81000)}
+    <mig_devices>{mig(0, 40192, 39000)}{mig(1, 9728, 9700)}</mig_devices></gpu>
+</nvidia_smi_log>
+"""
+
+
+@pytest.fixture
+def driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Puts a stand-in for the driver's tool on the path."""
+
+    def install(cards: str) -> None:
+        for name, text in {"cards": cards, "list": LIST, "report": REPORT}.items():
+            (tmp_path / name).write_text(text)
+        tool = tmp_path / "nvidia-smi"
+        tool.write_text(
+            "#!/bin/sh\n"
+            f'case "$1" in -L) cat {tmp_path}/list ;; -q) cat {tmp_path}/report ;;'
+            f" --query-gpu=*) cat {tmp_path}/cards ;; *) exit 3 ;; esac\n"
+        )
+        tool.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    return install
+
+
+def ids() -> list[str]:
+    found = gpus.visible()
+    assert found is not None
+    return [one.id for one in found]
+
+
+def test_cards_and_slices_are_named_by_uuid_with_their_free_memory(driver: Any) -> None:
+    driver(CARDS)
+    found = gpus.visible()
+    assert found is not None
+    assert [(one.id, one.name, round(one.free_gib, 1), one.slice) for one in found] == [
+        ("GPU-aaaa1111-0000", "NVIDIA A10", 22.0, False),
+        ("MIG-cccc1111-0000", "MIG 3g.40gb", 38.1, True),
+        ("MIG-cccc2222-0000", "MIG 1g.10gb", 9.5, True),
+        ("GPU-bbbb3333-0000", "NVIDIA A100-SXM4-80GB", 40.0, False),
+    ]
+    assert found[1].memory_gib == pytest.approx(39.25)
+    assert str(found[0]) == "NVIDIA A10, 22 GiB"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "left"),
+    [
+        ("2", ["GPU-bbbb3333-0000"]),
+        ("2,0", ["GPU-bbbb3333-0000", "GPU-aaaa1111-0000"]),
+        ("1", ["MIG-cccc1111-0000"]),
+        ("GPU-aaaa", ["GPU-aaaa1111-0000"]),
+        ("GPU-bbbb3, GPU-aaaa1111-0000", ["GPU-bbbb3333-0000", "GPU-aaaa1111-0000"]),
+        ("MIG-cccc2222-0000", ["MIG-cccc2222-0000"]),
+        ("0,7,2", ["GPU-aaaa1111-0000"]),
+        ("0,-1,2", ["GPU-aaaa1111-0000"]),
+        ("", []),
+        ("-1", []),
+        ("GPU-ffff", []),
+        ("MIG-cccc", []),
+    ],
+)
+def test_cudas_variable_is_read_as_cuda_reads_it(
+    driver: Any, monkeypatch: pytest.MonkeyPatch, wanted: str, left: list[str]
+) -> None:
+    driver(CARDS)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", wanted)
+    assert ids() == left
+
+
+def test_memory_that_a_card_shares_with_the_machine_has_no_size(driver: Any) -> None:
+    driver("GPU-1, NVIDIA GB10, [N/A], [N/A], [N/A]\n")
+    found = gpus.visible()
+    assert found is not None
+    assert (found[0].memory_gib, found[0].free_gib) == (float("inf"), float("inf"))
+
+
+def test_the_default_profile_follows_the_gpus(driver: Any) -> None:
+    driver(CARDS)
+    assert default_name() == "one-gpu-7b"
+    driver("")
+    assert ids() == []
+    assert default_name() == "cpu-small"
+
+
+def test_a_driver_that_does_not_answer_is_no_gpu(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text("#!/bin/sh\necho 'NVIDIA-SMI has failed' ; exit 9\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert gpus.visible() == []

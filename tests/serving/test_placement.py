@@ -1,0 +1,287 @@
+"""Which GPUs models are given: by hand, on the machines of the docs, and on machines at random."""
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from serving_machines import A10, A6000, H100, MACHINES, SLICE, cards, table
+
+from serving import connect, detached, placement, server
+from serving.connect import Source
+from serving.errors import ServingError
+from serving.gpus import Gpu
+from serving.models import Model
+from serving.placement import CONTEXT_GIB, MOST, Seat, place
+from serving.profile import EngineOptions, Profile, load
+from serving.turns import turn
+
+DOCS = Path(__file__).parents[2] / "docs/serving.md"
+
+
+def lab(*engines: tuple[int, float, int | str], salience: float | None = None) -> Profile:
+    """A profile of one or two models: GPUs of a copy, GiB on each, copies."""
+    names = ["writer", "judge"][: len(engines)]
+    content: dict[str, Any] = {
+        "name": "lab",
+        "device": "cuda",
+        "gpus": 64,
+        "roles": {"generator": names[0], "judge": names[-1]},
+        "engines": {
+            name: {"tensor_parallel": gpus, "gpu_memory_gib": gib, "replicas": copies}
+            for name, (gpus, gib, copies) in zip(names, engines, strict=True)
+        },
+    }
+    if salience is not None:
+        content["roles"]["salience"] = "decoder"
+        content["local_gib"] = {"salience": salience}
+    return Profile.model_validate(content)
+
+
+def given_to(seats: Sequence[Seat]) -> list[str]:
+    return ["+".join(gpu.removeprefix("GPU-") for gpu in seat.gpus) for seat in seats]
+
+
+def test_the_docs_show_where_every_profile_goes_on_every_machine() -> None:
+    assert len(MACHINES) >= 12
+    assert table() in DOCS.read_text(), table()
+
+
+def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
+    two = lab((4, 40.0, 1), (4, 60.0, 1))
+    eight = place(two, cards(*[H100] * 8))
+    assert given_to(eight.engines["judge"]) == ["0+1+2+3"], "the larger one chooses first"
+    assert given_to(eight.engines["writer"]) == ["4+5+6+7"]
+    four = place(two, cards(*[H100] * 4))
+    assert "writer" in four.refused, "40 + 60 GiB do not fit on one card"
+    with pytest.raises(
+        ServingError,
+        match=r"writer needs 4 GPUs with 40 GiB free on each beside judge, this machine has 4 x "
+        r"NVIDIA H100 80GB HBM3 with 79 of 80 GiB free; .* take a profile that fits: cpu-small, "
+        r"gemma-3-27b, llama-3.3-70b, one-gpu-7b, qwen-2.5-72b",
+    ):
+        four.seats("writer")
+
+
+def test_models_that_must_share_divide_what_is_left_by_what_they_need() -> None:
+    both = place(lab((1, 20.0, 1), (1, 40.0, 1)), cards(H100))
+    # 0.92 x 79.6 = 73.232 are given out: 3 to tagger and embedder, 60 as needed, 10.232 divided.
+    judge, writer = both.engines["judge"][0], both.engines["writer"][0]
+    assert judge.gpus == writer.gpus == ("GPU-0",)
+    assert judge.gib == pytest.approx(40 + 10.232 * 40 / 60, abs=0.1)
+    assert writer.gib == pytest.approx(20 + 10.232 * 20 / 60, abs=0.1)
+    assert judge.share == pytest.approx(judge.gib / 79.6, abs=0.001)
+
+
+def test_replicas_have_a_card_each_and_auto_takes_the_free_ones() -> None:
+    assert given_to(place(lab((2, 20.0, 2)), cards(*[A10] * 5)).engines["writer"]) == ["0+1", "2+3"]
+    assert "writer" in place(lab((1, 5.0, 2)), cards(H100)).refused, "not twice on one card"
+    every = place(lab((1, 18.0, "auto")), cards(*[A10] * 4, used=(0.4, 12.0)))
+    assert given_to(every.engines["writer"]) == ["0", "2", "3"]
+    both = place(lab((1, 18.0, "auto"), (2, 60.0, 1)), cards(*[H100] * 3))
+    assert given_to(both.engines["judge"]) == ["0+1"]
+    assert given_to(both.engines["writer"]) == ["2"], "no copy beside the other model"
+
+
+def test_copies_over_several_cards_want_cards_of_one_kind() -> None:
+    mixed = cards(A10, A6000, A10, A6000)
+    assert given_to(place(lab((2, 18.0, 1)), mixed).engines["writer"]) == ["0+2"]
+    assert given_to(place(lab((2, 30.0, 1)), mixed).engines["writer"]) == ["1+3"]
+    four = place(lab((4, 18.0, 1)), mixed).engines["writer"][0]
+    assert four.share * A10[1] >= 18, "one share of all cards, enough on the smallest"
+    full = cards(A10, H100, used=(0.4, 50.0))
+    assert "writer" in place(lab((2, 18.0, 1)), full).refused, "0.35 of both is 8 GiB of one"
+
+
+def test_a_process_computes_on_one_slice_and_ours_on_the_first() -> None:
+    slices = cards(SLICE, SLICE)
+    assert "writer" in place(lab((2, 18.0, 1)), slices).refused
+    one = place(lab((1, 18.0, 1), salience=20.0), slices)
+    assert given_to(one.engines["writer"]) == ["1"]
+    assert one.devices("salience") == ("cuda:0",)
+    assert "salience" in place(lab((1, 18.0, 1), salience=40.0), slices).refused
+
+
+def test_a_decoder_that_no_card_holds_is_split_over_the_fewest() -> None:
+    found = place(lab((1, 18.0, 1), salience=40.0), cards(*[A10] * 4))
+    # (40 - 4) / 3 + 4 = 16 GiB on each of three; on two it would be 22.
+    assert found.devices("salience") == ("cuda:1", "cuda:2", "cuda:3")
+    assert found.local["salience"].gib == pytest.approx(16)
+    waits = place(lab((1, 18.0, 1), salience=20.0), cards(A10))
+    assert {*waits.local} == {"tagger"}
+    assert {*waits.alone} == {"embedder", "salience"}
+    with pytest.raises(ServingError, match=r"model for salience needs 90 GiB .* 1 x NVIDIA A10"):
+        place(lab((1, 18.0, 1), salience=90.0), cards(A10)).devices("salience")
+
+
+def test_running_servers_keep_their_seats_and_memory_in_use_is_not_given() -> None:
+    profile = lab((1, 18.0, 1), (1, 18.0, 1))
+    before = Seat(gpus=("GPU-1",), gib=20.0, share=0.9)
+    after = place(profile, cards(A10, A10, used=(0.4, 20.5)), {"judge": [before]})
+    assert after.engines["judge"] == (before,)
+    assert given_to(after.engines["writer"]) == ["0"]
+    # One that has just been started has not taken its memory yet.
+    early = place(profile, cards(A10, A10), {"judge": [before]})
+    assert given_to(early.engines["writer"]) == ["0"]
+    assert "judge" in place(profile, cards(A10, A10, used=(0.4, 20.5))).refused
+
+
+def test_gpus_that_cannot_be_asked_are_taken_to_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(placement, "visible", lambda: None)
+    (seat,) = placement.here(load("llama-3.3-70b")).engines["llama-3.3-70b-instruct"]
+    assert (seat.gpus, seat.share) == (("0", "1", "2", "3"), MOST)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> list[Gpu]:
+    kinds = draw(st.lists(st.sampled_from([A10, A6000, H100, SLICE]), max_size=8))
+    used = tuple(draw(st.floats(0.3, gib)) for _, gib in kinds)
+    return cards(*kinds, used=used)
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    machines(),
+    st.lists(
+        st.tuples(
+            st.integers(1, 4), st.floats(1, 70), st.one_of(st.integers(1, 3), st.just("auto"))
+        ),
+        min_size=1,
+        max_size=2,
+    ),
+    st.one_of(st.none(), st.floats(5, 120)),
+)
+def test_nothing_is_given_twice_and_everyone_has_what_it_needs(
+    gpus: list[Gpu], engines: list[tuple[int, float, int | str]], salience: float | None
+) -> None:
+    profile = lab(*engines, salience=salience)
+    found = place(profile, gpus)
+    assert found == place(profile, gpus)
+    assert {*found.engines} | {*found.refused} >= {*profile.engines}
+    taken: dict[str, float] = dict.fromkeys((one.id for one in gpus), 0.0)
+    by_id = {one.id: one for one in gpus}
+    for model, seats in found.engines.items():
+        options = profile.engines[model]
+        assert options.replicas in ("auto", len(seats))
+        assert len({gpu for seat in seats for gpu in seat.gpus}) == len(seats) * len(seats[0].gpus)
+        for seat in seats:
+            assert len(seat.gpus) == options.tensor_parallel
+            for gpu in seat.gpus:
+                given = seat.share * by_id[gpu].memory_gib
+                assert given >= (options.gpu_memory_gib or 0) - 0.1
+                taken[gpu] += given
+            assert len(seat.gpus) == 1 or not any(by_id[gpu].slice for gpu in seat.gpus)
+    for seat in found.local.values():
+        for gpu in seat.gpus:
+            taken[gpu] += seat.gib
+    for gpu, gib in taken.items():
+        one = by_id[gpu]
+        assert gib <= max(0, min(MOST * one.memory_gib, one.free_gib - CONTEXT_GIB)) + 0.01
+
+
+# --- how it reaches a server ---------------------------------------------------------------------
+
+
+async def test_each_server_sees_its_gpus_alone_and_takes_its_share(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[tuple[EngineOptions, dict[str, str]]] = []
+
+    async def start(self: server.LocalServer) -> None:
+        started.append((self.options, dict(self.environment)))
+
+    monkeypatch.setattr(server.LocalServer, "start", start)
+    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
+    options = EngineOptions(gpu_memory_gib=18, replicas=2)
+    seats = [Seat(gpus=(f"GPU-{n}",), gib=20, share=0.8 + n / 10) for n in range(2)]
+    await server.start_all(Model("m", tmp_path, "0"), options, tmp_path, seats=seats)
+    assert sorted((own.gpu_memory_share, env["CUDA_VISIBLE_DEVICES"]) for own, env in started) == [
+        (0.8, "GPU-0"),
+        (0.9, "GPU-1"),
+    ]
+    assert {env["CUDA_DEVICE_ORDER"] for _, env in started} == {"PCI_BUS_ID"}
+
+
+async def test_servers_that_share_a_gpu_start_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[str] = []
+
+    async def start(self: server.LocalServer) -> None:
+        events.append(f"{self.model.name} starts")
+        await asyncio.sleep(0.3)
+        events.append(f"{self.model.name} is ready")
+
+    monkeypatch.setattr(server.LocalServer, "start", start)
+    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path))
+    options = EngineOptions(gpu_memory_gib=18)
+
+    async def begin(name: str, *gpus: str) -> None:
+        seat = Seat(gpus=gpus, gib=20, share=0.5)
+        model = Model(name, tmp_path, "0")
+        await server.start_all(model, options, tmp_path, seats=[seat], on_status=events.append)
+
+    first = asyncio.create_task(begin("a", "GPU-0", "GPU-1"))
+    await asyncio.sleep(0.1)
+    await asyncio.gather(first, begin("b", "GPU-1", "GPU-2"), begin("c", "GPU-3"))
+    waiting = "b: another server starts on its GPU; waiting"
+    assert events[:3] == ["a starts", waiting, "c starts"], "only who needs its GPU waits"
+    assert events.index("a is ready") < events.index("b starts")
+
+
+async def test_a_turn_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
+    lock = tmp_path / "servers" / "gpu.lock"
+    lock.parent.mkdir()
+    code = f"""if True:
+        import fcntl, time
+        file = open({str(lock)!r}, "w")
+        fcntl.flock(file, fcntl.LOCK_EX)
+        print("held", flush=True)
+        time.sleep(60)
+    """
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    await holder.stdout.readline()
+    waited: list[bool] = []
+
+    async def enter() -> None:
+        async with turn(lock, lambda: waited.append(True)):
+            pass
+
+    task = asyncio.create_task(enter())
+    await asyncio.sleep(0.1)
+    assert waited == [True]
+    assert not task.done()
+    holder.kill()
+    await asyncio.wait_for(task, 30)
+    await holder.wait()
+
+
+def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def visible() -> list[Gpu]:
+        asked.append(1)
+        return cards(*[H100] * 8)
+
+    monkeypatch.setattr(placement, "visible", visible)
+    monkeypatch.setattr(detached, "running", lambda: [])
+    monkeypatch.setattr(connect, "_placed", {})
+    profile = lab((4, 40.0, 1), (4, 60.0, 1))
+    seats = {
+        role: given_to(Source(profile, role, tmp_path).seats())
+        for role in ("generator", "judge")
+    }
+    assert seats == {"generator": ["4+5+6+7"], "judge": ["0+1+2+3"]}
+    assert asked == [1]
+    other = Source(profile.with_model("mine", "generator"), "generator", tmp_path, model="mine")
+    assert given_to(other.seats()) == ["0+1+2+3"], "one model in both roles needs no second place"
+    assert Source(load("cpu-small"), "judge", tmp_path).seats() == ()
