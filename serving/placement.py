@@ -6,6 +6,7 @@ server is given is a *seat*: some GPUs, and the same share of the memory of each
 
 import copy
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ from typing import get_args
 from pydantic import BaseModel, ConfigDict
 
 from serving.errors import ServingError
-from serving.gpus import Gpu, visible
+from serving.gpus import ORDER, Gpu, visible
 from serving.profile import EngineOptions, LocalRole, Profile, available, load
 
 MOST = 0.92
@@ -197,7 +198,11 @@ def fitting(gpus: Sequence[Gpu]) -> list[str]:
 
 
 def here(profile: Profile, running: Mapping[str, Sequence[Seat]] | None = None) -> Placement:
-    """The placement of a profile on this machine as it is now."""
+    """The placement of a profile on this machine as it is now.
+
+    From now on CUDA counts GPUs in this process as `Placement.devices` does.
+    """
+    os.environ.update(ORDER)
     gpus = visible()
     if gpus is None:  # they cannot be asked for; they are taken to be there and free
         unknown = float("inf")

