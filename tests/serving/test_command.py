@@ -82,7 +82,7 @@ def test_weights_that_vllm_would_refuse_start_nothing(model: Model) -> None:
     quantised = {"model_type": "llama", "quantization_config": {"quant_method": "awq"}}
     (model.path / "config.json").write_text(json.dumps(quantised))
     command(model, EngineOptions(dtype="float16"), 8000)
-    with pytest.raises(ServingError, match="awq weights.* not in float32"):
+    with pytest.raises(ServingError, match=r"awq weights.* not in float32"):
         command(model, EngineOptions(dtype="float32"), 8000)
 
 
@@ -116,10 +116,11 @@ async def test_vllm_serve_answers_with_two_api_processes_and_leaves_nothing(
         endpoint = server.endpoint
         headers = {"Authorization": f"Bearer {endpoint.key}"}
         asked = {"model": endpoint.model, "messages": [{"role": "user", "content": "Hello"}]}
-        for _ in range(4):
-            url = f"{endpoint.url}/chat/completions"
-            reply = httpx.post(url, headers=headers, json=asked | {"max_tokens": 2}, timeout=60)
-            assert reply.status_code == 200
+        async with httpx.AsyncClient(headers=headers, timeout=60) as line:
+            for _ in range(4):
+                url = f"{endpoint.url}/chat/completions"
+                reply = await line.post(url, json=asked | {"max_tokens": 2})
+                assert reply.status_code == 200
         processes = psutil.Process(server.pid or 0).children(recursive=True)
         named = [one for one in processes if "APIServer_" in one.name()]
         assert len(named) == 2

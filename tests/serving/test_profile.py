@@ -200,7 +200,9 @@ def test_vllm_computes_with_quantised_weights_in_what_is_said_of_them(vllm: dict
 
 def test_vllm_knows_the_reasoning_parsers_that_are_told_apart(vllm: dict[str, Any]) -> None:
     assert {*vllm["reasoning parsers"]} > ALWAYS_REASONING
-    reasoning = {parser: EngineOptions(reasoning_parser=parser) for parser in vllm["reasoning parsers"]}
+    reasoning = {
+        parser: EngineOptions(reasoning_parser=parser) for parser in vllm["reasoning parsers"]
+    }
     assert {name for name, one in reasoning.items() if one.always_reasons} == ALWAYS_REASONING
 
 
@@ -240,7 +242,10 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
         ),
         (("max_model_len = 4096", "cpu_threads = '$(ls)'"), "engines.small.cpu_threads: String"),
         (("max_model_len = 4096", "api_servers = 2"), "'api_servers' is for GPUs; take it out"),
-        (("max_model_len = 4096", "reasoning_parser = 'R1'"), "engines.small.reasoning_parser: Str"),
+        (
+            ("max_model_len = 4096", "reasoning_parser = 'R1'"),
+            "engines.small.reasoning_parser: Str",
+        ),
     ],
 )
 def test_a_faulty_profile_gives_one_line_with_file_and_key(

@@ -40,7 +40,8 @@ LLAMA = """
 {{- "Today: " + date_string + "\\n\\n" + told + "<|eot|>" }}
 {%- for message in messages %}
     {%- if not (message.role == 'ipython' or 'tool_calls' in message) %}
-        {{- '<|head|>' + message['role'] + '<|end|>\\n\\n' + message['content'] | trim + '<|eot|>' }}
+        {{- '<|head|>' + message['role'] + '<|end|>\\n\\n' }}
+        {{- message['content'] | trim + '<|eot|>' }}
     {%- endif %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{- '<|head|>assistant<|end|>\\n\\n' }}{%- endif %}
@@ -112,7 +113,11 @@ GEMMA3 = """
         {{ message['content'] | trim }}
     {%- elif message['content'] is iterable -%}
         {%- for item in message['content'] -%}
-            {%- if item['type'] == 'image' -%}{{ '<image>' }}{%- else -%}{{ item['text'] | trim }}{%- endif -%}
+            {%- if item['type'] == 'image' -%}
+                {{ '<image>' }}
+            {%- else -%}
+                {{ item['text'] | trim }}
+            {%- endif -%}
         {%- endfor -%}
     {%- endif -%}
     {{ '</turn>\\n' }}
@@ -121,9 +126,13 @@ GEMMA3 = """
 """
 
 GPT_OSS = """
-{%- macro render_builtin(names) -%}{%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}{%- endmacro -%}
+{%- macro render_builtin(names) -%}
+    {%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}
+{%- endmacro -%}
 {%- macro build_system() -%}
-    {%- if model_identity is not defined %}{%- set model_identity = "You are a model." %}{%- endif %}
+    {%- if model_identity is not defined %}
+        {%- set model_identity = "You are a model." %}
+    {%- endif %}
     {{- model_identity + "\\n" }}
     {{- "Current date: " + strftime_now("%Y-%m-%d") + "\\n\\n" }}
     {%- if reasoning_effort is not defined %}{%- set reasoning_effort = "medium" %}{%- endif %}
@@ -301,7 +310,7 @@ def test_what_a_template_refuses_is_one_line() -> None:
     broken = [{"role": "assistant", "content": "Hello"}]
     with pytest.raises(ServingError, match="refuses the messages: Turns must alternate"):
         chat_tokenizer(GEMMA3).render(broken)
-    with pytest.raises(ServingError, match="cannot be read: .*endfor"):
+    with pytest.raises(ServingError, match=r"cannot be read: .*endfor"):
         chat_tokenizer("{% for a in b %}").render([])
 
 

@@ -138,9 +138,7 @@ def test_llama_3_3_70b_in_4_bits(tmp_path: Path) -> None:
     packed = ("I32", [8192, 1_200_000], 39_321_600_000)
     rest = ("F16", [8192, 50_000], 819_200_000)
     path = folder(tmp_path, LLAMA_70B | {"quantization_config": Q4}, packed, rest)
-    options = EngineOptions(
-        dtype="float16", max_model_len=8192, max_num_seqs=64, gpu_memory_gib=78
-    )
+    options = EngineOptions(dtype="float16", max_model_len=8192, max_num_seqs=64, gpu_memory_gib=78)
     step = 16384 * (2 * 8192 + 3 * 28672) * 2 / GIB
     # 2 * 80 * 8 * 128 * 2 = 327,680 bytes a token.
     wanted = 40_140_800_000 / GIB + CONTEXT_GIB + step + 8 * 64 * 128256 / GIB + 2.5
@@ -242,6 +240,8 @@ def test_what_vllm_takes_is_taken(method: str, dtype: Any, tmp_path: Path) -> No
 
 def test_gemma_is_not_run_in_float16(tmp_path: Path) -> None:
     path = plain(tmp_path, GEMMA_27B, 10)
-    with pytest.raises(ServingError, match='type gemma3, which overflows in float16; set dtype = "b'):
+    with pytest.raises(
+        ServingError, match='type gemma3, which overflows in float16; set dtype = "b'
+    ):
         check(path, EngineOptions(dtype="float16"))
     check(path, EngineOptions(dtype="float32"))
