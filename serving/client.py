@@ -118,7 +118,7 @@ class Client:
         if self._reasoning_tokens:
             raise ServingError(
                 f"{self.model.name} reasons before it answers, so its first token is no label; "
-                "have it write JSON, as with --evidence json, or take another model"
+                "have it write JSON (--evidence json, --classifier json), or take another model"
             )
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
