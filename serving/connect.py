@@ -167,12 +167,28 @@ async def connect(
             resolved.tokenizer,
             store,
             backend(resolved, source, logs or default_home() / "logs", on_status),
+            reasoning_tokens=options.reasoning_tokens if reasons(resolved, options) else 0,
             concurrency=places,
         )
         try:
             yield client
         finally:
             await client.close()
+
+
+def reasons(resolved: RoleModel, options: EngineOptions) -> bool:
+    """Whether a model reasons before every reply, with no way to switch it off.
+
+    Raises:
+        ServingError: A server is to be started that would take the reasoning for the reply.
+    """
+    opened = resolved.tokenizer is not None and resolved.tokenizer.always_reasons
+    if opened and options.reasoning_parser is None and not resolved.served:
+        raise ServingError(
+            f"{resolved.identity.name} reasons before it answers; set reasoning_parser in the "
+            'profile to vLLM\'s name of its kind, such as "deepseek_r1" or "openai_gptoss"'
+        )
+    return opened or options.always_reasons
 
 
 def default_cache() -> Path:

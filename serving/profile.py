@@ -21,6 +21,9 @@ Quantization = Literal[
 LocalRole = Literal["tagger", "embedder", "salience"]
 """Roles of models that this program loads itself."""
 
+ALWAYS_REASONING = frozenset({"deepseek_r1", "openai_gptoss"})
+"""Reasoning parsers of vLLM whose models cannot be told to answer at once."""
+
 Count = Annotated[int, Field(ge=1)]
 Gib = Annotated[float, Field(gt=0)]
 
@@ -50,6 +53,11 @@ class EngineOptions(BaseModel):
         prompt_embeds: Whether requests may carry embeddings in place of tokens.
         enforce_eager: Whether to do without compiling and CUDA graphs: starts sooner, runs slower.
         text_only: Whether to leave out the image part of a model that has one.
+        api_servers: Processes of a server on GPUs that take requests, tokenise and answer, for
+            where one is the bound; None: one per copy of the model.
+        reasoning_parser: vLLM's name of how the model marks its reasoning, which is then kept out
+            of its replies; None for models that do not reason, or where it is switched off.
+        reasoning_tokens: Room for reasoning beside each reply of a model that always reasons.
         cpu_threads: Cores to compute on, as "0-15" or "0,2,4". "auto" is one thread per physical
             core, less one on large machines; "nobind" leaves it to the operating system.
         start_timeout_s: Seconds that a start may take.
@@ -75,6 +83,9 @@ class EngineOptions(BaseModel):
     prompt_embeds: bool = False
     enforce_eager: bool = False
     text_only: bool = False
+    api_servers: Count | None = None
+    reasoning_parser: Annotated[str, Field(pattern=r"^[a-z0-9_]+$")] | None = None
+    reasoning_tokens: Count = 4096
     cpu_threads: Annotated[str, Field(pattern=r"^(auto|nobind|\d[\d,\-|]*)$")] = "auto"
     start_timeout_s: Annotated[float, Field(gt=0)] = 600.0
     environment: dict[Annotated[str, Field(pattern=_TUNING)], str] = {}
@@ -84,6 +95,8 @@ class EngineOptions(BaseModel):
         fixed = {*OFFLINE, *SERVER, "VLLM_API_KEY", "CUDA_VISIBLE_DEVICES"} & {*self.environment}
         if fixed:
             raise ValueError(f"'environment' may not set {sorted(fixed)[0]}; take it out")
+        if self.api_servers is not None and not self.on_gpus:
+            raise ValueError("'api_servers' is for GPUs; take it out")
         return self
 
     @property
@@ -95,6 +108,11 @@ class EngineOptions(BaseModel):
     def on_gpus(self) -> bool:
         """Whether the engine runs on GPUs."""
         return self.gpu_memory_gib is not None
+
+    @property
+    def always_reasons(self) -> bool:
+        """Whether the model's family reasons before every reply, whatever it is told."""
+        return self.reasoning_parser in ALWAYS_REASONING
 
     def digest(self) -> str:
         """SHA-256 hex of every option, for telling whether a running server is the one wanted."""

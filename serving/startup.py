@@ -20,7 +20,8 @@ _ECHO = re.compile(
 )
 
 STAGES = {
-    r"Resolved architecture": "reading the model's configuration",
+    # Further API processes read it again, while the engine is already on its way.
+    r"^(?!\(ApiServer_).*Resolved architecture": "reading the model's configuration",
     r"Initializing a V1 LLM engine": "starting the engine",
     r"Starting to load model": "loading weights",
     r"Loading safetensors checkpoint shards:\s+(\d+)%": "loading weights, {0} %",

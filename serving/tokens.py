@@ -4,29 +4,21 @@ The counts are those of the server: the same template rendered by the same rules
 tokenizer file.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from jinja2 import TemplateError
-from jinja2.ext import loopcontrols
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import Template, TemplateError
 from tokenizers import Tokenizer
 
+from serving import templates
 from serving.errors import ServingError
+from serving.templates import TEMPLATE_ARGUMENTS
 
 Message = Mapping[str, str]
 """`{"role": "system" | "user" | "assistant", "content": ...}`"""
-
-TEMPLATE_ARGUMENTS: dict[str, Any] = {"date_string": "1 January 2026", "enable_thinking": False}
-"""Sent with every request and used for every count. Some templates (Llama 3) write today's date
-into the prompt, which would change answers from day to day; others (Qwen 3) open a reasoning block,
-where a one-token label could not stand."""
-
 
 ENGINES_OWN = "<prompt_embeds>"
 """vLLM refuses chats with this in a text if it was started with `prompt_embeds`."""
@@ -37,7 +29,7 @@ class ChatTokenizer:
     """Counts and cuts text as the model sees it.
 
     Attributes:
-        template: Source of the chat template (Jinja).
+        template: Source of the chat template (Jinja), as in the folder.
         special: Names of special tokens (`bos_token`, ...) -> their text, for the template.
     """
 
@@ -59,41 +51,17 @@ class ChatTokenizer:
                 f"{folder / 'tokenizer.json'} cannot be read as a tokenizer ({error}); "
                 "export the model again with its fast tokenizer"
             ) from error
-        config_file = folder / "tokenizer_config.json"
-        try:
-            config = json.loads(config_file.read_text("utf-8")) if config_file.exists() else {}
-        except ValueError as error:
-            raise ServingError(f"{config_file} is not valid JSON ({error})") from error
-        template = config.get("chat_template")
-        if (template_file := folder / "chat_template.jinja").exists():
-            template = template_file.read_text("utf-8")
-        if not isinstance(template, str):
-            raise ServingError(
-                f"{folder} has no chat template, so it is a base model; use an instruction-tuned "
-                "model for this role, or put a chat_template.jinja into the folder"
-            )
-        # Each is a string, or a dict that holds it.
-        tokens = {
-            name: value.get("content") if isinstance(value, dict) else value
-            for name, value in config.items()
-            if name.endswith("_token")
-        }
-        special = {name: text for name, text in tokens.items() if isinstance(text, str)}
-        return cls(tokenizer, template, special)
+        source, special = templates.read(folder)
+        return cls(tokenizer, source, special)
 
     @cached_property
-    def _compiled(self) -> Any:
-        def raise_exception(message: str) -> None:
-            raise TemplateError(message)
+    def _compiled(self) -> Template:
+        return templates.compiled(self.template)
 
-        environment = ImmutableSandboxedEnvironment(
-            trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols]
-        )
-        environment.filters["tojson"] = lambda value, **options: json.dumps(
-            value, ensure_ascii=False, **options
-        )
-        environment.globals["raise_exception"] = raise_exception
-        return environment.from_string(self.template)
+    @cached_property
+    def always_reasons(self) -> bool:
+        """Whether the model reasons before every reply, by what its prompts look like."""
+        return templates.reasons(self.render([{"role": "user", "content": "?"}]))
 
     @cached_property
     def _special_pattern(self) -> re.Pattern[str]:
@@ -111,6 +79,8 @@ class ChatTokenizer:
             return str(
                 self._compiled.render(
                     messages=list(messages),
+                    tools=None,
+                    documents=None,
                     add_generation_prompt=True,
                     **self.special,
                     **TEMPLATE_ARGUMENTS,

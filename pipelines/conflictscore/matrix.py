@@ -6,6 +6,7 @@ from typing import Final
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation, Truncation
+from pipelines.metrics.label_mass import is_low
 from pipelines.report.blocks import Cell, Row, Source
 from pipelines.report.text import CHARACTERS_SHOWN
 from pipelines.report.texts import Aside, Inline, Span
@@ -51,7 +52,7 @@ def cell(
         relation=judgement.relation.value,
         judge=judgement.source,
         shares=tuple((name.value, p) for name, p in (judgement.probabilities or {}).items()),
-        mass=judgement.label_mass,
+        mass=judgement.label_mass if is_low(judgement.label_mass) else None,
         span=Span(*span, "what decided") if span and shown else None,
         quote="" if shown else judgement.snippet or "",
         found=found,

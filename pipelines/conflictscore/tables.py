@@ -1,10 +1,9 @@
 """The tables of a ConflictScore run."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from statistics import fmean
 from typing import Final, NamedTuple
 
 from pipelines.conflictscore import paper
@@ -16,6 +15,7 @@ from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Judgement, Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.label_mass import low_label_mass, mean_label_mass
 from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.proportion import proportion
@@ -111,13 +111,18 @@ def labels(results: Sequence[Result]) -> Table:
             VARIANT,
             *label_columns(lambda own: label_counts(own.results)),
             Column("judgements", "Judgements", lambda own: label_counts(own.results).total()),
-            Column("label_mass", "Probability on labels", lambda own: mean_label_mass(own.results)),
+            Column(
+                "label_mass",
+                "Probability on labels",
+                lambda own: mean_label_mass(label_masses(own.results)),
+            ),
         ],
         notes=(
             "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
             "Probability on labels: the share of the judge's probability that fell on the labels "
             "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
             "write something else.",
+            *low_label_mass(label_masses(results)),
         ),
     )
 
@@ -216,15 +221,9 @@ def label_counts(results: Sequence[Result]) -> Counter[Relation]:
     return Counter(judgement.relation for result in results for judgement in result.judgements)
 
 
-def mean_label_mass(results: Sequence[Result]) -> float | None:
-    """Mean share of the judge's probability that fell on the labels, in [0, 1]."""
-    masses = [
-        judgement.label_mass
-        for result in results
-        for judgement in result.judgements
-        if judgement.label_mass is not None
-    ]
-    return fmean(masses) if masses else None
+def label_masses(results: Iterable[Result]) -> list[float | None]:
+    """Of every judgement, the share of the judge's probability that fell on the labels."""
+    return [judgement.label_mass for result in results for judgement in result.judgements]
 
 
 def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:

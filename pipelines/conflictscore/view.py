@@ -12,6 +12,7 @@ from pipelines.conflictscore.scores import contradicting, determined, supporting
 from pipelines.data.jsonl import Skipped
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.evidence.risk import ChosenThreshold
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report import glance
 from pipelines.report.blocks import Matrix, Row, Sources
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part, Tile, address
@@ -226,13 +227,7 @@ def _remarks(results: Sequence[Result], chosen: ChosenThreshold | None) -> tuple
             f"All {total:,} judgements carry the same label ({only}). A judge that does not tell "
             "documents apart says nothing of the responses, whatever the scores."
         )
-    mass = tables.mean_label_mass(results)
-    if mass is not None and mass < 0.5:
-        remarks.append(
-            f"On average {100 * mass:.0f} % of the judge's probability fell on the labels. "
-            "Left to itself, it would mostly have written something else."
-        )
-    return tuple(remarks)
+    return (*remarks, *low_label_mass(tables.label_masses(results)))
 
 
 def example(run: str, result: Result) -> Example:

@@ -84,6 +84,7 @@ async def evaluate(
                 tag=each.relation,
                 confidence=each.confidence,
                 truth=truth.get(each.id),
+                label_mass=each.label_mass,
             )
             for each in everything
         ),

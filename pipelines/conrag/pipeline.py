@@ -110,6 +110,7 @@ async def tag(
                 tag_confidence(judgement),
                 rationale=judgement.snippet if judgement.snippet_found else None,
                 probabilities=judgement.probabilities,
+                label_mass=judgement.label_mass,
             )
         )
     return tagged, labelled.truncations

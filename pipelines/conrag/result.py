@@ -19,6 +19,7 @@ class Passage(BaseModel, frozen=True):
         tag: What the tagger says of it; `INVALID` where that could not be read.
         confidence: Of the tag, in [0, 1].
         truth: What the data say of it; None where they say nothing.
+        label_mass: As in `Judgement`.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Passage(BaseModel, frozen=True):
     tag: Relation
     confidence: float
     truth: Relation | None
+    label_mass: float | None = None
 
 
 class AnswerWorth(BaseModel, frozen=True):

@@ -22,6 +22,7 @@ class TaggedPassage:
         rationale: The sentence of the passage that decided; None where none did.
         quality: Weight of the passage, at least 0: the reliability of its source, where known.
         probabilities: Of every relation, where the tagger gives them.
+        label_mass: As in `Judgement`.
     """
 
     passage: Document
@@ -31,6 +32,7 @@ class TaggedPassage:
     rationale: str | None = None
     quality: float = 1.0
     probabilities: Mapping[Relation, float] | None = None
+    label_mass: float | None = None
 
     @property
     def id(self) -> str:

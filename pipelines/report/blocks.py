@@ -119,7 +119,8 @@ class Cell(Block):
 
     Attributes:
         relation: "SUPPORTS", "CONTRADICTS", "IRRELEVANT" or "INVALID", as the judge says.
-        shares: (relation, probability) pairs; `mass` is the probability on all of them together.
+        shares: (relation, probability) pairs.
+        mass: The probability on all of them together, where it is so low that a reader must know.
         span: The passage that decided, in the text of the source.
         quote: That passage where it has no place in what is shown of the text.
         found: Whether the document has the quote.

@@ -38,7 +38,8 @@ from serving.calls import Completion, Sampling, Usage
 from serving.client import Client
 from serving.connect import Source, resolve
 from serving.errors import ServingError
-from serving.tokens import TEMPLATE_ARGUMENTS, Message
+from serving.templates import TEMPLATE_ARGUMENTS
+from serving.tokens import Message
 
 PEER, OURS = "transformers", "ours"
 NO_BATCHING, NO_PREFIX, NO_STOP = "no batching", "no prefix cache", "no early stop"

@@ -21,7 +21,7 @@ from serving import profile
 from serving.cache import completion_key
 from serving.connect import Source, resolve
 from serving.models import Model
-from serving.tokens import TEMPLATE_ARGUMENTS
+from serving.templates import TEMPLATE_ARGUMENTS
 
 ROOT = Path(__file__).parents[2]
 CONTESTED = [sys.executable, "-m", "pipelines.cli"]

@@ -11,6 +11,8 @@ import pytest
 import pytest_asyncio
 from pydantic import BaseModel, Field
 from scripted import KEY, MODEL, Scripted, prompt_of
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from serving import requests
 from serving.backend import RunningEndpoints
@@ -20,6 +22,7 @@ from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
 from serving.requests import Line, least_loaded
+from serving.tokens import ChatTokenizer
 
 
 def turn(content: object) -> list[dict[str, str]]:
@@ -27,6 +30,7 @@ def turn(content: object) -> list[dict[str, str]]:
 
 
 ASK = turn("What is it?")
+TURNS = "{% for each in messages %}{{ each.content }}{% endfor %}"
 
 
 @asynccontextmanager
@@ -300,3 +304,33 @@ async def test_special_tokens_are_broken_even_without_the_models_tokenizer(
     (prompt,) = endpoint.prompts()
     assert special not in prompt
     assert prompt == f"a{special[0]} {special[1:]}b <b>c</b> |d|"
+
+
+@asynccontextmanager
+async def reasoner(endpoint: Scripted, cache: Path, tokens: int) -> AsyncIterator[Client]:
+    identity = ServedIdentity(MODEL, "digest", "scripted engine", 1000)
+    tokenizer = ChatTokenizer(Tokenizer(WordLevel({"?": 0}, unk_token="?")), TURNS, {})
+    with CompletionCache(cache) as store:
+        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        client = Client(identity, tokenizer, store, backend, reasoning_tokens=tokens)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
+    endpoint: Scripted, cache: Path
+) -> None:
+    class Reply(BaseModel):
+        answer: bool
+
+    endpoint.reply = lambda _: '{"answer": true}'
+    async with reasoner(endpoint, cache, 600) as client:
+        assert (await client.structured(ASK, Reply, Sampling(20))).value == Reply(answer=True)
+        assert endpoint.requests[-1]["max_tokens"] == 620
+        with pytest.raises(ServingError, match=r"reasons before it answers.*--evidence json"):
+            await client.choose(ASK, ["YES", "NO"])
+        with pytest.raises(RequestError, match=r"and 1,001 tokens for the reply alone fill"):
+            client.fit("x", turn, max_tokens=401, cut=False, name="it")
+    assert len(endpoint.requests) == 1

@@ -4,11 +4,17 @@ from pathlib import Path
 
 import pytest
 from scripted import MODEL, Scripted
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
 
 from serving import profile
-from serving.calls import Sampling
-from serving.connect import Source, connect, resolve
+from serving.calls import Sampling, ServedIdentity
+from serving.connect import RoleModel, Source, connect, reasons, resolve
+from serving.endpoint import Endpoint
+from serving.errors import ServingError
 from serving.models import Model
+from serving.profile import EngineOptions
+from serving.tokens import ChatTokenizer
 
 ASK = [{"role": "user", "content": "What is it?"}]
 
@@ -68,3 +74,40 @@ async def test_roles_name_their_model(role: str) -> None:
     roles = chosen.roles.model_copy(update={role: "special"})
     source = Source(chosen.model_copy(update={"roles": roles}), role, Path("unused"))  # type: ignore[arg-type]
     assert source.profiled == "special"
+
+
+R1 = "{{ messages[0].content }}<think>\n"
+GPT_OSS = "# Valid channels: analysis, commentary, final.{{ messages[0].content }}"
+PLAIN = "{{ messages[0].content }}<think></think>"
+
+
+@pytest.mark.parametrize(
+    ("template", "parser", "served", "always"),
+    [
+        (R1, "deepseek_r1", False, True),
+        (GPT_OSS, "openai_gptoss", False, True),
+        (R1, "qwen3", False, True),
+        (R1, None, True, True),
+        # The first distillates of R1 do not show it.
+        (PLAIN, "deepseek_r1", False, True),
+        # Switched off.
+        (PLAIN, "qwen3", False, False),
+        (PLAIN, None, False, False),
+    ],
+)
+def test_who_always_reasons_is_known_from_template_and_profile(
+    template: str, parser: str | None, served: bool, always: bool
+) -> None:
+    found = resolved(template, served=served)
+    assert reasons(found, EngineOptions(reasoning_parser=parser)) is always
+
+
+def test_reasoning_without_a_parser_is_refused_where_a_server_is_to_be_started() -> None:
+    with pytest.raises(ServingError, match="m reasons before it answers; set reasoning_parser in"):
+        reasons(resolved(R1, served=False), EngineOptions())
+
+
+def resolved(template: str, *, served: bool) -> RoleModel:
+    tokenizer = ChatTokenizer(Tokenizer(WordLevel({"?": 0}, unk_token="?")), template, {})
+    endpoints = (Endpoint("http://127.0.0.1:1/v1", "", "m"),) if served else ()
+    return RoleModel(ServedIdentity("m", "d", "e", None), tokenizer, None, endpoints)

@@ -16,7 +16,8 @@ from serving.command import arguments
 from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, go_offline, server_environment
-from serving.profile import EngineOptions, Profile, available, load
+from serving.profile import ALWAYS_REASONING, EngineOptions, Profile, available, load
+from serving.weights import COMPUTED_IN, NO_FLOAT16
 
 MODEL = Model(name="m", path=Path("/models/m"), digest="0" * 64)
 
@@ -37,7 +38,9 @@ import contextlib, io, json, sys
 import vllm.envs
 from huggingface_hub import constants
 from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
-from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS
+from vllm.config.model import _FLOAT16_NOT_SUPPORTED_MODELS
+from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS, get_quantization_config
+from vllm.reasoning import ReasoningParserManager
 from vllm.usage.usage_lib import is_usage_stats_enabled
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 from vllm.utils.network_utils import get_ip
@@ -52,7 +55,15 @@ for line in json.load(sys.stdin):
         replies.append(vars(parsed))
     except SystemExit:
         replies.append(complaint.getvalue().strip().splitlines()[-1])
+def computed_in(method):
+    kind = get_quantization_config(method)
+    # A class method of most, a method of some.
+    told = getattr(kind, "get_supported_act_dtypes")
+    return [str(each) for each in (told() if hasattr(told, "__self__") else told(None))]
 facts = {
+    "computed in": {method: computed_in(method) for method in QUANTIZATION_METHODS},
+    "no float16": list(_FLOAT16_NOT_SUPPORTED_MODELS),
+    "reasoning parsers": ReasoningParserManager.list_registered(),
     "replies": replies,
     "quantizations": list(QUANTIZATION_METHODS),
     "usage stats": is_usage_stats_enabled(),
@@ -73,6 +84,9 @@ ALL_OPTIONS = EngineOptions(
     quantization="awq_marlin",
     prefix_caching=False,
     prompt_embeds=True,
+    api_servers=3,
+    reasoning_parser="qwen3",
+    gpu_memory_gib=22,
 )
 
 
@@ -92,7 +106,9 @@ def vllm() -> dict[str, Any]:
     """What the installed vLLM makes of our command lines and of our environment."""
     if importlib.util.find_spec("vllm") is None:
         pytest.skip("vLLM is not installed")
-    lines = [arguments(MODEL, options, port=8765) for options in engines().values()]
+    lines = [
+        [str(MODEL.path), *arguments(MODEL, options, port=8765)] for options in engines().values()
+    ]
     lines += [[*lines[0], *wrong] for wrong in WRONG]
     done = subprocess.run(
         [sys.executable, "-c", PARSER],
@@ -130,7 +146,8 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
     for (name, options), values in zip(engines().items(), replies, strict=True):
         assert isinstance(values, dict), f"{name}: {values}"
         meant: dict[str, Any] = {
-            **{"model": "/models/m", "served_model_name": ["m"], "load_format": "safetensors"},
+            **{"model_tag": "/models/m", "served_model_name": ["m"]},
+            **{"load_format": "safetensors", "config_format": "hf", "tokenizer_mode": "hf"},
             **{"host": "127.0.0.1", "port": 8765, "api_key": None, "trust_remote_code": False},
             **{"enable_prompt_tokens_details": True, "enable_log_requests": False},
             "dtype": options.dtype,
@@ -142,6 +159,9 @@ def test_vllm_takes_every_profile_and_understands_it_as_meant(vllm: dict[str, An
             "enforce_eager": options.enforce_eager,
             "language_model_only": options.text_only,
             "quantization": options.quantization,
+            "api_server_count": options.api_servers,
+            "reasoning_parser": options.reasoning_parser or "",
+            "chat_template": None,
         }
         given: dict[str, Any] = {
             "max_model_len": options.max_model_len,
@@ -166,6 +186,24 @@ def test_vllm_knows_every_quantization_that_a_profile_may_name(vllm: dict[str, A
     named = {name for kind in schema["anyOf"] for name in kind.get("enum", [])}
     assert named
     assert named <= {*vllm["quantizations"]}
+
+
+def test_vllm_computes_with_quantised_weights_in_what_is_said_of_them(vllm: dict[str, Any]) -> None:
+    told = {
+        name: sorted(each.removeprefix("torch.") for each in formats)
+        for name, formats in vllm["computed in"].items()
+        if name in COMPUTED_IN
+    }
+    assert told == {name: sorted(formats) for name, formats in COMPUTED_IN.items() if formats}
+    assert set(vllm["no float16"]) == {*NO_FLOAT16}
+
+
+def test_vllm_knows_the_reasoning_parsers_that_are_told_apart(vllm: dict[str, Any]) -> None:
+    assert {*vllm["reasoning parsers"]} > ALWAYS_REASONING
+    reasoning = {
+        parser: EngineOptions(reasoning_parser=parser) for parser in vllm["reasoning parsers"]
+    }
+    assert {name for name, one in reasoning.items() if one.always_reasons} == ALWAYS_REASONING
 
 
 def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
@@ -203,6 +241,11 @@ def test_a_path_is_read_and_named_after_its_file(tmp_path: Path) -> None:
             "'environment' may not set VLLM_API_KEY",
         ),
         (("max_model_len = 4096", "cpu_threads = '$(ls)'"), "engines.small.cpu_threads: String"),
+        (("max_model_len = 4096", "api_servers = 2"), "'api_servers' is for GPUs; take it out"),
+        (
+            ("max_model_len = 4096", "reasoning_parser = 'R1'"),
+            "engines.small.reasoning_parser: Str",
+        ),
     ],
 )
 def test_a_faulty_profile_gives_one_line_with_file_and_key(

@@ -46,7 +46,10 @@ async def behaviour(
         messages = judge.templates[BEHAVIOUR[type]].messages(**told)
         choice = await judge.client.choose(messages, (YES, NO), affinity=affinity)
         return Adherence(
-            adheres=choice.label == YES, type=type, probability=choice.probabilities[YES]
+            adheres=choice.label == YES,
+            type=type,
+            probability=choice.probabilities[YES],
+            mass=choice.mass,
         )
     reply = await judge.reply(BEHAVIOUR[type], AdherenceJson, told, affinity=affinity)
     if reply.value is None:

@@ -24,6 +24,7 @@ from pipelines.conflicts.tables.scores import (
     slices,
 )
 from pipelines.conflicts.taxonomy import TAXONOMY
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report.compare import Pair, columns, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
 
@@ -174,6 +175,13 @@ def behaviour(made: Sequence[Part]) -> Table:
             "Queries are all of the category. Those whose answer or verdict could not be read, or "
             "that failed, are not among the judged ones; conflicts_by_type counts each apart.",
             "In brackets 95 % Wilson intervals.",
+            *low_label_mass(
+                verdict.mass
+                for part in made
+                for each in part.results
+                for outcome in each.outcomes.values()
+                if (verdict := outcome.judged.adherence)
+            ),
         ),
     )
 

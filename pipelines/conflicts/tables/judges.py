@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pipelines.conflicts.judges.validation import PAPER_ACCURACY, PAPER_ANSWERS, Rating, agreement
 from pipelines.conflicts.taxonomy import CATEGORY
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report.failures import REPLY_SHOWN
 from pipelines.report.table import Column, Measure, Table, quote
 from pipelines.report.text import one_line
@@ -48,6 +49,7 @@ def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Tabl
             "Unreadable replies have no part in accuracy and kappa.",
             f"The paper's judge has an accuracy of {PAPER_ACCURACY} on {PAPER_ANSWERS} other "
             "answers.",
+            *low_label_mass(each.adherence.mass for each in ratings),
         ),
     )
 

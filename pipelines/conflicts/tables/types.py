@@ -21,6 +21,7 @@ from pipelines.conflicts.tables.type_scores import (
     shown_classifiers,
 )
 from pipelines.conflicts.taxonomy import TAXONOMY, Category
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.metrics.proportion import proportion, share
 from pipelines.report.compare import Pair, columns, compare, correction
 from pipelines.report.table import HERE, Column, Measure, Table, of_place
@@ -94,6 +95,15 @@ def types(made: Sequence[Part]) -> Table:
             "Macro-F1 is the mean over the types that occur, as gold or as given. In brackets 95 % "
             "intervals: Wilson of accuracy, bootstrap of macro-F1.",
             "The paper's rows were measured with larger models on all 458 queries.",
+            *low_label_mass(
+                (
+                    found.mass
+                    for part in made
+                    for each in part.results
+                    for found in each.predictions.values()
+                ),
+                "the language model's",
+            ),
         ),
     )
 

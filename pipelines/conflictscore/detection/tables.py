@@ -23,6 +23,7 @@ from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import HERE, Column, Measure, Table, quote, shown
@@ -143,6 +144,7 @@ def detection(every: Detectors, data: str) -> Table:
             f"{100 * CHOSEN.high:.0f} % of the claim's content words for support, one that has "
             f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
             "halves.",
+            *remarks(every),
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
             "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
             "drew it. They stand here for orientation; rows of this run are no reproduction.",
@@ -224,6 +226,18 @@ def documents(every: Detectors) -> Table:
             "Unreadable labels are in neither figure. Documents are taken as independent; those of "
             "one question are not, so the intervals are too narrow.",
         ),
+    )
+
+
+def remarks(every: Detectors) -> tuple[str, ...]:
+    """A warning for every labeller most of whose probability fell on no label."""
+    return tuple(
+        remark
+        for name, own in every.items()
+        for remark in low_label_mass(
+            (judgement.label_mass for result in own for judgement in result.judgements),
+            f"the probability of {name}",
+        )
     )
 
 

@@ -10,7 +10,7 @@ from pipelines.conflictscore.detection.bench import HARD
 from pipelines.conflictscore.detection.confidences import stated
 from pipelines.conflictscore.detection.decisions import detectors, mistakes, outcome
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.detection.tables import OVERALL, right_of, shared
+from pipelines.conflictscore.detection.tables import OVERALL, remarks, right_of, shared
 from pipelines.conflictscore.matrix import cell, first, sources
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.report import glance
@@ -179,6 +179,7 @@ def _parts(
             dot_plots(named[""], "source", "detector", {"f1": "F1, {}"}),
             "A claim has a conflict when one document supports it and another contradicts it. "
             "Each detector decides from claim and documents alone.",
+            remarks=remarks(results),
         ),
         *([Part(judged.title, (judged,))] if judged else []),
         Part(

@@ -1,6 +1,7 @@
 """The tables of an evaluation, in the layout of the paper's Tables IV, VII and VIII, and others."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from pipelines.conrag.tables.figures import OURS, Results
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.metrics.proportion import proportion
 from pipelines.report.compare import Pair, columns, compare
 from pipelines.report.failures import Failure, failed, truncations
@@ -49,9 +51,14 @@ RESPONSES = (
 def all_tables(results: Results) -> list[Table]:
     """Every table of a run folder; of failures the first ones are listed."""
     done = figures.answered(results)
+    doubts = low_label_mass(
+        passage.label_mass for own in done.values() for each in own for passage in each.passages
+    )
     return [
-        stances(done),
-        answers.citations(done),
+        *(
+            replace(table, notes=(*table.notes, *doubts))
+            for table in (stances(done), answers.citations(done))
+        ),
         answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),

@@ -18,7 +18,7 @@
     <p class="claim" dir="auto">${row.text}</p>
     ${cell.shares && html`<dl class="chances" aria-label="Probability of each label">${cell.shares.map(([name, value]) => html`
       <dt>${WORDS[name]}</dt><dd class="bar" aria-hidden="true"><i class=${`fill-${name}`} style=${{ "--share": value }}></i></dd><dd>${share(value)}</dd>`)}</dl>`}
-    ${cell.mass !== undefined && cell.mass < 0.5 && html`<p class="note">Only ${share(cell.mass)} of the model's probability fell on the labels.</p>`}
+    ${cell.mass !== undefined && html`<p class="note">Only ${share(cell.mass)} of the model's probability fell on the labels.</p>`}
     ${cell.reasoning && html`<h4>Reasoning</h4><p dir="auto">${cell.reasoning}</p>`}
     ${cell.raw && html`<h4>Reply as it came</h4><pre class="raw" dir="auto" tabindex="0">${cell.raw}</pre>`}
     <h4 dir="auto">${naming(source)}</h4>

@@ -1,6 +1,7 @@
 """All tables of TruthfulQA, and what went wrong."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pipelines.conflictscore.truthfulqa.result import CONDITIONS, TruthResult, Verdict
@@ -13,6 +14,7 @@ from pipelines.conflictscore.truthfulqa.tables.answers import (
 from pipelines.conflictscore.truthfulqa.tables.changes import conflicts, differences, flips
 from pipelines.conflictscore.truthfulqa.tables.parts import parts
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report.failures import REASON, REPLY, WHAT, Failure, failed, failures, truncations
 from pipelines.report.table import Column, Table
 
@@ -27,12 +29,21 @@ def all_tables(
         configs: Name of a run -> its configuration.
     """
     every = parts(results, configs)
+    scores = conflicts(every)
+    doubts = low_label_mass(
+        judgement.label_mass
+        for own in results.values()
+        for result in own
+        for outcome in result.outcomes.values()
+        if outcome.score
+        for judgement in outcome.score.judgements
+    )
     return (
         free_form(every),
         binary(every),
         flips(every),
         differences(every),
-        conflicts(every),
+        replace(scores, notes=(*scores.notes, *doubts)),
         positions(every),
         references(every),
         faults(results),

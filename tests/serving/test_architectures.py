@@ -1,0 +1,201 @@
+"""The families of models that profiles name, or people bring: vLLM knows them, we read them alike.
+
+No GPU is here: of each family a tiny model stands for the large ones, and modules that are only on
+GPU boxes are looked for in requirements/gpu.txt.
+"""
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import lock_closure
+import pytest
+from packaging.utils import canonicalize_name
+from tiny_decoders import ARCHITECTURES, SIZES, decoder
+
+from serving import weights
+from serving.offline import server_environment
+from serving.profile import EngineOptions, available, load
+
+OF_PROFILES = {
+    "smollm2-135m-instruct": "LlamaForCausalLM",
+    "llama-3.3-70b-instruct": "LlamaForCausalLM",
+    "qwen2.5-7b-instruct": "Qwen2ForCausalLM",
+    "qwen2.5-72b-instruct": "Qwen2ForCausalLM",
+    "gemma-3-27b-it": "Gemma3ForConditionalGeneration",
+}
+"""Model of a bundled profile -> `architectures` in its config.json."""
+
+OTHERS = (
+    "Qwen3ForCausalLM",
+    "Gemma3ForCausalLM",
+    "GptOssForCausalLM",
+    "MistralForCausalLM",
+    "Mistral3ForConditionalGeneration",
+)
+
+# Reads {"architectures": [...], "folders": [...]}; writes what vLLM makes of each: its module and
+# what keeps it from being imported, and how it understands a configuration.
+VLLM = """
+import json, sys
+from vllm.model_executor.models.registry import ModelRegistry
+from vllm.transformers_utils.config import get_config, get_hf_text_config
+from vllm.transformers_utils.model_arch_config_convertor import (
+    MODEL_ARCH_CONFIG_CONVERTORS, ModelArchConfigConvertorBase,
+)
+given = json.load(sys.stdin)
+known, read = {}, {}
+for name in given["architectures"]:
+    registered, problem = ModelRegistry.models[name], None
+    try:
+        registered.load_model_cls()
+    except ImportError as error:
+        problem = error.name or str(error)
+    known[name] = (registered.module_name, problem)
+for folder in given["folders"]:
+    config = get_config(folder, trust_remote_code=False)
+    by = MODEL_ARCH_CONFIG_CONVERTORS.get(config.model_type, ModelArchConfigConvertorBase)
+    found = by(config, get_hf_text_config(config)).convert()
+    read[folder] = {
+        "architectures": found.architectures,
+        "layers": found.total_num_hidden_layers,
+        "heads": found.total_num_kv_heads,
+        "head": found.head_size,
+        "vocabulary": found.vocab_size,
+        "quantization": (found.quantization_config or {}).get("quant_method"),
+    }
+print(json.dumps({"known": known, "read": read}))
+"""
+
+
+def configurations() -> dict[str, Any]:
+    """Tiny configurations of each family, as transformers writes them."""
+    import transformers as t
+
+    sizes = {**SIZES, "head_dim": 16}
+    gemma = t.Gemma3TextConfig(**sizes)
+    return {
+        "LlamaForCausalLM": t.LlamaConfig(**SIZES),
+        "Qwen2ForCausalLM": t.Qwen2Config(**SIZES),
+        "Qwen3ForCausalLM": t.Qwen3Config(**sizes),
+        "Gemma3ForCausalLM": gemma,
+        "Gemma3ForConditionalGeneration": t.Gemma3Config(text_config=gemma.to_dict()),
+        "GptOssForCausalLM": t.GptOssConfig(**sizes, num_local_experts=2, num_experts_per_tok=1),
+        "MistralForCausalLM": t.MistralConfig(**sizes),
+        "Mistral3ForConditionalGeneration": t.Mistral3Config(
+            text_config=t.MistralConfig(**sizes).to_dict()
+        ),
+    }
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Architecture -> a folder with its configuration, of which gpt-oss says it is quantised."""
+    found = {}
+    for name, config in configurations().items():
+        folder = tmp_path_factory.mktemp(name)
+        config.architectures = [name]
+        config.save_pretrained(folder)
+        if name == "GptOssForCausalLM":
+            file = folder / "config.json"
+            packed = {"quantization_config": {"quant_method": "mxfp4"}}
+            file.write_text(json.dumps(json.loads(file.read_text()) | packed))
+        found[name] = folder
+    return found
+
+
+@pytest.fixture(scope="module")
+def vllm(folders: dict[str, Path]) -> dict[str, Any]:
+    """What the installed vLLM makes of architectures and folders."""
+    if importlib.util.find_spec("vllm") is None:
+        pytest.skip("vLLM is not installed")
+    given = {
+        "architectures": [*dict.fromkeys(OF_PROFILES.values()), *OTHERS],
+        "folders": [str(each) for each in folders.values()],
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", VLLM],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env=server_environment(),
+    )
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def locked(name: str) -> set[str]:
+    text = (lock_closure.REQUIREMENTS / f"{name}.txt").read_text("utf-8")
+    return {pin.name for pin in lock_closure.pins(text)}
+
+
+def test_the_architecture_of_every_profile_is_named_here() -> None:
+    models = {model for name in available() for model in load(name).engines}
+    assert models == OF_PROFILES.keys()
+
+
+def test_every_model_class_can_be_imported_with_what_the_gpu_lock_has(
+    vllm: dict[str, Any],
+) -> None:
+    missing = {name: problem for name, (_, problem) in vllm["known"].items() if problem}
+    on_gpus = {canonicalize_name(problem) for problem in missing.values()}
+    assert on_gpus <= locked("gpu") - locked("cpu"), missing
+    text = {"LlamaForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM", "Gemma3ForCausalLM"}
+    assert not missing.keys() & text, "those run here as well"
+
+
+def test_all_that_the_modules_of_models_import_is_in_the_gpu_lock(vllm: dict[str, Any]) -> None:
+    """Also behind the first module that is missing here."""
+    found = importlib.util.find_spec("vllm")
+    assert found is not None
+    assert found.origin is not None
+    site, owners, gpu = Path(found.origin).parents[1], packages_distributions(), locked("gpu")
+    for module, _ in vllm["known"].values():
+        file = site.joinpath(*module.split(".")).with_suffix(".py")
+        for name in imported(file) - {*sys.stdlib_module_names, "vllm"}:
+            packages = {canonicalize_name(each) for each in owners.get(name, [name])}
+            assert packages & gpu, f"{module} imports {name}"
+
+
+def imported(file: Path) -> set[str]:
+    """Top-level packages that a module imports when it is imported."""
+    names: set[str] = set()
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.Import):
+            names |= {each.name.partition(".")[0] for each in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            names.add(str(node.module).partition(".")[0])
+    return names
+
+
+def test_configurations_are_read_as_vllm_reads_them(
+    vllm: dict[str, Any], folders: dict[str, Path]
+) -> None:
+    for name, folder in folders.items():
+        theirs = vllm["read"][str(folder)]
+        assert theirs["architectures"] == [name]
+        layers, heads, size = (theirs[key] for key in ("layers", "heads", "head"))
+        # One token of one number each: 2 * layers * heads * size bytes.
+        options = EngineOptions(kv_cache_dtype="fp8", max_model_len=1024)
+        text = json.loads((folder / "config.json").read_text())
+        per_token = weights._longest_prompt_gib(folder, text.get("text_config") or text, options)
+        assert per_token * weights.GIB / 1024 == 2 * layers * heads * size, name
+        assert weights.quantization(folder) == theirs["quantization"]
+        assert theirs["vocabulary"] == SIZES["vocab_size"]
+    assert weights.quantization(folders["GptOssForCausalLM"]) == "mxfp4"
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_the_size_of_weights_is_that_of_the_parameters(architecture: str, tmp_path: Path) -> None:
+    model = decoder(architecture)
+    model.save_pretrained(tmp_path)
+    parameters = sum(each.numel() for each in model.parameters())
+    assert weights.weights_gib(tmp_path, "bfloat16") * weights.GIB == 2 * parameters
+    assert weights.weights_gib(tmp_path, "float32") * weights.GIB == 4 * parameters

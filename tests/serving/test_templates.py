@@ -1,0 +1,336 @@
+"""Chat templates of every family: rendered as transformers renders them, on a fixed day.
+
+The templates are our own, in the manner of the families: each has the constructs that theirs have.
+"""
+
+import json
+import subprocess
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from serving import templates
+from serving.errors import ServingError
+from serving.templates import TEMPLATE_ARGUMENTS, TODAY
+from serving.tokens import ChatTokenizer
+
+LLAMA = """
+{{- bos_token }}
+{%- if custom_tools is defined %}{%- set tools = custom_tools %}{%- endif %}
+{%- if not date_string is defined %}
+    {%- if strftime_now is defined %}
+        {%- set date_string = strftime_now("%d %b %Y") %}
+    {%- else %}
+        {%- set date_string = "26 Jul 2024" %}
+    {%- endif %}
+{%- endif %}
+{%- if not tools is defined %}{%- set tools = none %}{%- endif %}
+{%- if messages[0]['role'] == 'system' %}
+    {%- set told = messages[0]['content'] | trim %}
+    {%- set messages = messages[1:] %}
+{%- else %}
+    {%- set told = "" %}
+{%- endif %}
+{{- "<|head|>system<|end|>\\n\\n" }}
+{%- if tools is not none %}{{- "Environment: ipython\\n" }}{%- endif %}
+{{- "Today: " + date_string + "\\n\\n" + told + "<|eot|>" }}
+{%- for message in messages %}
+    {%- if not (message.role == 'ipython' or 'tool_calls' in message) %}
+        {{- '<|head|>' + message['role'] + '<|end|>\\n\\n' }}
+        {{- message['content'] | trim + '<|eot|>' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|head|>assistant<|end|>\\n\\n' }}{%- endif %}
+"""
+
+QWEN2 = """
+{%- if tools %}
+    {{- '<|im|>system\\n# Tools' }}
+    {%- for tool in tools %}{{- "\\n" }}{{- tool | tojson }}{%- endfor %}
+{%- else %}
+    {%- if messages[0]['role'] != 'system' %}{{- '<|im|>system\\nYou help.<|/im|>\\n' }}{%- endif %}
+{%- endif %}
+{%- for message in messages %}
+    {%- if message.role == "tool" %}
+        {%- if (loop.index0 == 0) or (messages[loop.index0 - 1].role != "tool") %}
+            {{- '<|im|>user' }}
+        {%- endif %}
+    {%- else %}
+        {{- '<|im|>' + message.role + '\\n' + message.content + '<|/im|>' + '\\n' }}
+    {%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im|>assistant\\n' }}{%- endif %}
+"""
+
+QWEN3 = """
+{%- set ns = namespace(multi_step=true, last=messages|length - 1) %}
+{%- for message in messages[::-1] %}
+    {%- set index = (messages|length - 1) - loop.index0 %}
+    {%- if ns.multi_step and message.role == "user" and message.content is string %}
+        {%- set ns.multi_step = false %}
+        {%- set ns.last = index %}
+    {%- endif %}
+{%- endfor %}
+{%- for message in messages %}
+    {%- set content = message.content %}
+    {%- if message.role == "assistant" and '</think>' in content %}
+        {%- set content = content.split('</think>')[-1].lstrip('\\n') %}
+    {%- endif %}
+    {{- '<|im|>' + message.role + '\\n' + content + '<|/im|>\\n' }}
+{%- endfor %}
+{%- if add_generation_prompt %}
+    {{- '<|im|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- endif %}
+{%- endif %}
+"""
+
+GEMMA3 = """
+{{ bos_token }}
+{%- if messages[0]['role'] == 'system' -%}
+    {%- if messages[0]['content'] is string -%}
+        {%- set prefix = messages[0]['content'] + '\\n\\n' -%}
+    {%- else -%}
+        {%- set prefix = messages[0]['content'][0]['text'] + '\\n\\n' -%}
+    {%- endif -%}
+    {%- set turns = messages[1:] -%}
+{%- else -%}
+    {%- set prefix = "" -%}
+    {%- set turns = messages -%}
+{%- endif -%}
+{%- for message in turns -%}
+    {%- if (message['role'] == 'user') != (loop.index0 % 2 == 0) -%}
+        {{ raise_exception("Turns must alternate") }}
+    {%- endif -%}
+    {%- set role = "model" if message['role'] == 'assistant' else message['role'] -%}
+    {{ '<turn>' + role + '\\n' + (prefix if loop.first else "") }}
+    {%- if message['content'] is string -%}
+        {{ message['content'] | trim }}
+    {%- elif message['content'] is iterable -%}
+        {%- for item in message['content'] -%}
+            {%- if item['type'] == 'image' -%}
+                {{ '<image>' }}
+            {%- else -%}
+                {{ item['text'] | trim }}
+            {%- endif -%}
+        {%- endfor -%}
+    {%- endif -%}
+    {{ '</turn>\\n' }}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{ '<turn>model\\n' }}{%- endif -%}
+"""
+
+GPT_OSS = """
+{%- macro render_builtin(names) -%}
+    {%- for name in names -%}{{ "// " + name + "\\n" }}{%- endfor -%}
+{%- endmacro -%}
+{%- macro build_system() -%}
+    {%- if model_identity is not defined %}
+        {%- set model_identity = "You are a model." %}
+    {%- endif %}
+    {{- model_identity + "\\n" }}
+    {{- "Current date: " + strftime_now("%Y-%m-%d") + "\\n\\n" }}
+    {%- if reasoning_effort is not defined %}{%- set reasoning_effort = "medium" %}{%- endif %}
+    {{- "Reasoning: " + reasoning_effort + "\\n\\n" }}
+    {%- if builtin_tools %}{{- render_builtin(builtin_tools) }}{%- endif %}
+    {{- "# Valid channels: analysis, commentary, final." }}
+{%- endmacro -%}
+{{- "<|s|>system<|m|>" }}{{- build_system() }}{{- "<|e|>" }}
+{%- for message in messages -%}
+    {%- if message.role == 'assistant' -%}
+        {%- if "content" in message and "<|channel|>" in message.content -%}
+            {{- raise_exception("no channels in content") }}
+        {%- endif -%}
+        {{- "<|s|>assistant<|channel|>final<|m|>" + message.content + "<|e|>" }}
+    {%- else -%}
+        {{- "<|s|>" + message.role + "<|m|>" + message.content + "<|e|>" }}
+    {%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- "<|s|>assistant" }}{%- endif -%}
+"""
+
+R1 = """
+{% if not add_generation_prompt is defined %}{% set add_generation_prompt = false %}{% endif %}
+{% set ns = namespace(is_first=false, system_prompt='') %}
+{%- for message in messages %}{%- if message['role'] == 'system' %}
+{% set ns.system_prompt = message['content'] %}{%- endif %}{%- endfor %}
+{{bos_token}}{{ns.system_prompt}}
+{%- for message in messages %}
+{%- if message['role'] == 'user' %}{{'<U>' + message['content']}}{%- endif %}
+{%- if message['role'] == 'assistant' and message['content'] is not none %}
+{% set content = message['content'] %}{% if '</think>' in content %}
+{% set content = content.split('</think>')[-1] %}{% endif %}{{'<A>' + content + '<E>'}}{%- endif %}
+{%- endfor -%}
+{% if add_generation_prompt %}{{'<A><think>\\n'}}{% endif %}
+"""
+
+MISTRAL = """
+{%- set today = strftime_now("%Y-%m-%d") %}
+{%- set usual = "You are a model. The date is " + today + "." %}
+{{- bos_token }}
+{%- if messages[0]["role"] == "system" %}
+    {%- set told = messages[0]["content"] %}{%- set turns = messages[1:] %}
+{%- else %}
+    {%- set told = usual %}{%- set turns = messages %}
+{%- endif %}
+{{- "[SYS]" + told + "[/SYS]" }}
+{%- for message in turns %}
+    {%- if message["role"] == "user" %}
+        {{- "[INST]" + message["content"] + "[/INST]" }}
+    {%- elif message["role"] == "assistant" %}
+        {%- generation %}{{- message["content"] + eos_token }}{%- endgeneration %}
+    {%- else %}
+        {{- raise_exception("Only user and assistant roles are supported!") }}
+    {%- endif %}
+    {%- if loop.index > 40 %}{%- break %}{%- endif %}
+{%- endfor %}
+"""
+
+FAMILIES = {
+    **{"llama": LLAMA, "qwen2": QWEN2, "qwen3": QWEN3, "gemma3": GEMMA3},
+    **{"gpt_oss": GPT_OSS, "r1": R1, "mistral": MISTRAL},
+}
+CHATS = {
+    "one turn": [{"role": "user", "content": "What is <|x|> & “y”?"}],
+    "told how": [
+        {"role": "system", "content": " Be brief. "},
+        {"role": "user", "content": "Hello "},
+    ],
+    "begun": [
+        {"role": "user", "content": "Hello"},
+        {"role": "assistant", "content": "<think>\nHm.</think>\n\nHi"},
+        {"role": "user", "content": "And?"},
+    ],
+}
+SPECIAL = {"bos_token": "<s>", "eos_token": "</s>"}
+
+# transformers' rendering of templates and chats (JSON), on our day, without torch.
+REFERENCE = """
+import json, sys
+from datetime import datetime
+from transformers.utils import chat_template_utils
+day = datetime.fromisoformat(sys.argv[1])
+class Day(datetime):
+    @classmethod
+    def now(cls):
+        return day
+chat_template_utils.datetime = Day
+given = json.load(sys.stdin)
+print(json.dumps([
+    chat_template_utils.render_jinja_template(
+        conversations=[chat], chat_template=template, add_generation_prompt=True, **given["with"]
+    )[0][0]
+    for template, chat in given["cases"]
+]))
+"""
+
+
+def chat_tokenizer(template: str) -> ChatTokenizer:
+    tokenizer = Tokenizer(models.WordLevel({"?": 0}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    return ChatTokenizer(tokenizer, template, SPECIAL)
+
+
+def by_transformers(cases: list[tuple[str, Any]], arguments: dict[str, Any]) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", REFERENCE, TODAY.isoformat()],
+        input=json.dumps({"cases": cases, "with": arguments}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    found: list[str] = json.loads(done.stdout)
+    return found
+
+
+def test_every_family_is_rendered_as_transformers_renders_it() -> None:
+    cases = [(source, chat) for source in FAMILIES.values() for chat in CHATS.values()]
+    wanted = by_transformers(cases, {**SPECIAL, **TEMPLATE_ARGUMENTS})
+    ours = [chat_tokenizer(source).render(chat) for source, chat in cases]
+    names = [(family, chat) for family in FAMILIES for chat in CHATS]
+    assert dict(zip(names, ours, strict=True)) == dict(zip(names, wanted, strict=True))
+
+
+def test_a_server_that_is_given_the_dated_template_makes_the_same_prompts() -> None:
+    """Whatever its clock says, as vLLM renders by transformers' function."""
+    cases = [(templates.on_a_fixed_day(source), CHATS["one turn"]) for source in FAMILIES.values()]
+    script = REFERENCE.replace("return day", "return datetime(1999, 12, 31)")
+    assert script != REFERENCE
+    done = subprocess.run(
+        [sys.executable, "-c", script, TODAY.isoformat()],
+        input=json.dumps({"cases": cases, "with": {**SPECIAL, **TEMPLATE_ARGUMENTS}}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    ours = [chat_tokenizer(source).render(CHATS["one turn"]) for source in FAMILIES.values()]
+    assert json.loads(done.stdout) == ours
+    assert not any("1999" in prompt for prompt in ours)
+
+
+@pytest.mark.parametrize(
+    ("asked", "written"),
+    [
+        ("%Y-%m-%d", "2026-01-01"),
+        ("%d %B %Y", "01 January 2026"),
+        ("%A, %b %-d", "Thursday, Jan 1"),
+        ("%H:%M:%S %p %j", "00:00:00 AM 001"),
+    ],
+)
+def test_a_template_is_told_the_fixed_day_however_it_asks(asked: str, written: str) -> None:
+    template = f"{{{{ strftime_now('{asked}') }}}}"
+    assert chat_tokenizer(template).render([]) == written == TODAY.strftime(asked)
+
+
+def test_the_day_is_the_same_everywhere() -> None:
+    from serving.offline import SERVER
+
+    assert datetime.fromisoformat(SERVER["VLLM_SYSTEM_START_DATE"]) == TODAY
+    assert TODAY.strftime("%-d %B %Y") == TEMPLATE_ARGUMENTS["date_string"]
+    assert templates.on_a_fixed_day(QWEN3) == QWEN3
+
+
+def test_who_reasons_before_every_reply_shows_in_the_prompt() -> None:
+    reasoning = {name for name, text in FAMILIES.items() if chat_tokenizer(text).always_reasons}
+    assert reasoning == {"gpt_oss", "r1"}
+    thinking = QWEN3.replace("enable_thinking is false", "false").replace(
+        "{{- '<|im|>assistant\\n' }}", "{{- '<|im|>assistant\\n<think>\\n' }}"
+    )
+    assert chat_tokenizer(thinking).always_reasons
+
+
+def test_what_a_template_refuses_is_one_line() -> None:
+    broken = [{"role": "assistant", "content": "Hello"}]
+    with pytest.raises(ServingError, match="refuses the messages: Turns must alternate"):
+        chat_tokenizer(GEMMA3).render(broken)
+    with pytest.raises(ServingError, match=r"cannot be read: .*endfor"):
+        chat_tokenizer("{% for a in b %}").render([])
+
+
+def test_a_template_cannot_reach_out_of_its_sandbox() -> None:
+    for source in ("{{ ''.__class__.__mro__ }}", "{{ messages.append(1) }}"):
+        with pytest.raises(ServingError, match="refuses the messages"):
+            chat_tokenizer(source).render([])
+
+
+def test_it_is_found_wherever_models_keep_it(tmp_path: Path) -> None:
+    config = tmp_path / "tokenizer_config.json"
+    bos = {"bos_token": {"content": "<s>"}, "pad_token": None, "add_bos_token": True}
+    several = [{"name": "tool_use", "template": "t"}, {"name": "default", "template": "several"}]
+    with pytest.raises(ServingError, match="has no chat template, so it is a base model"):
+        templates.read(tmp_path)
+    config.write_text(json.dumps({"chat_template": several}))
+    assert templates.read(tmp_path) == ("several", {})
+    config.write_text(json.dumps(bos | {"chat_template": "one"}))
+    assert templates.read(tmp_path) == ("one", {"bos_token": "<s>"})
+    (tmp_path / "chat_template.json").write_text('{"chat_template": "of the processor"}')
+    assert templates.read(tmp_path)[0] == "of the processor"
+    (tmp_path / "chat_template.jinja").write_text("file")
+    assert templates.read(tmp_path)[0] == "file"

@@ -1,0 +1,158 @@
+"""Probability that fell on no label is told of by every pipeline that reads labels so."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from pipelines.conflicts.judges.validation import LabelledAnswer, Rating
+from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
+from pipelines.conflicts.prediction import Prediction
+from pipelines.conflicts.question import Query
+from pipelines.conflicts.question import Source as SearchResult
+from pipelines.conflicts.result import Answer, QueryResult
+from pipelines.conflicts.result import Outcome as Answered
+from pipelines.conflicts.tables import every as conflicts
+from pipelines.conflicts.tables.judges import agreement_table
+from pipelines.conflicts.tables.scores import Part
+from pipelines.conflicts.taxonomy import ConflictType
+from pipelines.conflictscore import tables as conflictscore
+from pipelines.conflictscore.detection import tables as detection
+from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.conflictscore.matrix import cell
+from pipelines.conflictscore.result import Result
+from pipelines.conflictscore.truthfulqa.result import CONDITIONS, Outcome, Score, TruthResult
+from pipelines.conflictscore.truthfulqa.tables import every as truthfulqa
+from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.outcome import Outcome as Stanced
+from pipelines.conrag.result import ClaimResult, Passage
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables import every as conrag
+from pipelines.data.records import Document
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.metrics.label_mass import LOW, is_low, low_label_mass, mean_label_mass
+from pipelines.report.table import Table
+
+DOCUMENT = Document(id="d", text="A text.")
+TYPE = ConflictType.NO_CONFLICT
+
+
+def judgement(mass: float | None) -> Judgement:
+    return Judgement(
+        claim="c", document="d", relation=Relation.SUPPORTS, label_mass=mass, source="llm-choice"
+    )
+
+
+def scored(mass: float) -> list[Table]:
+    result = Result(
+        id="r",
+        group="r",
+        response="c",
+        documents=(DOCUMENT,),
+        status="scored",
+        judgements=(judgement(mass),),
+    )
+    return [conflictscore.labels([result])]
+
+
+def detected(mass: float) -> list[Table]:
+    claim = ContestedClaim(id="e", source="s", claim="c", documents=(DOCUMENT,), conflict=False)
+    result = DetectionResult(
+        id="e", example=claim, status="labelled", judgements=(judgement(mass),), conflict=False
+    )
+    return detection.all_tables({"llm-choice: m": [result]}, "d")
+
+
+def asked(mass: float) -> list[Table]:
+    outcome = Outcome(response="c", reply="c", score=Score(judgements=(judgement(mass),)))
+    result = TruthResult(
+        id="q/free-form",
+        group="q",
+        setting="free-form",
+        question="?",
+        status="answered",
+        outcomes=dict.fromkeys(CONDITIONS, outcome),
+    )
+    config = {"writer": {"name": "w"}, "model": {"name": "s"}, "asked": {"truth": None}}
+    return [*truthfulqa.all_tables({"r": [result]}, {"r": config})]
+
+
+def tagged(mass: float) -> list[Table]:
+    passage = Passage(
+        id="p",
+        title=None,
+        text="A text.",
+        relevance=1.0,
+        tag=Relation.SUPPORTS,
+        confidence=0.9,
+        truth=None,
+        label_mass=mass,
+    )
+    result = ClaimResult(
+        id="c",
+        claim="c",
+        status="answered",
+        stance=Stance.SUPPORT,
+        disputed=None,
+        passages=(passage,),
+        outcomes=dict.fromkeys(ALL_METHODS, Stanced(stance=Stance.SUPPORT, packet=("p",))),
+    )
+    return conrag.all_tables({"d": [result]})
+
+
+def query_result(**more: Any) -> QueryResult:
+    query = Query(id="q", query="When?", sources=(SearchResult(text="A."),), conflict_type=TYPE)
+    return QueryResult(id="q", asked=query, status="answered", **more)
+
+
+def typed(mass: float) -> list[Table]:
+    said = Prediction(type=TYPE, by="choice", probabilities={TYPE: 1.0}, mass=mass)
+    return conflicts.all_tables([Part("r", [query_result(predictions={"choice": said})])])
+
+
+def behaved(mass: float) -> list[Table]:
+    verdicts = Verdicts(adherence=Adherence(adheres=True, type=TYPE, probability=0.9, mass=mass))
+    outcome = Answered(answer=Answer(text="So."), judged=verdicts)
+    return conflicts.all_tables([Part("r", [query_result(outcomes={"vanilla": outcome})])])
+
+
+def validated(mass: float) -> list[Table]:
+    answer = LabelledAnswer(id="a", query="?", conflict_type=TYPE, answer="So.", adherent=True)
+    adherence = Adherence(adheres=True, type=TYPE, probability=0.9, mass=mass)
+    return [agreement_table([Rating(labelled=answer, adherence=adherence)], "m", "f")]
+
+
+PIPELINES = [scored, detected, asked, tagged, typed, behaved, validated]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_a_low_mass_is_told_under_a_table_and_a_high_one_is_not(
+    pipeline: Callable[[float], Sequence[Table]],
+) -> None:
+    def warned(mass: float) -> list[str]:
+        notes = [note for table in pipeline(mass) for note in table.notes]
+        return [
+            note for note in notes if "probability" in note and "fell on the labels. Left" in note
+        ]
+
+    assert warned(LOW) == []
+    told = warned(0.204)
+    assert told
+    assert all("On average 20 % of" in note for note in told)
+
+
+def test_the_mean_is_over_choices_that_have_one() -> None:
+    assert mean_label_mass([0.2, None, 0.4]) == pytest.approx(0.3)
+    assert mean_label_mass([None]) is None
+    assert low_label_mass([None]) == ()
+    assert low_label_mass([0.49, 0.5], "its") == (
+        "On average 50 % of its probability fell on the labels. "
+        "Left to itself, it would mostly have written something else.",
+    )
+    assert (is_low(None), is_low(0.0), is_low(0.5)) == (False, True, False)
+
+
+def test_a_cell_of_the_page_shows_a_low_one_alone() -> None:
+    assert cell(judgement(0.49), DOCUMENT).mass == 0.49  # type: ignore[union-attr]
+    assert cell(judgement(0.5), DOCUMENT).mass is None  # type: ignore[union-attr]
