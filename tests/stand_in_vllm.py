@@ -7,27 +7,47 @@ import argparse
 import os
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import by_schema
+import psutil
+import pytest
 from scripted import Scripted
 
+MODULE = "vllm.entrypoints.openai.api_server"
 
-def install(folder: Path, environment: dict[str, str]) -> dict[str, str]:
-    """An environment in which the package is found before vLLM itself.
 
-    In the folder, `asked` has a byte for every request, and the next start fails where there is a
-    file `broken`, which it removes.
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the package, and let what is started from now on find it before vLLM itself.
+
+    In the folder, `begun` has a byte for every start and `asked` one for every request. The next
+    start fails where there is a file `broken`, which it removes.
     """
     inside = folder / "vllm" / "entrypoints" / "openai"
     inside.mkdir(parents=True)
     (folder / "vllm" / "__init__.py").touch()
     (inside / "api_server.py").write_text("from stand_in_vllm import main\nmain()\n")
     paths = [str(folder), str(Path(__file__).parent), str(Path(__file__).parents[1])]
-    own = {"PYTHONPATH": os.pathsep.join(paths), "STAND_IN": str(folder)}
-    return environment | own
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("STAND_IN", str(folder))
+    (folder / "asked").touch()
+    (folder / "begun").touch()
+
+
+def processes(folder: Path, module: str = "") -> list[psutil.Process]:
+    """What was started since and runs, frozen or not: all, or programs that run a module."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            ours = process.environ().get("STAND_IN") == str(folder) and process.pid != os.getpid()
+            if ours and (not module or process.cmdline()[1:3] == ["-m", module]):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
 
 
 def main() -> None:
@@ -41,6 +61,11 @@ def main() -> None:
     if (folder / "broken").exists():
         (folder / "broken").unlink()
         sys.exit("RuntimeError: CUDA out of memory")
+
+    with (folder / "begun").open("ab") as begun:
+        begun.write(b".")
+    while (folder / "begun").stat().st_size < int(os.environ.get("STAND_IN_TOGETHER", "1")):
+        time.sleep(0.02)
 
     def noted(answer: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
         def answered(request: dict[str, Any]) -> Any:

@@ -38,7 +38,7 @@ class Stage:
 
     @property
     def gradients(self) -> bool:
-        """Whether it loads a model of its own, and needs the memory that servers hold."""
+        """Whether it loads a decoder of its own, to take gradients of."""
         return self.command[1] == "npov"
 
 
@@ -221,12 +221,17 @@ def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: 
             f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
             soft_wrap=True,
         )
-        if stage.gradients:
+        if _needs_the_room_of_servers(stage):
             shared.stop()
         contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
         expected += stage.seconds
     took = time.monotonic() - began
     STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
+
+
+def _needs_the_room_of_servers(stage: Stage) -> bool:
+    """Whether a stage loads a model of its own that may not fit beside the servers."""
+    return stage.gradients
 
 
 def _minutes(seconds: float) -> str:

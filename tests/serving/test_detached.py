@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from stand_in_vllm import install
+from stand_in_vllm import MODULE, install, processes
 
 from serving import detached
 from serving.detached import State
@@ -32,8 +32,7 @@ Say = Callable[[str], None]
 @pytest.fixture
 def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Puts the stand-in in vLLM's place, and ends what a test leaves of it."""
-    for name, value in install(tmp_path / "stand-in", {}).items():
-        monkeypatch.setenv(name, value)
+    install(tmp_path / "stand-in", monkeypatch)
     monkeypatch.setattr(detached, "answers", partial(answers, timeout_s=0.5))
     yield tmp_path / "stand-in"
     for owner in {state.owner for state in detached.running(home)}:
@@ -42,16 +41,8 @@ def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 
 def programs(stand_in: Path) -> list[psutil.Process]:
-    """The stand-ins that run, frozen ones too."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            named = process.environ().get("STAND_IN") == str(stand_in)
-            if named and "vllm.entrypoints.openai.api_server" in process.cmdline()[:4]:
-                found.append(process)
-        except psutil.Error:
-            continue
-    return found
+    """The servers that run."""
+    return processes(stand_in, MODULE)
 
 
 def starts(home: Path) -> int:

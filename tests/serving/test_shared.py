@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -224,6 +224,56 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     )
     assert [str(each) for each in outcomes] == ["no memory"] * 5
     assert len(starts) == 1
+
+
+async def test_servers_that_are_needed_together_start_together() -> None:
+    """Each of these two starts is done only when the other has begun."""
+    begun: dict[str, asyncio.Event] = {name: asyncio.Event() for name in ("writer", "critic")}
+
+    def starting(name: str, other: str) -> Callable[[], Awaitable[Backend]]:
+        async def start() -> Backend:
+            begun[name].set()
+            await begun[other].wait()
+            return DetachedServers([Endpoint("http://127.0.0.1:9/v1", "k", name)])
+
+        return start
+
+    together: list[OnDemand] = []
+    writer = OnDemand(starting("writer", "critic"), together)
+    critic = OnDemand(starting("critic", "writer"), together)
+    assert not any(event.is_set() for event in begun.values())
+    async with asyncio.timeout(10):
+        (endpoint,) = await writer.endpoints()
+        assert endpoint.model == "writer"
+        (endpoint,) = await critic.endpoints()
+        assert endpoint.model == "critic"
+    await asyncio.gather(writer.close(), critic.close())
+
+
+async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:
+    async def fail() -> Backend:
+        raise ServingError("no memory")
+
+    async def start() -> Backend:
+        return DetachedServers([])
+
+    async def hang() -> Backend:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    begun, ended = asyncio.Event(), asyncio.Event()
+    together: list[OnDemand] = []
+    needed, failing, hanging = (OnDemand(each, together) for each in (start, fail, hang))
+    assert await needed.endpoints() == ()
+    await begun.wait()
+    await hanging.close()
+    assert ended.is_set()
+    with pytest.raises(ServingError, match="no memory"):
+        await failing.endpoints()
 
 
 async def test_a_server_that_was_given_up_is_said_at_once(
