@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, Protocol, TypeVar
+from contextlib import suppress
+from typing import Protocol
 
 from serving import detached
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.server import LocalServer
-
-Server = TypeVar("Server")
 
 
 class Backend(Protocol):
@@ -29,34 +28,71 @@ class Backend(Protocol):
         """Stop what this backend started."""
 
 
-class _Start(Generic[Server]):
-    """Servers that are started once, when the first completion is needed, or fail for good."""
+class OnDemand:
+    """A backend that is started once, when the first completion is needed, or fails for good.
 
-    def __init__(self, start: Callable[[], Awaitable[list[Server]]]) -> None:
+    Args:
+        start: Starts it.
+        together: All that are to start at the same time, as soon as one of them is needed; it adds
+            itself.
+    """
+
+    def __init__(
+        self, start: Callable[[], Awaitable[Backend]], together: "list[OnDemand] | None" = None
+    ) -> None:
         self._start = start
         self._starting = asyncio.Lock()
-        self._servers: list[Server] = []
+        self._backend: Backend | None = None
         self._failure: ServingError | None = None
+        self._ahead: asyncio.Task[None] | None = None
+        self._together = [] if together is None else together
+        self._together.append(self)
 
-    async def _started(self) -> list[Server]:
+    async def endpoints(self) -> Sequence[Endpoint]:
+        """The endpoints of what is started at the first call."""
+        return await (await self._started()).endpoints()
+
+    async def recover(self, endpoint: Endpoint) -> None:
+        """As what was started does it."""
+        await (await self._started()).recover(endpoint)
+
+    async def close(self) -> None:
+        """Stop what was started, as far as it is ours."""
+        if self._ahead is not None:
+            self._ahead.cancel()
+            await asyncio.gather(self._ahead, return_exceptions=True)
+        if self._backend is not None:
+            await self._backend.close()
+
+    async def _started(self) -> Backend:
+        others, self._together[:] = [one for one in self._together if one is not self], []
+        for other in others:
+            other._ahead = asyncio.create_task(other._start_ahead())
         async with self._starting:
             if self._failure is not None:
                 raise self._failure
-            if not self._servers:
+            if self._backend is None:
                 try:
-                    self._servers = await self._start()
+                    self._backend = await self._start()
                 except ServingError as error:
                     self._failure = error
                     raise
-        return self._servers
+        return self._backend
+
+    async def _start_ahead(self) -> None:
+        with suppress(ServingError):  # said to whoever needs it
+            await self._started()
 
 
-class LocalServers(_Start[LocalServer]):
+class LocalServers:
     """vLLM servers that live as long as this process: one per replica."""
 
+    def __init__(self, servers: Sequence[LocalServer]) -> None:
+        self._servers = tuple(servers)
+
     async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints, started at the first call."""
-        return [server.endpoint for server in await self._started()]
+        """The servers' endpoints."""
+        return [server.endpoint for server in self._servers]
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait for the restart of a crashed server."""
@@ -67,15 +103,17 @@ class LocalServers(_Start[LocalServer]):
     async def close(self) -> None:
         """Stop the servers."""
         await asyncio.gather(*(server.stop() for server in self._servers))
-        self._servers = []
 
 
-class SharedServers(_Start[Endpoint]):
-    """Servers that live as long as this process and serve all its clients; see `serving.shared`."""
+class DetachedServers:
+    """Servers that another process holds, which restarts them: see `serving.detached`."""
+
+    def __init__(self, endpoints: Sequence[Endpoint]) -> None:
+        self._endpoints = tuple(endpoints)
 
     async def endpoints(self) -> Sequence[Endpoint]:
-        """The servers' endpoints, started at the first call if no earlier client has."""
-        return await self._started()
+        """The servers' endpoints."""
+        return self._endpoints
 
     async def recover(self, endpoint: Endpoint) -> None:
         """Wait a little: the process that holds them restarts a crashed server."""

@@ -10,7 +10,13 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from serving import detached, models, shared
-from serving.backend import Backend, LocalServers, RunningEndpoints, SharedServers
+from serving.backend import (
+    Backend,
+    DetachedServers,
+    LocalServers,
+    OnDemand,
+    RunningEndpoints,
+)
 from serving.cache import CompletionCache
 from serving.calls import ServedIdentity
 from serving.client import Client
@@ -146,12 +152,14 @@ async def connect(
     logs: Path | None = None,
     concurrency: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
+    together: list[OnDemand] | None = None,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
     A server is started only when the cache (`default_cache()` unless given) has no answer; its
     logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
-    requests in flight, by default what the engine batches.
+    requests in flight, by default what the engine batches. Of clients that are given the same list
+    `together`, the servers start at the same time, as soon as one is needed.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.
@@ -166,7 +174,7 @@ async def connect(
             resolved.identity,
             resolved.tokenizer,
             store,
-            backend(resolved, source, logs or default_home() / "logs", on_status),
+            backend(resolved, source, logs or default_home() / "logs", on_status, together),
             reasoning_tokens=options.reasoning_tokens if reasons(resolved, options) else 0,
             concurrency=places,
         )
@@ -204,34 +212,42 @@ def numerics(options: EngineOptions) -> str:
 
 
 def backend(
-    resolved: RoleModel, source: Source, logs: Path, on_status: Callable[[str], None]
+    resolved: RoleModel,
+    source: Source,
+    logs: Path,
+    on_status: Callable[[str], None],
+    together: list[OnDemand] | None = None,
 ) -> Backend:
     """Endpoints as given, else a detached server of the same model, else servers of our own.
 
-    Our own are for one client, or for all of this process within `shared.servers()`.
+    Our own are for one client, or for all of this process within `shared.servers()`. They are found
+    or started when the first completion is needed, or that of another backend in `together`.
     """
     if resolved.served:
         return RunningEndpoints(resolved.served)
-    model = resolved.folder
+    model, sharing = resolved.folder, shared.wanted()
     if model is None:
         raise ServingError(f"no server and no model folder for {resolved.identity.name}")
     options = source.options(model.name)
-    if shared.wanted():
-        return SharedServers(
-            lambda: detached.start(
-                model,
-                options,
-                seats=source.seats(),
-                logs=logs,
-                owner=os.getpid(),
-                on_status=on_status,
+
+    async def start() -> Backend:
+        if sharing:
+            return DetachedServers(
+                await detached.start(
+                    *(model, options),
+                    seats=source.seats(),
+                    logs=logs,
+                    owner=os.getpid(),
+                    on_status=on_status,
+                )
             )
+        if found := await detached.find(model.digest, options, on_status=on_status):
+            return DetachedServers(found)
+        return LocalServers(
+            await start_all(model, options, logs, seats=source.seats(), on_status=on_status)
         )
-    if running := detached.find(model.digest, options):
-        return RunningEndpoints(running)
-    return LocalServers(
-        lambda: start_all(model, options, logs, seats=source.seats(), on_status=on_status)
-    )
+
+    return OnDemand(start, together)
 
 
 async def _resolve_endpoints(source: Source) -> RoleModel:

@@ -2,7 +2,8 @@
 
 A detached server is a process of its own (`python -m serving.detached`) that holds the servers of
 one model like any other owner does: it restarts them, and they die with it. What others need to
-find it stands in `HOME/servers/*.json`, readable by its user alone, since the key is in it.
+find it stands in `HOME/servers/*.json`, readable by its user alone, since the key is in it; there
+it stands from the start on, so that who comes second waits and starts no other.
 
 It runs until it is stopped, or, if it was started for a process, until that process ends in
 whatever way; then it serves nobody else.
@@ -30,9 +31,11 @@ from serving.errors import ServingError
 from serving.home import default_home
 from serving.models import Model
 from serving.offline import go_offline
+from serving.owner import end_with, lives
 from serving.placement import Seat
+from serving.private import alone, write
 from serving.profile import EngineOptions
-from serving.server import start_all
+from serving.server import LocalServer, start_all
 
 _MODULE = "serving.detached"
 _STOP_S = 40.0
@@ -45,7 +48,7 @@ class State(BaseModel):
     Attributes:
         digest, options: Digests of the model it serves and of the engine options.
         pid, started: The process that holds the servers, and when it began, in epoch seconds.
-        urls, keys: Base address and key of each replica.
+        urls, keys: Base address and key of each replica; none while it is starting or ending.
         logs: Folder of their logs.
         owner: The process that it runs for; None if it runs until it is stopped.
         seats: What it holds of which GPUs.
@@ -69,8 +72,17 @@ class State(BaseModel):
         """Where it answers."""
         return [Endpoint(*own, self.model) for own in zip(self.urls, self.keys, strict=True)]
 
+    def serves(self, digest: str, options: EngineOptions) -> bool:
+        """Whether this process may use it for a model and options: it is nobody's, or our own."""
+        same = (self.digest, self.options) == (digest, options.digest()) and _same_engine(self)
+        return same and self.owner in (None, os.getpid())
+
+    def abandoned(self) -> bool:
+        """Whether the process that it runs for has ended, so that it is about to end, too."""
+        return self.owner is not None and not lives(self.owner)
+
     def alive(self) -> bool:
-        """Whether its process still is the one that wrote this."""
+        """Whether its process still is the one that this tells of."""
         try:
             process = psutil.Process(self.pid)
             return (
@@ -92,11 +104,14 @@ class _Job(BaseModel):
     home: Path
     logs: Path
     owner: int | None
-    seats: tuple[Seat, ...]
+    seats: tuple[Seat, ...] = ()
 
 
 def running(home: Path | None = None) -> list[State]:
-    """All detached servers whose process lives, by model name; files of dead ones are removed."""
+    """All detached servers whose process lives, by model name; files of dead ones are removed.
+
+    Among them are those that are starting or ending.
+    """
     found = []
     for file in sorted(_folder(home).glob("*.json")):
         try:
@@ -107,21 +122,57 @@ def running(home: Path | None = None) -> list[State]:
             found.append(state)
         else:
             file.unlink(missing_ok=True)
-    return found
+    return sorted(found, key=lambda state: state.model)
 
 
-def find(digest: str, options: EngineOptions, home: Path | None = None) -> list[Endpoint]:
+async def find(
+    digest: str,
+    options: EngineOptions,
+    home: Path | None = None,
+    *,
+    on_status: Callable[[str], None] = lambda _: None,
+) -> list[Endpoint]:
     """The endpoints, those that answer, of a detached server of exactly this model and options.
 
-    One that runs for another process is passed over: it may end at any time.
+    One that is starting, busy or ending is waited for: a second one might not fit beside it. One
+    that runs for another process is passed over, as it may end at any time.
+
+    Raises:
+        ServingError: It was waited for as long as a start may take.
     """
-    for state in running(home):
-        same = (state.digest, state.options) == (digest, options.digest()) and _same_engine(state)
-        if not same or state.owner not in (None, os.getpid()):
-            continue
-        if healthy := [one for one in state.endpoints() if answers(one)]:
-            return healthy
-    return []
+    told, since = "", time.monotonic()
+    while True:
+        states = running(home)
+        wanted = [state for state in states if state.serves(digest, options)]
+        for state in wanted:
+            if healthy := await _answering(state):
+                return healthy
+        awaited = next((state for state in states if state in wanted or state.abandoned()), None)
+        if awaited is None:
+            return []
+        reason = _reason(awaited)
+        if reason != told:
+            told, since = reason, time.monotonic()
+            on_status(f"waiting for the server of {awaited.model}, which {reason}")
+        if time.monotonic() - since > options.start_timeout_s:
+            raise ServingError(
+                f"waited {options.start_timeout_s:g} s for the server of {awaited.model}, which "
+                f"{reason}; end it with: kill {awaited.pid}"
+            )
+        await asyncio.sleep(_LOOK_EVERY_S)
+
+
+async def _answering(state: State) -> list[Endpoint]:
+    endpoints = state.endpoints()
+    asked = await asyncio.gather(*(asyncio.to_thread(answers, one) for one in endpoints))
+    return [one for one, answered in zip(endpoints, asked, strict=True) if answered]
+
+
+def _reason(state: State) -> str:
+    """Why a server that is there cannot be used at once."""
+    if state.abandoned():
+        return "ends with the job that it was started for"
+    return "is busy or being restarted" if state.urls else "is just being started or stopped"
 
 
 async def start(
@@ -135,7 +186,7 @@ async def start(
     owner: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
 ) -> list[Endpoint]:
-    """Starts a detached server, or finds the one that already runs; cancelled, it leaves none.
+    """Starts a detached server, or finds the one that is there; cancelled, it leaves none.
 
     Args:
         model: What to serve.
@@ -151,19 +202,20 @@ async def start(
         ServingError: It cannot be started.
     """
     home = home or default_home()
-    if already := await asyncio.to_thread(find, model.digest, options, home):
-        return already
-    process = _spawn(
-        _Job(
-            model=replace(model, path=model.path.absolute()),
-            options=options,
-            port=port,
-            home=home,
-            logs=(logs or home / "logs").absolute(),
-            owner=owner,
-            seats=tuple(seats),
-        )
+    job = _Job(
+        model=replace(model, path=model.path.absolute()),
+        options=options,
+        port=port,
+        home=home,
+        logs=(logs or home / "logs").absolute(),
+        owner=owner,
+        seats=tuple(seats),
     )
+    process = None
+    while process is None:
+        if already := await find(model.digest, options, home, on_status=on_status):
+            return already
+        process = _spawn_the_only_one(job)
     lines = cast("IO[str]", process.stdout)
     said: dict[str, Any] = {}
     try:
@@ -177,10 +229,12 @@ async def start(
     except BaseException:
         process.terminate()
         await asyncio.to_thread(process.wait)
+        running(home)  # removes the file of one that could not do it itself
         raise
     finally:
         lines.close()
     process.wait()
+    running(home)
     raise ServingError(said.get("error") or f"it ended at once; see {log_path(home)}")
 
 
@@ -221,37 +275,70 @@ def _folder(home: Path | None) -> Path:
     return (home or default_home()) / "servers"
 
 
+def _file(home: Path, pid: int) -> Path:
+    return _folder(home) / f"{pid}.json"
+
+
 def log_path(home: Path | None = None) -> Path:
     """Where the processes that hold servers say what went wrong."""
     return (home or default_home()) / "logs" / "detached.log"
+
+
+def _spawn_the_only_one(job: _Job) -> "subprocess.Popen[str] | None":
+    """Starts the process, and notes that; None if another command was quicker by a moment."""
+    try:
+        with alone(_folder(job.home)):
+            if any(state.serves(job.model.digest, job.options) for state in running(job.home)):
+                return None
+            process = _spawn(job)
+            try:
+                _note(job, process.pid, [])
+            except BaseException:
+                process.terminate()
+                raise
+            return process
+    except OSError as error:
+        raise ServingError(
+            f"cannot keep a detached server's files in {job.home}: {error.strerror}; "
+            "set CONTESTED_HOME to a folder you can write to"
+        ) from error
 
 
 def _spawn(job: _Job) -> "subprocess.Popen[str]":
     """Starts the process in a session of its own, so that it survives this one."""
     root = str(Path(__file__).absolute().parent.parent)
     paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-    try:
-        folder = _folder(job.home)
-        folder.mkdir(parents=True, exist_ok=True)
-        folder.chmod(0o700)
-        log_path(job.home).parent.mkdir(parents=True, exist_ok=True)
-        with log_path(job.home).open("ab") as log:
-            return subprocess.Popen(  # noqa: S603 - our own module
-                [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-    except OSError as error:
-        raise ServingError(
-            f"cannot keep a detached server's files in {job.home}: {error.strerror}; "
-            "set CONTESTED_HOME to a folder you can write to"
-        ) from error
+    log_path(job.home).parent.mkdir(parents=True, exist_ok=True)
+    with log_path(job.home).open("ab") as log:
+        return subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-P", "-m", _MODULE, job.model_dump_json()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            text=True,
+            cwd=_folder(job.home),
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            start_new_session=True,
+        )
+
+
+def _note(job: _Job, pid: int, endpoints: Sequence[Endpoint]) -> State:
+    """Writes what others need to know of the process that does the job."""
+    state = State(
+        model=job.model.name,
+        digest=job.model.digest,
+        options=job.options.digest(),
+        engine=engine_version(),
+        pid=pid,
+        started=psutil.Process(pid).create_time(),
+        urls=tuple(one.url for one in endpoints),
+        keys=tuple(one.key for one in endpoints),
+        logs=job.logs,
+        owner=job.owner,
+        seats=job.seats,
+    )
+    write(_file(job.home, pid), state.model_dump_json(indent=2))
+    return state
 
 
 async def _hold(job: _Job) -> None:
@@ -270,33 +357,17 @@ async def _hold(job: _Job) -> None:
             # Whoever asked for the server is gone before it was ready: nobody knows of it.
             this.cancel()
 
-    watch = asyncio.create_task(_end_with(job.owner, this)) if job.owner is not None else None
-    model = job.model
-    servers = await start_all(
-        model,
-        job.options,
-        job.logs,
-        seats=job.seats,
-        port=job.port,
-        on_status=lambda text: tell(status=text),
-    )
-    file = _folder(job.home) / f"{servers[0].log_path.stem}-{os.getpid()}.json"
+    watch = asyncio.create_task(end_with(job.owner, this)) if job.owner is not None else None
+    servers: list[LocalServer] = []
     try:
-        endpoints = [server.endpoint for server in servers]
-        state = State(
-            model=model.name,
-            digest=model.digest,
-            options=job.options.digest(),
-            engine=engine_version(),
-            pid=os.getpid(),
-            started=psutil.Process().create_time(),
-            urls=tuple(one.url for one in endpoints),
-            keys=tuple(one.key for one in endpoints),
-            logs=job.logs,
-            owner=job.owner,
+        servers = await start_all(
+            *(job.model, job.options, job.logs),
             seats=job.seats,
+            port=job.port,
+            on_status=lambda text: tell(status=text),
         )
-        _write_private(file, state.model_dump_json(indent=2))
+        with alone(_folder(job.home)):
+            state = _note(job, os.getpid(), [server.endpoint for server in servers])
         tell(ready=state.model_dump(mode="json"))
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         for failure in await asyncio.gather(*(server.until_given_up() for server in servers)):
@@ -304,26 +375,11 @@ async def _hold(job: _Job) -> None:
     finally:
         if watch is not None:
             watch.cancel()
-        file.unlink(missing_ok=True)
+        # Nobody is to ask a server that ends, nor to start another before it has ended.
+        with suppress(OSError):
+            _note(job, os.getpid(), [])
         await asyncio.gather(*(server.stop() for server in servers))
-
-
-async def _end_with(owner: int, holder: "asyncio.Task[None]") -> None:
-    """Cancels the holder once the owner has ended."""
-    with suppress(psutil.NoSuchProcess):
-        process = psutil.Process(owner)
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_EVERY_S)
-    holder.cancel()
-
-
-def _write_private(file: Path, text: str) -> None:
-    """Writes a file that only its user can read, in one step."""
-    fresh = file.with_suffix(".tmp")
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-    fresh.replace(file)
+        _file(job.home, os.getpid()).unlink(missing_ok=True)
 
 
 def main() -> NoReturn:
@@ -335,6 +391,8 @@ def main() -> NoReturn:
         print(json.dumps({"error": str(error)}), flush=True)
         sys.exit(2)
     except asyncio.CancelledError:
+        with suppress(OSError):
+            print(json.dumps({"error": "the start was stopped"}), flush=True)
         sys.exit(0)
     sys.exit(1)
 

@@ -27,6 +27,7 @@ from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
+_ASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _UNKILLABLE_S = 10.0
 # A socket's path may have 107 characters; vLLM's add 37 and our folder 19.
 _LONGEST_TMPDIR = 50
@@ -42,7 +43,7 @@ class _Signals:
         os.set_blocking(write, False)
         signal.set_wakeup_fd(write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in _ASKED:
             signal.signal(number, self._note)
 
     def _note(self, *_: object) -> None:
@@ -87,10 +88,16 @@ def run(command: list[str], grace_s: float) -> int:
 def _spawn(command: list[str], libc: ctypes.CDLL, scratch: str) -> int:
     """Starts the command in its own session, with an empty standard input."""
     guard = os.getpid()
+    # Until the command runs, a signal sent to it would be noted here and lost with this program.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _ASKED)
     child = os.fork()
     if child:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKED)
         return child
     try:
+        for number in _ASKED:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ASKED)
         os.setsid()
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
         if os.getppid() != guard:

@@ -108,9 +108,10 @@ def ours(name: str, **chosen: object) -> list[dict[str, Any]]:
 
 def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
     """Start a command in a process of its own, and kill it as soon as it is midway."""
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-m", "pipelines.cli", *command],
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -69,6 +69,7 @@ class Scripted:
         weigh: Probabilities for a label request, in the order of its choices.
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
+        model, port: What it serves, and where; a free port if 0.
         elsewhere: Where a fault of 307 sends the client.
         refuses: Whether a prompt is refused with status 400.
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
@@ -82,6 +83,8 @@ class Scripted:
     context: int | None = 32768
     root: str = "/nowhere"
     key: str = KEY
+    model: str = MODEL
+    port: int = 0
     elsewhere: str = ""
     refuses: Callable[[str], bool] = lambda _: False
     faults: list[int] = field(default_factory=list)
@@ -90,7 +93,7 @@ class Scripted:
 
     def __enter__(self) -> Self:
         handler = type("Handler", (_Handler,), {"script": self})
-        self._server = _Server(("127.0.0.1", 0), handler)
+        self._server = _Server(("127.0.0.1", self.port), handler)
         self._server.daemon_threads = True
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
         return self
@@ -174,7 +177,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/v1/models":
             card = {
-                "id": MODEL,
+                "id": self.script.model,
                 "object": "model",
                 "root": self.script.root,
                 "max_model_len": self.script.context,

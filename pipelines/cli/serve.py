@@ -84,7 +84,7 @@ def _say(text: str) -> None:
 def _show() -> None:
     states = detached.running()
     for state in states:
-        ready = "ready" if all(map(answers, state.endpoints())) else "not answering"
+        ready = "ready" if state.urls and all(map(answers, state.endpoints())) else "not answering"
         owner = "" if state.owner is None else f"  ends with process {state.owner}"
         urls = " ".join(state.urls)
         print(f"{state.model}  {urls}  {ready}  pid {state.pid}  logs {state.logs}{owner}")
@@ -95,7 +95,7 @@ def _show() -> None:
 def _stop(model: str | None) -> None:
     stopped = detached.stop(model)
     for state in stopped:
-        print(f"stopped {state.model} ({' '.join(state.urls)})")
+        print(f"stopped {state.model} ({' '.join(state.urls) or 'which did not answer yet'})")
     if not stopped:
         print(f"No detached server{f' of {model}' if model else ''} runs.")
 

@@ -26,6 +26,7 @@ from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, s
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
 from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, run_examples
+from serving.backend import OnDemand
 from serving.client import Client
 from serving.connect import Source, connect
 
@@ -164,6 +165,7 @@ async def models_for(
     """
     served = options if isinstance(options, LlmOptions) else None
     cache = served.cache if served else None
+    together: list[OnDemand] = []
     async with AsyncExitStack() as stack:
 
         async def client_of(source: Source) -> Client:
@@ -174,6 +176,7 @@ async def models_for(
                     logs=logs,
                     concurrency=served.concurrency if served else None,
                     on_status=on_status,
+                    together=together,
                 )
             )
 

@@ -199,3 +199,9 @@ def test_a_temporary_folder_too_long_for_sockets_is_not_used(
     left = temporary_file_of_a_command()
     assert len(str(left.parent)) < 70
     assert not left.parent.exists()
+
+
+def test_a_command_that_has_hardly_begun_ends_by_term() -> None:
+    for _ in range(3):
+        ended = subprocess.run([*GUARD, "--", "sleep", "60"], stdin=subprocess.DEVNULL)
+        assert ended.returncode == 128 + signal.SIGTERM, "it was killed after the grace"

@@ -277,8 +277,7 @@ def test_a_source_has_the_seats_of_the_whole_profile_and_asks_once(
     monkeypatch.setattr(connect, "_placed", {})
     profile = lab((4, 40.0, 1), (4, 60.0, 1))
     seats = {
-        role: given_to(Source(profile, role, tmp_path).seats())
-        for role in ("generator", "judge")
+        role: given_to(Source(profile, role, tmp_path).seats()) for role in ("generator", "judge")
     }
     assert seats == {"generator": ["4+5+6+7"], "judge": ["0+1+2+3"]}
     assert asked == [1]

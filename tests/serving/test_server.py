@@ -543,7 +543,7 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
     """)
     line = [sys.executable, "-c", starter, str(smollm2.path), SMALL.model_dump_json(), str(home)]
     first = subprocess.run(line, capture_output=True, text=True, check=True, timeout=300)
-    (found,) = detached.find("d", SMALL, home)
+    (found,) = asyncio.run(detached.find("d", SMALL, home))
     assert found.url == first.stdout.strip()
     assert ask(found.url, found.key, "m").status_code == 200
     (file,) = (home / "servers").glob("*.json")
@@ -552,8 +552,9 @@ def test_a_detached_server_outlives_its_starter_is_found_and_stopped(
 
     second = subprocess.run(line, capture_output=True, text=True, check=True, timeout=60)
     assert second.stdout == first.stdout
-    assert detached.find("another digest", SMALL, home) == []
-    assert detached.find("d", SMALL.model_copy(update={"dtype": "float16"}), home) == []
+    assert asyncio.run(detached.find("another digest", SMALL, home)) == []
+    other = SMALL.model_copy(update={"dtype": "float16"})
+    assert asyncio.run(detached.find("d", other, home)) == []
 
     (state,) = detached.running(home)
     processes = family(state.pid)

@@ -1,7 +1,7 @@
 """Servers that a process shares among its clients: who finds them, and when they end.
 
-That a job starts one and leaves none is tried with vLLM itself in
-tests/pipelines/cli/test_run_all.py and scripts/fresh_run.sh.
+What becomes of processes is tried in test_detached.py and tests/pipelines/test_main_job_killed.py,
+and with vLLM itself in tests/pipelines/cli/test_run_all.py and scripts/fresh_run.sh.
 """
 
 import asyncio
@@ -11,20 +11,21 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from serving import detached, shared
-from serving.backend import SharedServers
+from serving.backend import Backend, DetachedServers, OnDemand
 from serving.command import engine_version
 from serving.connect import Source, backend, resolve
 from serving.detached import State
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.models import Model
+from serving.owner import end_with
 from serving.profile import EngineOptions, load
 
 OPTIONS = EngineOptions()
@@ -73,12 +74,12 @@ def test_stale_state_files_are_removed(tmp_path: Path, fault: str) -> None:
     file = tmp_path / "servers" / "m.json"
     if fault in {"not JSON", "another format"}:
         file.write_text("{" if fault == "not JSON" else '{"version": 2}')
-    assert detached.find("d", OPTIONS, tmp_path) == []
+    assert asyncio.run(detached.find("d", OPTIONS, tmp_path)) == []
     assert not file.exists()
 
 
 @pytest.mark.parametrize("owner", [None, os.getpid(), 1], ids=["nobody", "this", "another"])
-def test_only_the_process_it_runs_for_finds_a_server(
+async def test_only_the_process_it_runs_for_finds_a_server(
     owner: int | None,
     tmp_path: Path,
     holder: "subprocess.Popen[bytes]",
@@ -86,7 +87,7 @@ def test_only_the_process_it_runs_for_finds_a_server(
 ) -> None:
     state = noted(tmp_path, holder.pid, owner)
     monkeypatch.setattr(detached, "answers", lambda _: True)
-    found = detached.find("d", OPTIONS, tmp_path)
+    found = await detached.find("d", OPTIONS, tmp_path)
     assert found == ([] if owner == 1 else [Endpoint("http://127.0.0.1:9/v1", "k", "m")])
     assert detached.running(tmp_path) == [state]
 
@@ -106,7 +107,7 @@ def test_what_runs_for_a_process_is_stopped_by_it_alone(
 async def test_the_holder_ends_with_its_owner(end: str) -> None:
     owner = sleeping()
     holder = asyncio.create_task(asyncio.sleep(60))
-    watch = asyncio.create_task(detached._end_with(owner.pid, holder))
+    watch = asyncio.create_task(end_with(owner.pid, holder))
     await asyncio.sleep(0.1)
     assert not holder.done()
     getattr(owner, end)()  # nobody waits for it: it stays a zombie
@@ -121,7 +122,7 @@ async def test_the_holder_of_a_process_that_is_gone_ends_at_once() -> None:
     gone.kill()
     gone.wait()
     holder = asyncio.create_task(asyncio.sleep(60))
-    await detached._end_with(gone.pid, holder)
+    await end_with(gone.pid, holder)
     with pytest.raises(asyncio.CancelledError):
         await holder
 
@@ -169,7 +170,7 @@ async def test_within_the_block_one_start_serves_all_clients(
     with shared.servers():
         client = backend(resolved, source, tmp_path, lambda _: None)
         assert started == [], "it starts when the first question is asked"
-        assert await client.endpoints() == await client.endpoints() == [endpoint]
+        assert await client.endpoints() == await client.endpoints() == (endpoint,)
         await client.close()
     (only,) = started
     assert (only["model"], only["owner"], only["logs"]) == (smollm2.name, os.getpid(), tmp_path)
@@ -188,15 +189,19 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
         begun.set()
         return spawned[0]
 
-    def find(*_: object) -> list[Endpoint]:
+    async def find(*_: object, **__: object) -> list[Endpoint]:
         if early:
             begun.set()
-            time.sleep(0.2)
+            await asyncio.sleep(0.2)
         return []
 
     monkeypatch.setattr(detached, "_spawn", spawn)
     monkeypatch.setattr(detached, "find", find)
-    servers = SharedServers(lambda: detached.start(smollm2, OPTIONS, home=home))
+
+    async def start() -> Backend:
+        return DetachedServers(await detached.start(smollm2, OPTIONS, home=home))
+
+    servers = OnDemand(start)
     asked = asyncio.ensure_future(servers.endpoints())
     await asyncio.to_thread(begun.wait, 10)
     asked.cancel()
@@ -208,11 +213,11 @@ async def test_a_start_that_is_interrupted_leaves_no_process(
 async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     starts: list[int] = []
 
-    async def start() -> list[Endpoint]:
+    async def start() -> Backend:
         starts.append(1)
         raise ServingError("no memory")
 
-    servers = SharedServers(start)
+    servers = OnDemand(start)
     outcomes = await asyncio.gather(
         *(servers.endpoints() for _ in range(5)), return_exceptions=True
     )
@@ -220,12 +225,62 @@ async def test_a_start_that_fails_is_not_tried_by_each_who_waits() -> None:
     assert len(starts) == 1
 
 
+async def test_servers_that_are_needed_together_start_together() -> None:
+    """Each of these two starts is done only when the other has begun."""
+    begun: dict[str, asyncio.Event] = {name: asyncio.Event() for name in ("writer", "critic")}
+
+    def starting(name: str, other: str) -> Callable[[], Awaitable[Backend]]:
+        async def start() -> Backend:
+            begun[name].set()
+            await begun[other].wait()
+            return DetachedServers([Endpoint("http://127.0.0.1:9/v1", "k", name)])
+
+        return start
+
+    together: list[OnDemand] = []
+    writer = OnDemand(starting("writer", "critic"), together)
+    critic = OnDemand(starting("critic", "writer"), together)
+    assert not any(event.is_set() for event in begun.values())
+    async with asyncio.timeout(10):
+        (endpoint,) = await writer.endpoints()
+        assert endpoint.model == "writer"
+        (endpoint,) = await critic.endpoints()
+        assert endpoint.model == "critic"
+    await asyncio.gather(writer.close(), critic.close())
+
+
+async def test_a_start_ahead_fails_only_whoever_needs_it_and_ends_with_its_client() -> None:
+    async def fail() -> Backend:
+        raise ServingError("no memory")
+
+    async def start() -> Backend:
+        return DetachedServers([])
+
+    async def hang() -> Backend:
+        begun.set()
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
+        raise AssertionError
+
+    begun, ended = asyncio.Event(), asyncio.Event()
+    together: list[OnDemand] = []
+    needed, failing, hanging = (OnDemand(each, together) for each in (start, fail, hang))
+    assert await needed.endpoints() == ()
+    await begun.wait()
+    await hanging.close()
+    assert ended.is_set()
+    with pytest.raises(ServingError, match="no memory"):
+        await failing.endpoints()
+
+
 async def test_a_server_that_was_given_up_is_said_at_once(
     home: Path, holder: "subprocess.Popen[bytes]"
 ) -> None:
     state = noted(home, holder.pid, os.getpid())
     (endpoint,) = state.endpoints()
-    servers = SharedServers(lambda: asyncio.sleep(0, [endpoint]))
+    servers = DetachedServers([endpoint])
     await servers.recover(endpoint)  # it is being restarted
     holder.kill()
     holder.wait()

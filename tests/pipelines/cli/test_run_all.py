@@ -39,10 +39,11 @@ def planned(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
     """What would be run, in place of running it."""
     found: list[Stage] = []
 
-    def note(_: object, stages: Sequence[Stage], *, estimated: bool) -> None:
+    def note(_: object, stages: Sequence[Stage], options: object, *, estimated: bool) -> None:
         found[:] = stages
 
     monkeypatch.setattr(run_all, "_run_stages", note)
+    monkeypatch.setattr(run_all, "_refuse_missing", lambda *_: None)
     return found
 
 
@@ -105,6 +106,15 @@ def test_another_profile_is_judged_by_its_language_model(
     assert not any("--limit" in words for words in found.values())
     assert "--judge" not in found["conflicts"]
     assert "--labeller" not in found["truthfulqa"]
+
+
+def test_a_model_that_is_missing_is_said_before_the_job_begins(
+    contested: Contested, tmp_path: Path
+) -> None:
+    line = contested.refused("run", "all", "--profile", "one-gpu-7b", "--models-dir", str(tmp_path))
+    assert "qwen2.5-7b-instruct" in line
+    assert "contested models add" in line
+    assert not Path("results").exists()
 
 
 def test_where_the_language_model_is_goes_to_all_that_ask_it(

@@ -1,0 +1,26 @@
+"""A folder of files that only their user can read, each written in one step."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Make the folder and lock it; the lock goes with the process, however that ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def write(file: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    fresh = file.with_suffix(".tmp")
+    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+    fresh.replace(file)

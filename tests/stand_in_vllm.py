@@ -1,0 +1,87 @@
+"""A package that goes by the name of vLLM, for the program to start, watch and stop as a server.
+
+It takes vLLM's command line and answers by schema, from the prompt alone, in no time.
+"""
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import by_schema
+import psutil
+import pytest
+from scripted import Scripted
+
+MODULE = "vllm.entrypoints.openai.api_server"
+
+
+def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the package, and let what is started from now on find it before vLLM itself.
+
+    In the folder, `begun` has a byte for every start and `asked` one for every request. The next
+    start fails where there is a file `broken`, which it removes.
+    """
+    inside = folder / "vllm" / "entrypoints" / "openai"
+    inside.mkdir(parents=True)
+    (folder / "vllm" / "__init__.py").touch()
+    (inside / "api_server.py").write_text("from stand_in_vllm import main\nmain()\n")
+    paths = [str(folder), str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+    monkeypatch.setenv("STAND_IN", str(folder))
+    (folder / "asked").touch()
+    (folder / "begun").touch()
+
+
+def processes(folder: Path, module: str = "") -> list[psutil.Process]:
+    """What was started since and runs, frozen or not: all, or programs that run a module."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            ours = process.environ().get("STAND_IN") == str(folder) and process.pid != os.getpid()
+            if ours and (not module or process.cmdline()[1:3] == ["-m", module]):
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def main() -> None:
+    """Serve as the command line says, until killed."""
+    parser = argparse.ArgumentParser()
+    for name in ("--model", "--served-model-name", "--port"):
+        parser.add_argument(name)
+    told, _ = parser.parse_known_args()
+    folder = Path(os.environ["STAND_IN"])
+    print("INFO 01-01 00:00:00 [x.py:1] Starting to load model", told.model, flush=True)
+    if (folder / "broken").exists():
+        (folder / "broken").unlink()
+        sys.exit("RuntimeError: CUDA out of memory")
+
+    with (folder / "begun").open("ab") as begun:
+        begun.write(b".")
+    while (folder / "begun").stat().st_size < int(os.environ.get("STAND_IN_TOGETHER", "1")):
+        time.sleep(0.02)
+
+    def noted(answer: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+        def answered(request: dict[str, Any]) -> Any:
+            with (folder / "asked").open("ab") as asked:
+                asked.write(b".")
+            return answer(request)
+
+        return answered
+
+    with Scripted(
+        reply=noted(by_schema.reply),
+        weigh=noted(by_schema.weigh),
+        delay_s=float(os.environ.get("STAND_IN_DELAY_S", "0")),
+        root=told.model,
+        key=os.environ["VLLM_API_KEY"],
+        model=told.served_model_name,
+        port=int(told.port),
+    ):
+        threading.Event().wait()
