@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from serving.errors import ServingError
 from serving.folders import read_header, read_object
-from serving.profile import EngineOptions
+from serving.profile import EngineOptions, Profile
 
 GIB: Final = 1024**3
 
@@ -134,6 +134,22 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
     weights = weights_gib(folder, options.dtype) / share
     working = CONTEXT_GIB + (step + logits) / GIB
     return weights + working + (options.kv_cache_gib or _longest_prompt_gib(folder, text, options))
+
+
+def needing(profile: Profile, model: str, models_dir: Path) -> Profile:
+    """The same profile with the GPU memory that a model's folder shows it needs.
+
+    For a model that takes another's place, whose `gpu_memory_gib` would be wrong. The profile stays
+    as it is on CPUs and where the folder is not there, which is said when it is looked for.
+    """
+    registered = models_dir / model
+    folder = registered if registered.is_dir() else Path(model).expanduser()
+    if profile.device == "cpu" or not (folder / "config.json").is_file():
+        return profile
+    options = profile.engine(model)
+    need = round(memory_gib(folder, options), 1)
+    engines = {**profile.engines, model: options.model_copy(update={"gpu_memory_gib": need})}
+    return profile.model_copy(update={"engines": engines})
 
 
 def _longest_prompt_gib(folder: Path, text: dict[str, Any], options: EngineOptions) -> float:

@@ -16,6 +16,7 @@ from pipelines.option import refuse_given
 from serving import models
 from serving.connect import Role, Source
 from serving.folders import check_folder
+from serving.weights import needing
 
 OF_A_SERVER = ("model", "endpoint", "strict", "prompts", "concurrency", "on_overflow")
 """Options that have an effect only where a language model is asked.
@@ -120,6 +121,8 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
         return None
     judge = judge_model or source.profile.roles.judge
     profile = source.profile.with_judge(judge)
+    if judge not in source.profile.engines:
+        profile = needing(profile, judge, source.models_dir)
     if source.endpoints:  # which write, so that the judge has this machine to itself
         profile = profile.with_model(judge, "judge")
     return replace(source, role="judge", model=judge_model, endpoints=(), profile=profile)

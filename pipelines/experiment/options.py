@@ -15,6 +15,7 @@ from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source
 from serving.home import default_models_dir
+from serving.weights import needing
 
 MODEL_PANEL = "Model and server"
 
@@ -155,12 +156,15 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
         )
     profile = profiles.load(options.profile or profiles.default_name())
     model = options.model if isinstance(options, ModelOptions) else None
+    models_dir = options.models_dir or default_models_dir()
     if model is not None and not endpoints:
+        known = model in profile.engines
         profile = profile.with_model(model, role)
+        profile = profile if known else needing(profile, model, models_dir)
     return Source(
         profile=profile,
         role=role,
-        models_dir=options.models_dir or default_models_dir(),
+        models_dir=models_dir,
         model=model,
         endpoints=tuple(endpoints),
         strict=strict,
