@@ -46,7 +46,8 @@ def span_salience(
     """Signed attribution of every response token to spans of earlier tokens, (spans, n - m).
 
     Model, ids, (n,), m prompt tokens and limits are as for `token_salience`; spans are token
-    positions [start, end) within [0, n). What of a span lies at or after an output token adds nothing to it.
+    positions [start, end) within [0, n). What of a span lies at or after an output token adds
+    nothing to it.
 
     Raises:
         ValueError: There is no prompt or no response, a span is empty or lies outside, or an option
