@@ -79,6 +79,11 @@ class Tagger:
         """`folder.folder_digest` of the folder as it was when it was loaded."""
         return self.encoder.digest
 
+    @property
+    def device(self) -> str:
+        """Where it computes, as torch names it."""
+        return self.encoder.device
+
     def tag(
         self,
         pairs: Sequence[Pair],

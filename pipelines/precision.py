@@ -2,8 +2,8 @@
 
 from typing import Literal, TypeVar
 
-from serving.gpus import any_gpu
 from serving.processor import cpu_precision
+from serving.torch_build import torch_device
 
 FormatT = TypeVar("FormatT", bound=str)
 
@@ -19,7 +19,8 @@ def native_format(device: str | None = None) -> Literal["bf16", "fp32"]:
     Models are then loaded in this format, so that what is recorded is what was computed in.
 
     Args:
-        device: Where the model computes, as torch names it; the first GPU, else the CPU, if None.
+        device: Where the model computes, as torch names it; if None, the first GPU that the
+            installed torch can use, else the CPU.
     """
-    on_gpu = device != "cpu" and any_gpu()
+    on_gpu = not (device or torch_device()).startswith("cpu")
     return "bf16" if on_gpu or cpu_precision().dtype == "bfloat16" else "fp32"

@@ -1,15 +1,17 @@
 """A decoder-only language model, ready for gradients: loaded safely, with its weights frozen."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from salience.errors import SalienceError
 from salience.gradients import Progress, token_salience
+from salience.limits import Limits
+from salience.placing import placed
 from salience.spans import span_salience
 from salience.variants import Engine, Measure, Precision, Target
 from salience.words import Offset
@@ -36,9 +38,10 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Decoder:
-    """A causal language model of transformers on one device, frozen and in evaluation mode.
+    """A causal language model of transformers, frozen and in evaluation mode.
 
-    It computes in "fp32" or "bf16". Its tokenizer is a fast one.
+    It computes in "fp32" or "bf16". Its tokenizer is a fast one. Where its layers are on several
+    devices, `device` names all of them: "cuda:0, cuda:1".
     """
 
     folder: Path
@@ -46,41 +49,52 @@ class Decoder:
     device: str
     model: Any
     tokenizer: Any
+    limits: Limits = field(default_factory=Limits, repr=False, compare=False)
 
     @classmethod
     def load(
-        cls, folder: Path, *, precision: Precision = "auto", device: str | None = None
+        cls,
+        folder: Path,
+        *,
+        precision: Precision = "auto",
+        device: str | Sequence[str] | None = None,
     ) -> Self:
         """Load a folder as `save_pretrained` writes it, with safetensors and a tokenizer.
 
         Precision `auto` is bf16 on a GPU, and on a CPU that computes in it (AVX-512 BF16 or AMX),
         where it is about twice as quick and ranks attributions almost alike; else fp32. The device
-        is "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none.
+        is "cpu", "cuda", "cuda:1"; the first GPU, or the CPU where there is none. Several devices
+        share the layers, by their free memory. Weights go straight to where they stay.
 
         Raises:
             SalienceError: The folder is no model that transformers can read without running code
-                from it, or its tokenizer does not tell where tokens stand; the device is not there.
+                from it, or its tokenizer does not tell where tokens stand; a device is not there,
+                or too small.
         """
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer
         from transformers.utils import logging
 
         logging.disable_progress_bar()  # commands have bars of their own
-        chosen, name = settled(precision, device)
+        chosen, names = settled(precision, device)
+        name, dtype = ", ".join(names), torch.float32 if chosen == "fp32" else torch.bfloat16
         if not (folder / "config.json").is_file():
             raise SalienceError(f"{folder} is no model folder: config.json is missing")
         how: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
         try:
-            place = torch.device(name)
+            devices = [torch.device(each) for each in names]
             tokenizer = AutoTokenizer.from_pretrained(folder, **how)
             model, loaded = AutoModelForCausalLM.from_pretrained(
                 folder,
                 use_safetensors=True,
-                dtype=torch.float32 if chosen == "fp32" else torch.bfloat16,
+                dtype=dtype,
+                device_map=placed(folder, dtype, devices),
                 output_loading_info=True,
                 **how,
             )
-            model = model.to(place).eval().requires_grad_(False)
+            model.eval().requires_grad_(False)
+        except SalienceError:
+            raise
         except Exception as error:  # whatever is wrong in a folder shows as any of them
             reason = " ".join(str(error).split())[:300]
             raise SalienceError(f"{folder} cannot be loaded on {name} ({reason})") from error
@@ -98,7 +112,7 @@ class Decoder:
             raise SalienceError(
                 f"{folder} is no decoder: its tokens see later ones; name a model that writes text"
             )
-        return cls(folder, chosen, str(place), model, tokenizer)
+        return cls(folder, chosen, ", ".join(map(str, devices)), model, tokenizer)
 
     @property
     def width(self) -> int:
@@ -174,6 +188,7 @@ class Decoder:
             target=target,
             measure=measure,
             columns=columns,
+            limits=self.limits,
             on_progress=on_progress,
         )
         return self._finite(found)
@@ -197,7 +212,12 @@ class Decoder:
                 raise SalienceError(f"no token stands in the characters {start} to {end}")
             found.append((places[0], places[-1] + 1))
         salience = span_salience(
-            self.model, self._ids(encoded), encoded.prompt_tokens, found, target=target
+            self.model,
+            self._ids(encoded),
+            encoded.prompt_tokens,
+            found,
+            target=target,
+            limits=self.limits,
         )
         return self._finite(salience)
 
@@ -215,16 +235,20 @@ class Decoder:
         return torch.tensor(encoded.ids, device=self.model.device)
 
 
-def settled(precision: Precision, device: str | None) -> tuple[str, str]:
-    """What `auto`, and no device, stand for here: "fp32" or "bf16", and the device."""
+def settled(
+    precision: Precision, device: str | Sequence[str] | None
+) -> tuple[Literal["fp32", "bf16"], tuple[str, ...]]:
+    """What `auto`, and no device, stand for here: the number format, and the devices."""
     import torch
 
-    name = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if not device:
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    names = (device,) if isinstance(device, str) else tuple(device)
     if precision != "auto":
-        return precision, name
+        return precision, names
     able = torch.cpu.get_capabilities()
-    native = name != "cpu" or able.get("avx512_bf16") or able.get("amx_bf16")
-    return ("bf16" if native else "fp32"), name
+    on_gpu = not names[0].startswith("cpu")
+    return "bf16" if on_gpu or able.get("avx512_bf16") or able.get("amx_bf16") else "fp32", names
 
 
 def _is_causal(model: Any) -> bool:

@@ -8,14 +8,24 @@ the other: the reference. `batched` takes one forward pass for some output token
 their gradients back through it at once.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from salience.errors import SalienceError
+from salience.limits import (
+    Attention,
+    Limits,
+    chunk_size,
+    memory_errors,
+    out_of_memory,
+    quick_attention,
+    release,
+    token_cost,
+)
 from salience.variants import Engine, Measure, Target
 
 if TYPE_CHECKING:
@@ -24,21 +34,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int], None]
 """Told how much is done, of how much."""
 
-WORKING_MEMORY = 2**30
-"""Bytes that a chunk of gradients may take; see `chunk_size`."""
-
-CPU_CHUNK = 8
-"""Output tokens at a time on a CPU. Gradients of 8 stay in its caches: SmolLM2-135M on 160
-tokens took 14.4 s by 8, 20.6 s by 4 and 17.3 s by 30."""
-
-GPU_CHUNK = 64
-
 HEAD_ROWS = 16
 """Rows that the head is given at least. Products of fewer rows with a whole vocabulary are summed
 less exactly on a CPU, to 1e-5 and not to 3e-7; of log-probabilities that makes 2e-4 of the map."""
-
-EAGER_MEMORY = 2**29
-"""Bytes of attention weights that a forward pass may keep; see `quick_attention`."""
 
 
 def token_salience(
@@ -51,13 +49,14 @@ def token_salience(
     measure: Measure = "input_x_gradient",
     chunk: int | None = None,
     columns: Sequence[int] | None = None,
+    limits: Limits | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
     """The token-to-token salience map, as it is before squaring and normalising.
 
     Args:
         model: A causal language model of transformers, with its weights frozen.
-        ids: (n,) token ids of prompt and response, on the model's device.
+        ids: (n,) token ids of prompt and response, on the model's (first) device.
         prompt_tokens: m, how many are of the prompt; at least 1.
         engine: Who computes it. The two agree to rounding.
         target: What is differentiated.
@@ -65,6 +64,7 @@ def token_salience(
         chunk: Output tokens at a time of `batched`; halved where memory does not suffice.
         columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
             taken is in proportion.
+        limits: What was learned from earlier texts with this model; more is added.
         on_progress: Told how many output tokens are done.
 
     Returns:
@@ -92,7 +92,9 @@ def token_salience(
     if engine == "captum":
         attributions = _captum(model, ids, places, target, measure)
     else:
-        attributions = _batched(model, ids, places, target, measure, chunk=chunk)
+        attributions = _batched(
+            model, ids, places, target, measure, chunk=chunk, limits=limits or Limits()
+        )
     done = 0
     with memory_errors(tokens):
         for found in attributions:
@@ -142,6 +144,7 @@ def _batched(
     measure: Measure,
     *,
     chunk: int | None,
+    limits: Limits,
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
 
@@ -151,48 +154,92 @@ def _batched(
     """
     import torch
 
-    tokens = len(ids)
-    size = chunk or chunk_size(model, tokens)
+    tokens, memory = len(ids), limits.working_memory(model)
+    size = chunk or chunk_size(model, tokens, memory)
+    attention = quick_attention(model, tokens, memory)
     with torch.no_grad():
         embeddings = model.get_input_embeddings()(ids[None])
     done = 0
     while done < len(places):
         some = places[done : done + size]
         read = embeddings[:, : some[-1]]
-        at = torch.tensor(some, device=ids.device)
+        found = None
         try:
-            with with_attention(model, quick_attention(model, tokens)):
-                gradients = wide(_gradients(model, read, at - 1, ids[at], target))
-            if measure == "input_x_gradient":
-                found = torch.einsum("jid,id->ij", gradients, wide(read[0]))
-            else:
-                found = gradients.norm(dim=-1).T
+            with with_attention(model, attention):
+                found = _measured(
+                    _chunk(model, read, some, ids[some], target, limits=limits), read, measure
+                )
         except RuntimeError as error:
-            if size == 1 or not _out_of_memory(error):
+            if not out_of_memory(error) or (len(some) == 1 and attention == "sdpa"):
                 raise
-            size = max(1, size // 2)
+        if found is not None:
+            yield found
+            done += len(some)
             continue
-        yield found
-        done += len(some)
+        release()
+        limits.memory = len(some) * token_cost(model, tokens) // 2
+        size, attention = (len(some) // 2, attention) if len(some) > 1 else (1, "sdpa")
+
+
+def _measured(
+    gradients: "torch.Tensor", embeddings: "torch.Tensor", measure: Measure
+) -> "torch.Tensor":
+    """Attributions, (i, j), of gradients, (j, i, d), by embeddings, (1, i, d)."""
+    import torch
+
+    if measure == "input_x_gradient":
+        return torch.einsum("jid,id->ij", wide(gradients), wide(embeddings[0]))
+    return wide(gradients).norm(dim=-1).T
+
+
+def _chunk(
+    model: Any,
+    embeddings: "torch.Tensor",
+    places: Sequence[int],
+    tokens: "torch.Tensor",
+    target: Target,
+    *,
+    limits: Limits,
+) -> "torch.Tensor":
+    """The `_gradients` of tokens at some places, together if the model's parts can be batched."""
+    before = [place - 1 for place in places]
+    if len(places) == 1 or not limits.together:
+        return _gradients(model, embeddings, before, tokens, target, together=False)
+    try:
+        return _gradients(model, embeddings, before, tokens, target, together=True)
+    except Exception as error:  # whatever a part that cannot be batched makes of a batch
+        if out_of_memory(error):
+            raise
+        reason = " ".join(str(error).split())[:200]
+    found = _gradients(model, embeddings, before, tokens, target, together=False)
+    limits.together = False
+    warnings.warn(
+        f"gradients of {type(model).__name__} cannot be taken together ({reason}); they are taken "
+        "one after the other, which is slower",
+        stacklevel=2,
+    )
+    return found
 
 
 def _gradients(
     model: Any,
     embeddings: "torch.Tensor",
-    places: "torch.Tensor",
+    places: Sequence[int],
     tokens: "torch.Tensor",
     target: Target,
+    *,
+    together: bool,
 ) -> "torch.Tensor":
     """Gradients of output tokens (j,), (j, i, d), by the embeddings before the last, (1, i, d).
 
-    They are predicted at `places`, (j,), the last of which is i - 1. The head is differentiated
-    apart, since each logit rests on one position alone.
+    They are predicted at `places`, j of them, the last of which is i - 1. The head is
+    differentiated apart, since each logit rests on one position alone.
     """
     import torch
 
     read, count = embeddings.detach().requires_grad_(True), len(tokens)
-    rows = torch.arange(max(count, HEAD_ROWS), device=read.device)
-    kept = places[rows.clamp(max=count - 1)]
+    # A list and no tensor: where layers are on several devices, it is at home on all of them.
+    kept = [*places, *[places[-1]] * (HEAD_ROWS - count)]
     states: list[torch.Tensor] = []
     hook = model.get_output_embeddings().register_forward_pre_hook(
         lambda _, given: states.append(given[0])
@@ -205,11 +252,17 @@ def _gradients(
     values = outputs(logits[:count], tokens, target)
     # (1, rows, d): each output rests on its own row alone, so the sum gives every row's gradient.
     (of_state,) = torch.autograd.grad(values.sum(), state, retain_graph=True)
-    if count == 1:
-        return torch.autograd.grad(state, read, of_state)[0]
     cotangents = state.new_zeros((count, *state.shape))
-    cotangents[rows[:count], 0, rows[:count]] = of_state[0, :count]
-    return torch.autograd.grad(state, read, cotangents, is_grads_batched=True)[0][:, 0]
+    rows = torch.arange(count, device=state.device)
+    cotangents[rows, 0, rows] = of_state[0, :count]
+    if together:
+        return torch.autograd.grad(state, read, cotangents, is_grads_batched=True)[0][:, 0]
+    return torch.cat(
+        [
+            torch.autograd.grad(state, read, each, retain_graph=row < count - 1)[0]
+            for row, each in enumerate(cotangents)
+        ]
+    )
 
 
 def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "torch.Tensor":
@@ -223,38 +276,8 @@ def wide(values: "torch.Tensor") -> "torch.Tensor":
     return values.float() if values.element_size() < 4 else values
 
 
-def chunk_size(model: Any, tokens: int) -> int:
-    """How many output tokens at a time: what is quick, as far as it fits the working memory.
-
-    A gradient through one layer takes about four times the widest of its inner states, and where
-    attention is eager two matrices of tokens by tokens per head.
-    """
-    config, embedding = model.config.get_text_config(), model.get_input_embeddings().weight
-    width = 4 * max(_largest(config, "intermediate_size"), 4 * embedding.shape[-1])
-    attention = 2 * _largest(config, "num_attention_heads") * tokens
-    most = WORKING_MEMORY // (tokens * (width + attention) * embedding.element_size())
-    return int(min(CPU_CHUNK if model.device.type == "cpu" else GPU_CHUNK, max(1, most)))
-
-
-def quick_attention(model: Any, tokens: int) -> Literal["eager", "sdpa"]:
-    """Eager attention where its weights fit, else the fused one, which does not keep them.
-
-    Fused attention has no batched gradient and is taken token by token, so eager is quicker.
-    """
-    config = model.config.get_text_config()
-    layers, heads = _largest(config, "num_hidden_layers"), _largest(config, "num_attention_heads")
-    kept = 2 * layers * heads * tokens**2 * next(model.parameters()).element_size()
-    return "eager" if kept <= EAGER_MEMORY else "sdpa"
-
-
-def _largest(config: Any, name: str) -> int:
-    """A size of a model, the largest where layers have their own; 0 where it does not say."""
-    value = getattr(config, name, None) or 0
-    return max(value) if isinstance(value, list | tuple) else int(value)
-
-
 @contextmanager
-def with_attention(model: Any, kind: Literal["eager", "sdpa"]) -> Iterator[None]:
+def with_attention(model: Any, kind: Attention) -> Iterator[None]:
     """Have a model compute its attention in a way, for some time, if it can."""
     before = model.config._attn_implementation  # transformers has no getter
     with suppress(ValueError):  # some architectures have one way alone
@@ -263,24 +286,3 @@ def with_attention(model: Any, kind: Literal["eager", "sdpa"]) -> Iterator[None]
         yield
     finally:
         model.set_attn_implementation(before)
-
-
-@contextmanager
-def memory_errors(tokens: int) -> Iterator[None]:
-    """Say in words for people that the gradients of so many tokens do not fit into memory."""
-    try:
-        yield
-    except RuntimeError as error:
-        if not _out_of_memory(error):
-            raise
-        raise SalienceError(
-            f"the gradients of {tokens} tokens do not fit into memory; shorten the texts, or take "
-            "a smaller model"
-        ) from error
-
-
-def _out_of_memory(error: RuntimeError) -> bool:
-    """Whether it is torch's: `OutOfMemoryError` of a GPU, or what its allocator says on a CPU."""
-    import torch
-
-    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from salience.gradients import (
     check_prompt,
-    memory_errors,
     outputs,
-    quick_attention,
     token_salience,
     wide,
     with_attention,
 )
+from salience.limits import Limits, quick_attention, release
 from salience.variants import Target
 
 if TYPE_CHECKING:
@@ -42,11 +41,13 @@ def span_salience(
     spans: Sequence[tuple[int, int]],
     *,
     target: Target = "logit",
+    limits: Limits | None = None,
 ) -> NDArray[np.floating]:
     """Signed attribution of every response token to spans of earlier tokens, (spans, n - m).
 
-    Model, ids, (n,), and m prompt tokens are as for `token_salience`; spans are token positions
-    [start, end) within [0, n). What of a span lies at or after an output token adds nothing to it.
+    Model, ids, (n,), m prompt tokens and limits are as for `token_salience`; spans are token
+    positions [start, end) within [0, n). What of a span lies at or after an output token adds
+    nothing to it.
 
     Raises:
         ValueError: There is no prompt or no response, a span is empty or lies outside, or an option
@@ -60,13 +61,16 @@ def span_salience(
     for start, end in spans:
         if not 0 <= start < end <= tokens:
             raise ValueError(f"no span of {tokens} tokens: [{start}, {end})")
-    short = quick_attention(model, tokens) == "eager"  # forwards its weights are all kept
+    limits = limits or Limits()
+    # Forwards its weights are all kept.
+    short = quick_attention(model, tokens, limits.working_memory(model)) == "eager"
     cheaper = FORWARD_COST * len(spans) < tokens - prompt_tokens
     if short and cheaper:
-        # Some architectures have parts without a forward derivative.
-        with suppress(RuntimeError), memory_errors(tokens):
+        # Some architectures have parts without a forward derivative; backwards takes less memory.
+        with suppress(RuntimeError):
             return _forward(model, ids, prompt_tokens, spans, target)
-    tokenwise = token_salience(model, ids, prompt_tokens, target=target)
+        release()
+    tokenwise = token_salience(model, ids, prompt_tokens, target=target, limits=limits)
     rows = [tokenwise[start:end].sum(axis=0) for start, end in spans]
     return np.stack(rows) if rows else tokenwise[:0]
 
@@ -81,7 +85,7 @@ def _forward(
     """Jacobian-vector products, some spans at a time."""
     import torch
 
-    places = torch.arange(prompt_tokens - 1, len(ids) - 1, device=ids.device)
+    places = list(range(prompt_tokens - 1, len(ids) - 1))
     parts = [np.zeros((0, len(places)), np.float32)]
 
     def read(embeddings: torch.Tensor) -> torch.Tensor:

@@ -32,6 +32,7 @@ class ScriptedTagger:
         batches: What was asked, batch by batch.
         threads: Names of the threads that asked.
         loads: How often it was loaded.
+        device: Where it says that it computes.
     """
 
     weigh: Weigh = lambda _: UNSURE
@@ -40,6 +41,7 @@ class ScriptedTagger:
     batches: list[list[Pair]] = field(default_factory=list)
     threads: list[str] = field(default_factory=list)
     loads: int = 0
+    device: str = "cpu"
 
     def tag(
         self,

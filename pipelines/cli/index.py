@@ -71,7 +71,8 @@ def build(
     if options.dry_run:
         print(f"{said}, to be found by words{f' and with {path.name}' if path else ''}")
         return
+    embedder = Embedder(path) if path else None
     with progress("passages", len(passages)) as bar:
-        index.build(passages, options.out, Embedder(path) if path else None, bar.advance)
-    how = f"words and {path.name}" if path else "words alone"
+        index.build(passages, options.out, embedder, bar.advance)
+    how = f"words and {embedder.path.name} on {embedder.computes_on}" if embedder else "words alone"
     STDERR.print(f"{escape(str(options.out))}: {said}, found by {escape(how)}", soft_wrap=True)

@@ -109,7 +109,8 @@ def calibrate(options: CalibrateOptions) -> None:
             "fitted": made.fitted,
             "checked": len(made.check),
             "model": name,
-            "precision": options.precision,
+            "precision": tagger.encoder.precision,
+            "device": tagger.device,
             "calibration": kept.model_dump(mode="json", exclude={"risk"}),
         }
         series = [("before", scored["none"]), (kept.method, scored[kept.method])]
@@ -169,7 +170,8 @@ def evaluate(options: EvaluateOptions) -> None:
     for table in tables:
         show(table, Console())
     speed = (
-        f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second"
+        f"{len(rows):,} pairs in {seconds:.1f} s, {len(rows) / max(seconds, 1e-9):,.0f} a second, "
+        f"in {tagger.encoder.precision} on {tagger.device}"
     )
     print(speed)
     if out is not None:
@@ -179,7 +181,8 @@ def evaluate(options: EvaluateOptions) -> None:
             "n": len(rows),
             "model": name,
             "digest": tagger.digest,
-            "precision": options.precision,
+            "precision": tagger.encoder.precision,
+            "device": tagger.device,
             "seconds": round(seconds, 2),
         }
         title, known = f"{name} on {pairs.name}", (name, tagger.digest)

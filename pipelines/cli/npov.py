@@ -100,7 +100,8 @@ def check_npov(
         else:
             show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(
-        f"[dim]gradients of {escape(known.name)}, {decoder.precision}[/dim]", soft_wrap=True
+        f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
+        soft_wrap=True,
     )
 
 

@@ -233,6 +233,7 @@ class _Telling:
 
     def __init__(self, tagger: Tagging, tell: Tell) -> None:
         self._tagger, self._tell = tagger, tell
+        self.device = tagger.device
 
     def tag(
         self,

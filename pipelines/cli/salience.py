@@ -93,7 +93,8 @@ def salience(
         else:
             show(found, Console(emoji=False))
     STDERR.print(
-        f"[dim]gradients of {escape(known.name)}, {decoder.precision}[/dim]", soft_wrap=True
+        f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
+        soft_wrap=True,
     )
 
 

@@ -116,7 +116,8 @@ def tune_npov(
         f"{prompt.curve[-1][0]:,} updates"
     )
     STDERR.print(
-        f"soft prompt of {escape(known.name)}, {decoder.precision}: {escape(str(out))}",
+        f"soft prompt of {escape(known.name)}, {decoder.precision} on {decoder.device}: "
+        f"{escape(str(out))}",
         soft_wrap=True,
     )
 

@@ -45,6 +45,11 @@ that no judgement of the old rules is taken for one of the new."""
 class Tagging(Protocol):
     """What a labeller needs of `nli.tagger.Tagger`."""
 
+    @property
+    def device(self) -> str:
+        """Where it computes, as torch names it."""
+        ...
+
     def tag(
         self,
         pairs: Sequence[Pair],
@@ -62,13 +67,14 @@ class TaggerFolder:
 
     The name is for people, the digest is that of `nli.folder.folder_digest`. The curve has the
     calibration points for a cascade, fitted on what `fitted_on` says, where there are any beside
-    the weights.
+    the weights. Without a device it computes on the first GPU, or the CPU where there is none.
     """
 
     name: str
     path: Path
     digest: str
     precision: "Precision" = "auto"
+    device: str | None = None
     curve: RiskCurve | None = None
     fitted_on: str = ""
 
@@ -89,7 +95,7 @@ class TaggerFolder:
         """The tagger itself. Imports torch, which takes some seconds."""
         from nli.tagger import Tagger
 
-        tagger = Tagger.load(self.path, precision=self.precision)
+        tagger = Tagger.load(self.path, precision=self.precision, device=self.device)
         if tagger.digest != self.digest:
             raise TaggerError(
                 f"the tagger in {self.path} has changed since this program began; start it again"
@@ -98,7 +104,11 @@ class TaggerFolder:
 
 
 def tagger_folder(
-    path: Path, *, name: str | None = None, precision: "Precision" = "auto"
+    path: Path,
+    *,
+    name: str | None = None,
+    precision: "Precision" = "auto",
+    device: str | None = None,
 ) -> TaggerFolder:
     """Look at a tagger's folder without loading it; it is called by its own name unless named.
 
@@ -114,7 +124,8 @@ def tagger_folder(
             name=name or path.resolve().name,
             path=path,
             digest=folder_digest(path),
-            precision=format_of(precision),
+            precision=format_of(precision, device),
+            device=device,
             curve=calibration.risk,
             fitted_on=calibration.fitted_on,
         )
@@ -163,6 +174,11 @@ class NliLabeller:
         self._tagger: Tagging | None = None
         self._waiting: list[_Call] = []
         self._at_work: asyncio.Task[None] | None = None
+
+    @property
+    def device(self) -> str | None:
+        """Where the tagger computes, as torch names it; None before it is loaded."""
+        return None if self._tagger is None else self._tagger.device
 
     async def __call__(self, claims: Sequence[str], documents: Sequence[Document]) -> Judgements:
         """Judge every claim by every document.

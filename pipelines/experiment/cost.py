@@ -27,7 +27,9 @@ def spent(client: Client | None, judge: Judge | None = None) -> str:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")
     kept = judge.from_store()
     if judge.tagger:
-        parts.append(f"{judge.pairs_tagged:,} pairs tagged by {judge.tagger.name}")
+        device = judge.nli and judge.nli.device
+        where = f" on {device}" if device else ""
+        parts.append(f"{judge.pairs_tagged:,} pairs tagged by {judge.tagger.name}{where}")
     if kept["found"]:
         parts.append(f"{kept['found']:,} of {kept['pairs']:,} judgements from the store")
     return "; ".join(parts)

@@ -145,6 +145,9 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
         models.folder.note(work.entry, finished(client.usage))
     if looked_up["pairs"]:
         models.folder.note(work.entry, {"store": looked_up})
+    if work.judge and work.judge.nli and (device := work.judge.nli.device):
+        # Beside the configuration: a run may be resumed on another device.
+        models.folder.note(work.entry, {"tagger_device": device})
     costs = [spent(client, work.judge)] if client or work.judge else []
     if judging is not None and judging is not models.client:
         costs.append(cost_line(judging))

@@ -1,5 +1,6 @@
 """The model whose gradients are taken: its options, its folder, and loading it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +11,7 @@ from pipelines.option import Option
 from pipelines.precision import format_of
 from salience.variants import Precision
 from serving import models
+from serving.torch_build import torch_device
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
@@ -29,7 +31,8 @@ class DecoderOptions(ModelOptions):
     device: Annotated[
         str | None,
         Option(
-            "Where the model computes: `cpu`, `cuda`, `cuda:1`. It must fit on one device.",
+            "Where the model computes: `cpu`, `cuda`, `cuda:1`; `cuda:0,cuda:1` share a larger "
+            "model.",
             shown="the CPU if the profile says so, else the first GPU",
             panel=SALIENCE_PANEL,
         ),
@@ -38,19 +41,22 @@ class DecoderOptions(ModelOptions):
 
 @dataclass(frozen=True)
 class DecoderFolder:
-    """A model on disk, not loaded yet; where no device is given, for the first GPU or the CPU."""
+    """A model on disk, not loaded yet; where no device is given, for the first GPU or the CPU.
+
+    Several devices share its layers.
+    """
 
     model: models.Model
     precision: Precision
-    device: str | None
+    device: str | Sequence[str] | None
 
     @property
     def engine(self) -> str:
-        """What computes, as `run.json` names it."""
-        from salience.decoder import settled
-
-        _, device = settled(self.precision, self.device)
-        return f"transformers {version('transformers')}, {self.precision}, {device}"
+        """What computes, as `run.json` names it: "cuda" for any GPUs, as they compute alike."""
+        given = self.device or torch_device()
+        first = given if isinstance(given, str) else given[0]
+        kind = first.partition(":")[0]
+        return f"transformers {version('transformers')}, {self.precision}, {kind}"
 
     def load(self) -> "Decoder":
         """The model, ready for gradients; a `SalienceError` where it cannot be loaded."""
@@ -68,5 +74,7 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     source = source_of(options, "generator")
     roles = source.profile.roles
     found = models.find(options.model or roles.salience or roles.generator, source.models_dir)
-    device = options.device or ("cpu" if source.profile.device == "cpu" else None)
-    return DecoderFolder(found, format_of(options.precision, device), device)
+    given = options.device or ("cpu" if source.profile.device == "cpu" else "")
+    devices = tuple(name.strip() for name in given.split(",") if name.strip())
+    precision = format_of(options.precision, devices[0] if devices else None)
+    return DecoderFolder(found, precision, devices or None)

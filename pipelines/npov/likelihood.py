@@ -103,7 +103,7 @@ def log_probabilities(
     real = torch.tensor([[n < len(each.ids) for n in range(longest)] for each in items]).long()
     places = sorted({place - 1 for each in items for place, _ in each.asked})
     column = {place: n for n, place in enumerate(places)}
-    kept = torch.tensor(places, device=model.device) + reserved
+    kept = [place + reserved for place in places]
     logits = model(
         input_ids=ids.to(model.device),
         attention_mask=real.to(model.device),
@@ -115,7 +115,7 @@ def log_probabilities(
     found = []
     for row, each in enumerate(items):
         chosen = logits[row, [column[place - 1] for place, _ in each.asked]]
-        tokens = torch.tensor([token for _, token in each.asked], device=model.device)
+        tokens = torch.tensor([token for _, token in each.asked], device=chosen.device)
         found.append(chosen.float().log_softmax(dim=-1).gather(1, tokens[:, None])[:, 0])
     return found
 

@@ -68,7 +68,7 @@ class Tuner:
             # Numbers of steps are counted with, everything else is a tensor.
             name: int(value.item())
             if name == "step"
-            else torch.from_numpy(value).to(self.model.device)
+            else torch.from_numpy(value).to(self.weight.device)
             for name, value in momentum.items()
         }
         if own:

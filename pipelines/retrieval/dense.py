@@ -35,11 +35,13 @@ class Embedder:
             default as many as the folder says, which may be fewer than the model can read.
         normalised: Whether embeddings are brought to length 1. Some models were trained for the dot
             product of vectors as they are, TAS-B among them.
+        device: Where it computes, as torch names it; the first GPU, or the CPU where there is none.
     """
 
     path: Path
     length: int | None = None
     normalised: bool = True
+    device: str | None = None
 
     @cached_property
     def digest(self) -> str:
@@ -70,7 +72,10 @@ class Embedder:
         logging.disable_progress_bar()
         try:
             model = SentenceTransformer(
-                str(self.path), local_files_only=True, model_kwargs={"use_safetensors": True}
+                str(self.path),
+                device=self.device,
+                local_files_only=True,
+                model_kwargs={"use_safetensors": True},
             )
         except Exception as error:  # whatever an architecture's code makes of a broken folder
             first = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -88,6 +93,11 @@ class Embedder:
                 )
             model.max_seq_length = self.length
         return model
+
+    @property
+    def computes_on(self) -> str:
+        """The device that it is on, as torch names it."""
+        return str(self._model.device)
 
     @property
     def tokenizer(self) -> Any:

@@ -1,4 +1,6 @@
+import gc
 import random
+import weakref
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -11,6 +13,7 @@ from tiny_encoders import MAX_TOKENS, WORDS
 
 from nli.errors import TaggerError
 from nli.labels import LABELS
+from nli.memory import CPU_BUDGET, GPU_BUDGET, TokenBudget, token_budget
 from nli.model import Encoder, Precision, native_precision
 from nli.pairs import Pair
 
@@ -173,3 +176,114 @@ def test_every_text_counts_the_same_alone_and_in_a_pair(encoder: Encoder) -> Non
     for one, two in product(texts, texts):
         length = sum(encoder.count([one, two])) + encoder.special_tokens
         assert len(encoder._encoded([Pair(one, two)])[0][0]) == length
+
+
+def narrow(monkeypatch: pytest.MonkeyPatch, most: int) -> list[int]:
+    """A device with room for so many tokens, and how many each attempt has."""
+    taken: list[int] = []
+    forward = Encoder._forward
+
+    def limited(self: Encoder, batch: list[Any]) -> Any:
+        import torch
+
+        taken.append(len(batch) * max(len(ids) for ids, _ in batch))
+        if taken[-1] > most:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 9 GiB")
+        return forward(self, batch)
+
+    monkeypatch.setattr(Encoder, "_forward", limited)
+    return taken
+
+
+def test_where_memory_ends_batches_are_halved_and_nothing_is_lost(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs = some_pairs(120)
+    exact = encoder.logits(pairs)
+    own = replace(encoder, _budget=TokenBudget(1024))
+    taken = narrow(monkeypatch, 300)
+    done: list[int] = []
+    np.testing.assert_allclose(own.logits(pairs, done.append), exact, atol=1e-5)
+    assert sum(done) == len(pairs)
+    assert [size > 300 for size in taken[:3]] == [True, True, False]
+    assert max(taken[2:]) <= taken[1] // 2, "the rest is taken in smaller batches"
+    assert own._budget.tokens == taken[1] // 2
+    taken.clear()
+    np.testing.assert_allclose(own.logits(pairs), exact, atol=1e-5)
+    assert max(taken) <= 300, "the next call does not fail again"
+
+
+def test_a_pair_that_does_not_fit_alone_is_one_line(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    narrow(monkeypatch, 10)
+    own = replace(encoder, _budget=TokenBudget(1024))
+    with pytest.raises(
+        TaggerError, match=r"a pair of \d+ tokens does not fit into the memory of cpu; end what"
+    ) as refused:
+        own.logits(some_pairs(20))
+    assert "\n" not in str(refused.value)
+
+
+def test_other_faults_are_told_apart(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: Any) -> Any:
+        raise RuntimeError("shapes differ")
+
+    monkeypatch.setattr(Encoder, "_forward", broken)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        encoder.logits(some_pairs(3))
+
+
+def test_a_failed_batch_holds_no_memory(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    held: list[weakref.ref[Any]] = []
+
+    def short(_: Encoder, batch: list[Any]) -> Any:
+        assert [each() for each in held] == [None] * len(held)
+        large = torch.zeros(9)
+        held.append(weakref.ref(large))
+        if len(batch) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return np.zeros((1, 3), dtype=np.float32)
+
+    monkeypatch.setattr(Encoder, "_forward", short)
+    gc.disable()  # it is not left to chance
+    try:
+        replace(encoder, _budget=TokenBudget(1024)).logits(some_pairs(20))
+    finally:
+        gc.enable()
+    assert len(held) > 20
+
+
+def test_the_budget_of_a_gpu_follows_its_free_memory(
+    encoder: Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    # Of BERT-large in bf16, reading 512 tokens: (4096 + 8 * 1024 + 4 * 16 * 512) * 2 bytes a token.
+    config = SimpleNamespace(intermediate_size=4096, hidden_size=1024, num_attention_heads=16)
+    weight = torch.empty(1, dtype=torch.bfloat16)
+    large: Any = SimpleNamespace(config=config, parameters=lambda: iter([weight]))
+    free = {torch.device("cuda:1"): 2**31}
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda card: (free[card], 2**35))
+    card = torch.device("cuda:1")
+    assert token_budget(large, card, 512) == 2**30 // (45056 * 2)
+    free[card] = 2**35
+    assert token_budget(large, card, 512) == GPU_BUDGET
+    free[card] = 2**20
+    assert token_budget(large, card, 512) == 512, "one pair is always tried"
+    assert token_budget(large, torch.device("cpu"), 512) == CPU_BUDGET
+
+
+def test_a_model_that_a_device_has_no_room_for_is_one_line(
+    folders: tuple[Path, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    def full(*_: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(torch.nn.Module, "to", full)
+    with pytest.raises(TaggerError, match=r"does not fit into the memory of cpu"):
+        Encoder.load(folders[0], precision="fp32", device="cpu")

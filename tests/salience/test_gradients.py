@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
 
-from salience import gradients, spans
+from salience import gradients, limits, spans
 from salience.errors import SalienceError
 from salience.gradients import outputs, token_salience
 from salience.spans import span_salience
@@ -117,7 +117,7 @@ def test_columns_that_are_asked_for_are_as_in_the_whole_map(engine: Engine) -> N
 def test_fused_attention_gives_the_same(architecture: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model, ids = decoder(architecture), token_ids(TOKENS)
     eager = token_salience(model, ids, PROMPT)
-    monkeypatch.setattr(gradients, "EAGER_MEMORY", 0)
+    monkeypatch.setattr(limits, "EAGER_SHARE", 0)
     assert relative(token_salience(model, ids, PROMPT), eager) < 1e-4
     assert model.config._attn_implementation == "sdpa", "as before"
 
@@ -138,12 +138,12 @@ def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.Monkey
     whole = token_salience(model, ids, PROMPT)
     taken, real = [], gradients._gradients
 
-    def short(*arguments: Any) -> Any:
+    def short(*arguments: Any, together: bool) -> Any:
         count = len(arguments[2])
         taken.append(count)
         if count > 2:
             raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
-        return real(*arguments)
+        return real(*arguments, together=together)
 
     monkeypatch.setattr(gradients, "_gradients", short)
     said: list[tuple[int, int]] = []
@@ -163,7 +163,7 @@ def test_where_memory_is_short_fewer_tokens_are_taken(monkeypatch: pytest.Monkey
 def test_where_not_even_one_fits_it_says_so_and_other_faults_are_told_apart(
     fault: str, error: type[Exception], says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*_: Any) -> Any:
+    def never(*_: Any, **__: Any) -> Any:
         raise RuntimeError(fault)
 
     monkeypatch.setattr(gradients, "_gradients", never)
@@ -216,20 +216,9 @@ def test_without_a_forward_derivative_it_goes_backwards(monkeypatch: pytest.Monk
 
 
 def test_long_inputs_go_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gradients, "EAGER_MEMORY", 0)
+    monkeypatch.setattr(limits, "EAGER_SHARE", 0)
     monkeypatch.setattr(spans, "_forward", lambda *_: pytest.fail("attention would be kept whole"))
     assert span_salience(decoder("llama"), token_ids(TOKENS), PROMPT, SPANS[:1]).shape == (1, 7)
-
-
-def test_a_config_that_says_little_will_do() -> None:
-    from types import SimpleNamespace
-
-    model = decoder("llama")
-    sizes = SimpleNamespace(intermediate_size=[48, 64])
-    config = SimpleNamespace(get_text_config=lambda: sizes)
-    embeddings = model.get_input_embeddings
-    odd = SimpleNamespace(config=config, get_input_embeddings=embeddings, device=model.device)
-    assert gradients.chunk_size(odd, 100) == gradients.CPU_CHUNK
 
 
 def test_no_span_is_no_row() -> None:

@@ -192,7 +192,7 @@ def test_the_number_format_is_known_without_torch(
     if flags is not None:
         (tmp_path / "cpuinfo").write_text(flags)
     monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
-    monkeypatch.setattr(precision, "any_gpu", lambda: gpu)
+    monkeypatch.setattr(precision, "torch_device", lambda: "cuda" if gpu else "cpu")
     assert precision.native_format() == found
     assert nli.shipped_tagger().precision == found
     assert nli.tagger_folder(nli.shipped_tagger().path, precision="int8").precision == "int8"

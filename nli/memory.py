@@ -1,0 +1,77 @@
+"""How many tokens the tagger scores at a time, and what to do when memory ends."""
+
+import gc
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nli.errors import TaggerError
+
+if TYPE_CHECKING:
+    import torch
+
+CPU_BUDGET = 1024
+"""Tokens of a batch with its padding. On a CPU small batches stay in its caches: with six layers of
+width 384, batches of 1,024 tokens went 1.5 times as fast as batches of 4,096."""
+
+GPU_BUDGET = 65536
+
+WORKING_SHARE = 0.5
+"""Of a GPU's free memory, what the inner states of a batch may take."""
+
+
+@dataclass
+class TokenBudget:
+    """Most tokens of a batch, padding included; less from where memory ended."""
+
+    tokens: int
+
+
+def token_budget(model: Any, place: "torch.device", most: int) -> int:
+    """Tokens of a batch: what is quick, as far as its inner states fit a GPU's free memory.
+
+    The longest input has `most` tokens.
+    """
+    import torch
+
+    if place.type == "cpu":
+        return CPU_BUDGET
+    if place.type != "cuda":
+        return GPU_BUDGET
+    config = model.config
+    # The widest layer and what stands beside it, and attention of a token to all of its pair.
+    states = getattr(config, "intermediate_size", 0) + 8 * getattr(config, "hidden_size", 1024)
+    attention = 4 * getattr(config, "num_attention_heads", 16) * most
+    size = next(model.parameters()).element_size()
+    free, _ = torch.cuda.mem_get_info(place)
+    fitting = int(WORKING_SHARE * free) // ((states + attention) * size)
+    return int(min(GPU_BUDGET, max(most, fitting)))
+
+
+def moved(model: Any, place: "torch.device", folder: Path) -> Any:
+    """The model on a device; a TaggerError where it does not fit."""
+    try:
+        return model.to(place)
+    except RuntimeError as error:
+        if not out_of_memory(error):
+            raise
+        raise TaggerError(
+            f"{folder} does not fit into the memory of {place}; end what else computes there, or "
+            "take a smaller tagger"
+        ) from error
+
+
+def out_of_memory(error: RuntimeError) -> bool:
+    """Whether it is torch's: `OutOfMemoryError` of a GPU, or what its allocator says on a CPU."""
+    import torch
+
+    return isinstance(error, torch.OutOfMemoryError) or "can't allocate memory" in str(error)
+
+
+def release() -> None:
+    """Give back memory that nothing holds any more. Not from an `except`: its error holds some."""
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -1,0 +1,113 @@
+"""Where a decoder's layers go: onto one device, or dealt out to several by their free memory."""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from salience.errors import SalienceError
+from salience.limits import free_memory
+
+if TYPE_CHECKING:
+    import torch
+
+WEIGHTS_SHARE = 0.9
+"""Of a device's free memory, what weights may take; gradients need some as well."""
+
+GIB = 2**30
+
+Block = tuple[str, int]
+"""A module that stays whole, by its name, and the bytes of its weights."""
+
+
+def placed(
+    folder: Path, dtype: "torch.dtype", devices: Sequence["torch.device"]
+) -> dict[str, "torch.device"]:
+    """The device of each part of a model, as `from_pretrained` takes it: its `device_map`.
+
+    The folder is a checked model folder. Weights are not read.
+
+    Raises:
+        SalienceError: They do not fit the devices. Nothing is put aside on a CPU or disk.
+    """
+    if len(devices) == 1 and devices[0].type == "cpu":
+        return {"": devices[0]}
+    model, blocks = _empty(folder, dtype)
+    free = {device: free_memory(device) for device in devices}
+    needed = sum(size for _, size in blocks)
+    if getattr(model.config, "quantization_config", None):  # the files are smaller than that
+        needed = sum(file.stat().st_size for file in folder.glob("*.safetensors"))
+    if needed > WEIGHTS_SHARE * sum(free.values()):
+        raise SalienceError(_too_large(folder, needed, free))
+    if len(devices) == 1:
+        return {"": devices[0]}
+    return dealt(blocks, free, _tied(model))
+
+
+def dealt(
+    blocks: Sequence[Block], free: Mapping["torch.device", int], tied: Mapping[str, str]
+) -> dict[str, "torch.device"]:
+    """Blocks in their order, each on the device in whose share of the memory its middle falls.
+
+    Blocks that are tied to an earlier one, by name, go where that is.
+    """
+    whole, room = sum(size for _, size in blocks), sum(free.values())
+    bounds = [whole * bound / room for bound in accumulate(free.values())]
+    found: dict[str, torch.device] = {}
+    before = 0
+    for name, size in blocks:
+        number = min(bisect_left(bounds, before + size / 2), len(bounds) - 1)
+        found[name] = found.get(tied.get(name, ""), list(free)[number])
+        before += size
+    return found
+
+
+def blocks_of(model: Any) -> Iterator[Block]:
+    """The layers of a model, and what stands beside them, in their order.
+
+    Weights that are tied count where they stand first.
+    """
+    import torch
+
+    counted: set[int] = set()
+
+    def size(module: Any) -> int:
+        new = [each for each in module.parameters() if id(each) not in counted]
+        counted.update(map(id, new))
+        return sum(each.numel() * each.element_size() for each in new)
+
+    def walk(module: Any, path: str) -> Iterator[Block]:
+        for name, child in module.named_children():
+            own = [*child.parameters(recurse=False), *child.buffers(recurse=False)]
+            if own or isinstance(module, torch.nn.ModuleList) or not list(child.children()):
+                yield path + name, size(child)
+            else:
+                yield from walk(child, f"{path}{name}.")
+
+    yield from walk(model, "")
+
+
+def _empty(folder: Path, dtype: "torch.dtype") -> tuple[Any, list[Block]]:
+    """A folder's model without its weights, and its blocks."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    with torch.device("meta"):
+        model = AutoModelForCausalLM.from_config(config, dtype=dtype, trust_remote_code=False)
+    return model, list(blocks_of(model))
+
+
+def _tied(model: Any) -> dict[str, str]:
+    """Modules whose weights are those of others: the head's are often the embeddings'."""
+    ties: Mapping[str, str] = getattr(model, "all_tied_weights_keys", None) or {}
+    return {one.rpartition(".")[0]: other.rpartition(".")[0] for one, other in ties.items()}
+
+
+def _too_large(folder: Path, needed: int, free: Mapping["torch.device", int]) -> str:
+    there = ", ".join(f"{own / GIB:.1f} GiB on {device}" for device, own in free.items())
+    return (
+        f"the weights of {folder.name} need {needed / GIB:.1f} GiB of free memory, and gradients a "
+        f"tenth more; there are {there}; name more devices, or take a smaller model"
+    )
