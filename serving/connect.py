@@ -26,9 +26,10 @@ from serving.errors import ServingError
 from serving.home import default_home
 from serving.offline import LOOPBACK
 from serving.placement import Placement, Seat, here
-from serving.profile import EngineOptions, Profile
+from serving.profile import EngineOptions, LocalRole, Profile
 from serving.server import start_all
 from serving.tokens import ChatTokenizer
+from serving.torch_build import torch_device
 
 Role = Literal["generator", "judge"]
 """Roles that a served model can play."""
@@ -123,6 +124,17 @@ class RoleModel:
     tokenizer: ChatTokenizer | None
     folder: models.Model | None
     served: tuple[Endpoint, ...]
+
+
+def devices(profile: Profile, role: LocalRole) -> tuple[str, ...]:
+    """Where a role's model computes, as torch names it; empty where torch may choose.
+
+    Raises:
+        ServingError: The GPUs have no room for it.
+    """
+    if profile.device == "cpu" or torch_device() == "cpu":
+        return ()
+    return placement(profile).devices(role)
 
 
 async def resolve(source: Source) -> RoleModel:

@@ -79,14 +79,16 @@ class Placement:
         return self.engines[model]
 
     def devices(self, role: LocalRole) -> tuple[str, ...]:
-        """The GPUs of a role's model, as torch names them ("cuda:1").
+        """The GPUs of a role's model, as torch names them ("cuda:1"); none of one without a model.
 
         Raises:
             ServingError: It fits on none.
         """
         if role in self.refused:
             raise ServingError(self.refused[role])
-        seat = self.local.get(role) or self.alone[role]
+        seat = self.local.get(role) or self.alone.get(role)
+        if seat is None:
+            return ()
         order = [gpu.id for gpu in self.gpus]
         return tuple(f"cuda:{order.index(gpu)}" for gpu in seat.gpus)
 

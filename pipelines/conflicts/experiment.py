@@ -28,7 +28,13 @@ from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
 from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_source
-from pipelines.experiment.options import Overflow, RunOptions, ServerOptions
+from pipelines.experiment.options import (
+    Overflow,
+    RunOptions,
+    ServerOptions,
+    device_of,
+    source_of,
+)
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import file_name, named_after
@@ -124,7 +130,10 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         options.settings.model_copy(update={"cut": options.on_overflow == "cut"}),
         trained=classifier_of(options.classifier_file),
     )
-    embedder = None if options.embedder is None else reader(options.embedder)
+    embedder = None
+    if options.embedder is not None:
+        device = device_of("embedder", source_of(options, "generator"))
+        embedder = reader(options.embedder, device=device)
     # Refuses what is no model before anything is read.
     segments = RELEASED if embedder is None else embedder.digest
     dataset = read(options.data)

@@ -58,12 +58,12 @@ class Reader(Protocol):
         """Embeddings of shape (n, dimension)."""
 
 
-def reader(path: Path, tokens: int = TOKENS) -> Embedder:
+def reader(path: Path, tokens: int = TOKENS, device: str | None = None) -> Embedder:
     """The embedding model of a sentence-transformers folder with safetensors.
 
     It reads windows of so many tokens whole, and keeps its vectors' lengths.
     """
-    return Embedder(path, length=tokens, normalised=False)
+    return Embedder(path, length=tokens, normalised=False, device=device)
 
 
 def keeping(folder: RunFolder, embedder: Reader, digest: str) -> Callable[[str, str], str]:

@@ -16,7 +16,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.options import RunOptions, judging
+from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, refuse_given
 from pipelines.retrieval.dense import Embedder
@@ -166,13 +166,14 @@ def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
 ) -> Search:
     """The index of the claims' passages, made or opened."""
+    device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return Search(
             claims,
             models.folder.path / f"index-{claims.name}-{claims.part}-{claims.digest[:8]}",
             method=options.method,
             among=options.among,
-            embedder=Embedder(embedding) if embedding else None,
+            embedder=Embedder(embedding, device=device) if embedding else None,
             on_embedded=counter.advance,
         )
 

@@ -13,8 +13,9 @@ from pipelines.evidence.settings import JudgeSettings
 from pipelines.option import Option, Options
 from serving import models
 from serving import profile as profiles
-from serving.connect import Role, Source
+from serving.connect import Role, Source, devices
 from serving.home import default_models_dir
+from serving.profile import LocalRole
 from serving.weights import needing
 
 MODEL_PANEL = "Model and server"
@@ -171,19 +172,29 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
     )
 
 
+def device_of(role: LocalRole, where: Source) -> str | None:
+    """The GPU that the placement gives a role's model; None where torch may choose.
+
+    Raises:
+        ServingError: No GPU has room for it.
+    """
+    return next(iter(devices(where.profile, role)), None)
+
+
 def tagger_named(name: str | None, where: Source) -> TaggerFolder:
     """The tagger of that folder or registered name, or else the profile's, or else the shipped one.
 
     Raises:
         InputError: The folder is no tagger.
-        ServingError: No model of that name.
+        ServingError: No model of that name, or no GPU has room for it.
     """
     name = name or where.profile.roles.tagger
+    device = device_of("tagger", where)
     if name is None:
-        return shipped_tagger()
+        return shipped_tagger(device)
     if Path(name).expanduser().is_dir() or "/" in name:
-        return tagger_folder(Path(name).expanduser())
-    return tagger_folder(models.find(name, where.models_dir).path, name=name)
+        return tagger_folder(Path(name).expanduser(), device=device)
+    return tagger_folder(models.find(name, where.models_dir).path, name=name, device=device)
 
 
 def judging(settings: JudgeSettingsT, overflow: Literal["error", "cut"]) -> JudgeSettingsT:

@@ -11,7 +11,10 @@ from pipelines.option import Option
 from pipelines.precision import format_of
 from salience.variants import Precision
 from serving import models
+from serving.connect import devices
+from serving.placement import WORKING_GIB
 from serving.torch_build import torch_device
+from serving.weights import weights_gib
 
 if TYPE_CHECKING:
     from salience.decoder import Decoder
@@ -69,12 +72,20 @@ def decoder_folder(options: DecoderOptions) -> DecoderFolder:
     """The model that gradients are taken of: the profile's for salience, else its generator.
 
     Raises:
-        ServingError: There is no such model.
+        ServingError: There is no such model, or no GPU has room for it.
     """
     source = source_of(options, "generator")
     roles = source.profile.roles
     found = models.find(options.model or roles.salience or roles.generator, source.models_dir)
-    given = options.device or ("cpu" if source.profile.device == "cpu" else "")
-    devices = tuple(name.strip() for name in given.split(",") if name.strip())
-    precision = format_of(options.precision, devices[0] if devices else None)
-    return DecoderFolder(found, precision, devices or None)
+    if options.device:
+        chosen = tuple(name.strip() for name in options.device.split(",") if name.strip())
+    elif source.profile.device == "cpu":
+        chosen = ("cpu",)
+    else:
+        profile = source.profile
+        if options.model:
+            need = round(weights_gib(found.path, "bfloat16") + WORKING_GIB, 1)
+            profile = profile.model_copy(update={"local_gib": {"salience": need}})
+        chosen = devices(profile, "salience")
+    precision = format_of(options.precision, chosen[0] if chosen else None)
+    return DecoderFolder(found, precision, chosen or None)
