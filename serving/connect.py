@@ -188,7 +188,15 @@ def backend(
             return DetachedServers(found)
         return LocalServers(await start_all(model, options, logs, on_status=on_status))
 
-    return OnDemand(start, together)
+    return OnDemand(start, together if _starts_beside_others(options) else None)
+
+
+def _starts_beside_others(options: EngineOptions) -> bool:
+    """Whether it does no harm if another server starts on the same device at the same time.
+
+    vLLM sizes its cache by the GPU memory that is gone since its start, whoever took it.
+    """
+    return not options.on_gpus or options.kv_cache_gib is not None
 
 
 async def _resolve_endpoints(source: Source) -> RoleModel:

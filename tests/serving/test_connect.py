@@ -6,9 +6,11 @@ import pytest
 from scripted import MODEL, Scripted
 
 from serving import profile
-from serving.calls import Sampling
-from serving.connect import Source, connect, resolve
+from serving.backend import OnDemand
+from serving.calls import Sampling, ServedIdentity
+from serving.connect import RoleModel, Source, backend, connect, resolve
 from serving.models import Model
+from serving.profile import EngineOptions
 
 ASK = [{"role": "user", "content": "What is it?"}]
 
@@ -68,3 +70,19 @@ async def test_roles_name_their_model(role: str) -> None:
     roles = chosen.roles.model_copy(update={role: "special"})
     source = Source(chosen.model_copy(update={"roles": roles}), role, Path("unused"))  # type: ignore[arg-type]
     assert source.profiled == "special"
+
+
+@pytest.mark.parametrize(
+    ("options", "beside"),
+    [
+        (EngineOptions(), True),
+        (EngineOptions(gpu_memory_gib=22), False),
+        (EngineOptions(gpu_memory_gib=22, kv_cache_gib=4), True),
+    ],
+)
+def test_a_server_that_measures_its_gpu_starts_alone(options: EngineOptions, beside: bool) -> None:
+    model = Model("m", Path("m"), "d")
+    found = RoleModel(ServedIdentity("m", "d", "e", None), None, model, ())
+    together: list[OnDemand] = []
+    made = backend(found, options, Path("logs"), lambda _: None, together)
+    assert together == ([made] if beside else [])
