@@ -120,8 +120,8 @@ class DetachedServers:
         held = await asyncio.to_thread(detached.running)
         if not any(endpoint.url in state.urls for state in held):
             raise ServingError(
-                f"the server of {endpoint.model} has ended and is not started again; "
-                f"{detached.log_path()} says why"
+                f"the server of {endpoint.model} was stopped, or given up as "
+                f"{detached.log_path()} says; the same command starts another and resumes"
             )
         await asyncio.sleep(1)
 

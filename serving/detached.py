@@ -376,7 +376,7 @@ async def _hold(job: _Job) -> None:
         if watch is not None:
             watch.cancel()
         # Nobody is to ask a server that ends, nor to start another before it has ended.
-        with suppress(OSError):
+        with suppress(OSError, ServingError):
             _note(job, os.getpid(), [])
         await asyncio.gather(*(server.stop() for server in servers))
         _file(job.home, os.getpid()).unlink(missing_ok=True)
@@ -387,7 +387,7 @@ def main() -> NoReturn:
     go_offline()
     try:
         asyncio.run(_hold(_Job.model_validate_json(sys.argv[1])))
-    except ServingError as error:
+    except (ServingError, OSError) as error:
         print(json.dumps({"error": str(error)}), flush=True)
         sys.exit(2)
     except asyncio.CancelledError:

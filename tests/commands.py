@@ -116,7 +116,7 @@ def kill_midway(command: Sequence[str], midway: Callable[[], bool]) -> None:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 120
     while not midway():
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline, "nothing happened in time"

@@ -161,6 +161,16 @@ async def test_a_start_may_be_stopped(stand_in: Path, home: Path) -> None:
     assert list((home / "servers").iterdir()) == []
 
 
+async def test_a_server_whose_note_cannot_be_written_says_so(stand_in: Path, home: Path) -> None:
+    started = start()
+    await until(detached.running)
+    (home / "servers.lock").unlink()
+    (home / "servers.lock").mkdir()
+    with pytest.raises(ServingError, match=r"Is a directory: '.*servers\.lock'"):
+        await started
+    assert programs(stand_in) == []
+
+
 async def test_a_start_that_is_cancelled_leaves_nothing(stand_in: Path, home: Path) -> None:
     started = start()
     await until(detached.running)

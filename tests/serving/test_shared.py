@@ -285,6 +285,6 @@ async def test_a_server_that_was_given_up_is_said_at_once(
     holder.kill()
     holder.wait()
     with pytest.raises(
-        ServingError, match=r"m has ended and is not started again; .*detached\.log"
+        ServingError, match=r"m was stopped, or given up as .*detached\.log says; the same command"
     ):
         await servers.recover(endpoint)
