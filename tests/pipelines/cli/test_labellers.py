@@ -68,7 +68,7 @@ def test_fast_needs_neither_server_nor_model(contested: Contested) -> None:
     assert "CS-C 0.50 CS-R 0.25 (2 claims, 2 documents" in shown
     assert "plaque on “The bridge was opened in 1932.”: + supports “Opened 1932.”" in shown
     assert "on “Crossing costs" not in shown  # what is irrelevant explains nothing
-    assert "no language model was needed; 4 pairs tagged by scripted-nli" in done.err
+    assert "no language model was needed; 4 pairs tagged by scripted-nli on cpu" in done.err
 
 
 def test_fast_is_a_short_name(contested: Contested, tagger: ScriptedTagger) -> None:
@@ -158,6 +158,7 @@ def test_a_run_by_the_tagger_alone(
     assert about["config"]["model"]["name"] == "scripted-nli"
     assert "cascade" not in about["config"]
     assert about["store"] == {"pairs": 18, "found": 0}
+    assert about["tagger_device"] == "cpu"
     (row,) = table(files / "out", "labellers")
     assert (row["labeller"], row["judgements"], row["supports"]) == ("nli", 18, 3)
     assert table(files / "out", "scores")[0]["model"] == "scripted-nli"

@@ -6,6 +6,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, by_table, folder_of
@@ -198,6 +199,23 @@ def test_the_number_format_is_known_without_torch(
     assert nli.tagger_folder(nli.shipped_tagger().path, precision="int8").precision == "int8"
     if gpu:
         assert precision.native_format("cpu") == "fp32"
+
+
+async def test_a_tagger_computes_where_it_is_told_and_says_where(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path, asked = nli.shipped_tagger().path, Mock()
+    monkeypatch.setattr(precision, "torch_device", lambda: "cpu")
+    folder = nli.tagger_folder(path, device="cuda:1")
+    assert (folder.device, folder.precision) == ("cuda:1", "bf16")
+    asked.return_value.digest = folder.digest
+    monkeypatch.setattr(Tagger, "load", asked)
+    folder.load()
+    asked.assert_called_once_with(path, precision="bf16", device="cuda:1")
+    labeller = nli_labeller(folder_of(ScriptedTagger(device="cuda:1")))
+    assert labeller.device is None
+    await labeller(["D."], [PLAQUE])
+    assert labeller.device == "cuda:1"
 
 
 def test_a_tagger_that_changed_meanwhile_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
