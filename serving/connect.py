@@ -220,7 +220,9 @@ def numerics(options: EngineOptions) -> str:
     """The engine options that can change an answer, for cache keys and provenance."""
     cache = "" if options.kv_cache_dtype == "auto" else f"kv {options.kv_cache_dtype}"
     strict = "strict" if options.max_num_seqs == 1 and not options.prefix_caching else ""
-    return " ".join(filter(None, [options.dtype, options.quantization, cache, strict]))
+    parser = options.reasoning_parser
+    reasoning = f"reasoning {parser} {options.reasoning_tokens}" if parser else ""
+    return " ".join(filter(None, [options.dtype, options.quantization, cache, strict, reasoning]))
 
 
 def backend(

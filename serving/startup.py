@@ -71,6 +71,13 @@ HINTS = {
     r"only supported on GPUs with compute capability": (
         'this GPU cannot compute in bfloat16; set dtype = "float16" in the profile'
     ),
+    r"is not supported for quantization|does not support float16": (
+        "vLLM does not compute with these weights in that number format; change dtype in the "
+        "profile"
+    ),
+    r"invalid reasoning parser": (
+        "vLLM knows no such reasoning_parser; correct it in the profile, or leave it out"
+    ),
     r"quantization method specified in|Unknown quantization method"
     r"|Cannot find the config file for": (
         "quantization in the profile is not that of the weights; leave it out of the profile"

@@ -1,5 +1,6 @@
 """The weights in a model's folder: their format, what vLLM refuses, the memory that they need."""
 
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,8 +32,8 @@ CONTEXT_GIB: Final = 2.0
 
 _BYTES = {"float32": 4, "float16": 2, "bfloat16": 2, "auto": 2}
 _FLOATS = {"F64", "F32", "F16", "BF16"}
-# vLLM's own on the largest GPUs.
-_BATCHED_TOKENS, _SEQUENCES = 16384, 1024
+# GiB of a GPU from which on -> what vLLM takes for tokens in a step, and requests.
+_BATCHES = {160: (16384, 1024), 70: (8192, 1024), 0: (2048, 256)}
 # What configurations of Gemma 3 leave out.
 _GEMMA3 = {
     "num_attention_heads": 8,
@@ -113,12 +114,12 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
         + keys and values of one longest prompt: 2 l ceil(k / g) d n c
 
     t tokens in a step and s requests at the same time (`max_num_batched_tokens`, `max_num_seqs`;
-    vLLM's largest defaults, 16,384 and 1,024, where the profile leaves them out); h hidden size,
-    f width of the feed-forward layers, v vocabulary, l layers, k heads of keys and values, d their
-    size, n `max_model_len`, b bytes of a number (`dtype`) and c of one in the cache
-    (`kv_cache_dtype`). Logits and their sorted copy are in 32 bits: 8 bytes. `kv_cache_gib` takes
-    the place of the last line. Layers with a sliding window are counted like the others, and so
-    is a left-out image part.
+    where the profile leaves them out, vLLM's defaults for GPUs of `gpu_memory_gib`); h hidden
+    size, f width of the feed-forward layers (of all experts of a token), v vocabulary, l layers,
+    k heads of keys and values, d their size, n `max_model_len`, b bytes of a number (`dtype`) and
+    c of one in the cache (`kv_cache_dtype`). Logits and their sorted copy are in 32 bits: 8 bytes.
+    `kv_cache_gib` takes the place of the last line. Layers with a sliding window are counted like
+    the others, and so is a left-out image part.
 
     Raises:
         ServingError: `config.json` or the weights cannot be read.
@@ -126,9 +127,13 @@ def memory_gib(folder: Path, options: EngineOptions) -> float:
     config = read_object(folder / "config.json")
     text = config.get("text_config") or config
     share, size = options.tensor_parallel, _BYTES[options.dtype]
-    tokens = options.max_num_batched_tokens or _BATCHED_TOKENS
-    sequences = options.max_num_seqs or _SEQUENCES
+    tokens, sequences = next(
+        usual for least, usual in _BATCHES.items() if (options.gpu_memory_gib or inf) >= least
+    )
+    tokens = options.max_num_batched_tokens or tokens
+    sequences = options.max_num_seqs or sequences
     hidden, wide = _number(folder, text, "hidden_size"), _number(folder, text, "intermediate_size")
+    wide *= text.get("num_experts_per_tok") or 1
     step = tokens * (2 * hidden + 3 * wide / share) * size
     logits = 8 * sequences * _number(folder, text, "vocab_size")
     weights = weights_gib(folder, options.dtype) / share

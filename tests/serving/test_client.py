@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 import pytest_asyncio
+from openai.types.chat import ChatCompletion
 from pydantic import BaseModel, Field
 from scripted import KEY, MODEL, Scripted, prompt_of
 from tokenizers import Tokenizer
@@ -17,7 +18,7 @@ from tokenizers.models import WordLevel
 from serving import requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.calls import Sampling, ServedIdentity
+from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
@@ -334,3 +335,19 @@ async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
         with pytest.raises(RequestError, match=r"and 1,001 tokens for the reply alone fill"):
             client.fit("x", turn, max_tokens=401, cut=False, name="it")
     assert len(endpoint.requests) == 1
+
+
+def test_reasoning_is_no_part_of_a_reply_and_its_tokens_count() -> None:
+    def reply(content: str | None, finish: str) -> Completion:
+        message = {"role": "assistant", "content": content, "reasoning": "Hm, let me see."}
+        body = {
+            **{"id": "1", "object": "chat.completion", "created": 0, "model": MODEL},
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 40, "total_tokens": 43},
+        }
+        return requests._read(ChatCompletion.model_validate(body))
+
+    found = reply("Yes.", "stop")
+    assert (found.text, found.completion_tokens, found.finished) == ("Yes.", 40, True)
+    cut = reply(None, "length")
+    assert (cut.text, cut.finished) == ("", False)

@@ -9,7 +9,7 @@ from tokenizers.models import WordLevel
 
 from serving import profile
 from serving.calls import Sampling, ServedIdentity
-from serving.connect import RoleModel, Source, connect, reasons, resolve
+from serving.connect import RoleModel, Source, connect, numerics, reasons, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.models import Model
@@ -105,6 +105,13 @@ def test_who_always_reasons_is_known_from_template_and_profile(
 def test_reasoning_without_a_parser_is_refused_where_a_server_is_to_be_started() -> None:
     with pytest.raises(ServingError, match="m reasons before it answers; set reasoning_parser in"):
         reasons(resolved(R1, served=False), EngineOptions())
+
+
+def test_how_reasoning_is_read_is_part_of_what_answers_are_filed_under() -> None:
+    plain = EngineOptions(dtype="bfloat16")
+    assert numerics(plain) == "bfloat16"
+    reasoning = plain.model_copy(update={"reasoning_parser": "qwen3"})
+    assert numerics(reasoning) == "bfloat16 reasoning qwen3 4096"
 
 
 def resolved(template: str, *, served: bool) -> RoleModel:

@@ -17,6 +17,7 @@ from serving.errors import ServingError
 from serving.models import Model
 from serving.offline import OFFLINE, go_offline, server_environment
 from serving.profile import ALWAYS_REASONING, EngineOptions, Profile, available, load
+from serving.templates import TODAY, on_a_fixed_day
 from serving.weights import COMPUTED_IN, NO_FLOAT16
 
 MODEL = Model(name="m", path=Path("/models/m"), digest="0" * 64)
@@ -41,6 +42,7 @@ from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed
 from vllm.config.model import _FLOAT16_NOT_SUPPORTED_MODELS
 from vllm.model_executor.layers.quantization import QUANTIZATION_METHODS, get_quantization_config
 from vllm.reasoning import ReasoningParserManager
+from vllm.renderers.chat_utils import load_chat_template
 from vllm.usage.usage_lib import is_usage_stats_enabled
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 from vllm.utils.network_utils import get_ip
@@ -62,12 +64,14 @@ def computed_in(method):
     return [str(each) for each in (told() if hasattr(told, "__self__") else told(None))]
 facts = {
     "computed in": {method: computed_in(method) for method in QUANTIZATION_METHODS},
+    "template": load_chat_template(TEMPLATE),
     "no float16": list(_FLOAT16_NOT_SUPPORTED_MODELS),
     "reasoning parsers": ReasoningParserManager.list_registered(),
     "replies": replies,
     "quantizations": list(QUANTIZATION_METHODS),
     "usage stats": is_usage_stats_enabled(),
     "plugins": vllm.envs.VLLM_PLUGINS,
+    "start date": vllm.envs.VLLM_SYSTEM_START_DATE,
     "developer mode": vllm.envs.VLLM_SERVER_DEV_MODE,
     "hub is offline": constants.HF_HUB_OFFLINE,
     "address": get_ip(),
@@ -98,6 +102,8 @@ def engines() -> dict[str, EngineOptions]:
     return found | {"all options": ALL_OPTIONS}
 
 
+TEMPLATE = on_a_fixed_day("{{ strftime_now('%Y') }}\n{{ 'a\\n' }}")
+
 WRONG = [["--no-such-option"], ["--dtype", "float7"], ["--port", "x"]]
 
 
@@ -111,7 +117,7 @@ def vllm() -> dict[str, Any]:
     ]
     lines += [[*lines[0], *wrong] for wrong in WRONG]
     done = subprocess.run(
-        [sys.executable, "-c", PARSER],
+        [sys.executable, "-c", f"TEMPLATE = {TEMPLATE!r}\n{PARSER}"],
         input=json.dumps(lines),
         capture_output=True,
         text=True,
@@ -196,6 +202,10 @@ def test_vllm_computes_with_quantised_weights_in_what_is_said_of_them(vllm: dict
     }
     assert told == {name: sorted(formats) for name, formats in COMPUTED_IN.items() if formats}
     assert set(vllm["no float16"]) == {*NO_FLOAT16}
+
+
+def test_vllm_takes_a_template_itself_in_place_of_a_file(vllm: dict[str, Any]) -> None:
+    assert vllm["template"] == TEMPLATE
 
 
 def test_vllm_knows_the_reasoning_parsers_that_are_told_apart(vllm: dict[str, Any]) -> None:
@@ -359,4 +369,5 @@ def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None
     assert vllm["hub is offline"] is True
     assert vllm["plugins"] == [""]
     assert vllm["developer mode"] is False
+    assert vllm["start date"] == TODAY.strftime("%Y-%m-%d")
     assert vllm["address"] == "127.0.0.1"

@@ -327,6 +327,12 @@ FAILURES = {
         "contested models verify",
         "'/models/m'",
     ),
+    "  Value error, torch.float32 is not supported for quantization method quark. Supported "
+    "dtypes: [torch.float16, torch.bfloat16]": ("change dtype in the profile", "method quark"),
+    "KeyError: 'invalid reasoning parser: r1 (chose from {deepseek_r1,qwen3})'": (
+        "knows no such reasoning_parser",
+        "r1 (chose",
+    ),
     "  Value error, Cannot find the config file for awq [type=value_error, input_value=X]": (
         "quantization in the profile is not that of the weights",
         "Cannot find the config file for awq; whole log",
@@ -398,6 +404,7 @@ def test_progress_reads_on_where_it_stopped_and_does_not_repeat_itself(tmp_path:
         log.flush()
         assert list(progress.news()) == ["loading weights, 50 %"]
         log.write("ver on http://127.0.0.1:1\nLoading safetensors checkpoint shards:  50% Comp\n")
+        log.write("(ApiServer_1 pid=7) INFO 01-01 10:00:00 [x.py:1] Resolved architecture: A\n")
         log.flush()
         assert list(progress.news()) == ["opening the port", "loading weights, 50 %"]
 
