@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# On a machine with a network: makes a bundle, a folder from which scripts/install_offline.sh installs
+# the project on one without. See --help, and docs/offline.md.
+#
+# It runs in the project's environment if that is there, else in one of its own for this call.
+# CONTESTED_TORCH_INDEX names an index with the CPU build of torch, as in environment.sh.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+python=${CONTESTED_VENV:-$ROOT/.venv}/bin/python
+if ! "$python" -c 'import huggingface_hub, packaging, platformdirs, pydantic' 2>/dev/null; then
+  find_python
+  tools=$(mktemp -d)
+  trap 'rm -rf "$tools"' EXIT
+  "$PYTHON" -m venv "$tools" || fail "no environment can be made; is python3-venv installed?"
+  python=$tools/bin/python
+  "$python" -m pip install -qq --disable-pip-version-check -c "$ROOT/requirements/cpu.txt" \
+    huggingface-hub packaging platformdirs pydantic || fail "what this needs cannot be fetched"
+fi
+PYTHONPATH=$ROOT "$python" "$ROOT/scripts/fetch_models.py" "$@"
