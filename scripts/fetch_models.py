@@ -78,13 +78,16 @@ def wanted_models(
 
     Raises:
         BundleError: A role of the profile has no model, or an option cannot be read.
+        ServingError: There is no such profile, or a folder is refused (see `check_folder`).
     """
     found: dict[str, Wanted] = {}
     for given in folders:
         name, _, folder = given.partition("=")
         if not (name and folder):
             raise BundleError(f"--model {given}: write NAME=FOLDER")
-        found[name] = Wanted("folder", str(Path(folder).expanduser().absolute()))
+        path = Path(folder).expanduser().absolute()
+        check_folder(path)
+        found[name] = Wanted("folder", str(path))
     for given in repositories:
         name, _, source = given.partition("=")
         repository, _, revision = source.partition("@")
@@ -129,7 +132,6 @@ def carry(wanted: Wanted, target: Path) -> Carried:
         check_folder(target)
         return Carried(wanted.source, digest=digest_of(fingerprint(target)))
     folder = Path(wanted.source)
-    check_folder(folder)
     beside = {path.name: path for pattern in BESIDE for path in folder.glob(pattern)}
     for name, path in (beside | deciding_files(folder)).items():
         copy = target / name

@@ -8,13 +8,15 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
 python=${CONTESTED_VENV:-$ROOT/.venv}/bin/python
-if ! "$python" -c 'import huggingface_hub, packaging, platformdirs, pydantic' 2>/dev/null; then
+needed=(huggingface_hub packaging platformdirs pydantic)
+there='import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))'
+if ! "$python" -c "$there" "${needed[@]}" 2>/dev/null; then
   find_python
   tools=$(mktemp -d)
   trap 'rm -rf "$tools"' EXIT
   "$PYTHON" -m venv "$tools" || fail "no environment can be made; is python3-venv installed?"
   python=$tools/bin/python
   "$python" -m pip install -qq --disable-pip-version-check -c "$ROOT/requirements/cpu.txt" \
-    huggingface-hub packaging platformdirs pydantic || fail "what this needs cannot be fetched"
+    "${needed[@]}" || fail "what this needs cannot be fetched"
 fi
 PYTHONPATH=$ROOT "$python" "$ROOT/scripts/fetch_models.py" "$@"

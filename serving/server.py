@@ -153,7 +153,7 @@ class LocalServer:
         """Starts the process under its guard and waits for the first answer."""
         port = self._bound_port()
         line = self.program(port) if self.program else command(self.model, self.options, port)
-        environment = variables(self.options, self._key) | self.environment
+        environment = {**variables(self.options, self._key), **self.environment}
         try:
             self.log_path.parent.mkdir(parents=True, exist_ok=True)
             with self.log_path.open("ab") as log:
