@@ -127,7 +127,7 @@ def test_it_is_installed_where_there_is_no_network(copy: Path) -> None:
         pytest.skip("network namespaces are not permitted here")
     venv, told = copy.parent / "venv", copy.parent / "told"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    line = [sys.executable, copy / "contested/scripts/alone.py", "bash"]
+    line = [sys.executable, str(copy / "contested/scripts/alone.py"), "bash"]
     done = subprocess.run(
         [*alone, *line, copy / "contested/scripts/install_offline.sh"],
         env={"PATH": os.environ["PATH"], "HOME": str(copy.parent), "TOLD": str(told)}
