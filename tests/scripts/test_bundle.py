@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -10,11 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fetch_models
 import hub
 import pytest
 import wheels
 from bundle import numbers
 from packaging.tags import Tag
+from shown import ROOT, cases
 from tiny_project import (
     OTHER,
     PYTHON,
@@ -323,3 +326,14 @@ def test_of_a_hub_weights_and_texts_alone_are_fetched(made: Path, tmp_path: Path
     said = manifest(out)["models"]["m"]
     assert said["source"] == "org/repo@v1"
     assert said["digest"] == manifest(made / "bundle")["models"][NAME]["digest"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [case.text for case in cases(ROOT / "docs/offline.md") if "fetch_models" in case.text],
+)
+def test_what_the_page_shows_can_be_asked(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", shlex.split(line))
+    asked = fetch_models.read_arguments()
+    monkeypatch.setattr(fetch_models, "check_folder", lambda _: None)
+    assert fetch_models.wanted_models(asked.profile, asked.model, asked.hub)
