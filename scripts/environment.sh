@@ -26,8 +26,16 @@ choose_engine() {
   fi
 }
 
+# PYTHON: the one to make the environment with.
+find_python() {
+  PYTHON=${CONTESTED_PYTHON:-python3}
+  command -v "$PYTHON" >/dev/null || fail "$PYTHON is not installed; install Python 3.11 or later"
+  "$PYTHON" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
+    fail "$PYTHON is $("$PYTHON" -V 2>&1); name Python 3.11 or later in CONTESTED_PYTHON"
+}
+
 prepare_environment() {
-  local engine locks lock stamp python
+  local engine locks lock stamp
   engine=$(choose_engine)
   locks=("$ROOT/requirements/$engine.txt")
   [ -f "${locks[0]}" ] || fail "CONTESTED_ENGINE is '$engine'; it can be cpu or gpu"
@@ -36,12 +44,9 @@ prepare_environment() {
 
   # An environment whose making was interrupted has a python, but no pip yet.
   if ! "$VENV/bin/python" -m pip --version >/dev/null 2>&1; then
-    python=${CONTESTED_PYTHON:-python3}
-    command -v "$python" >/dev/null || fail "$python is not installed; install Python 3.11 or later"
-    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
-      fail "$python is $("$python" -V 2>&1); name Python 3.11 or later in CONTESTED_PYTHON"
+    find_python
     echo "making the environment $VENV"
-    "$python" -m venv $([ -f "$VENV/pyvenv.cfg" ] && echo --clear) "$VENV" || fail "no environment can be made in $VENV; is python3-venv installed?"
+    "$PYTHON" -m venv $([ -f "$VENV/pyvenv.cfg" ] && echo --clear) "$VENV" || fail "no environment can be made in $VENV; is python3-venv installed?"
   fi
 
   for lock in "${locks[@]}"; do

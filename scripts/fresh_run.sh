@@ -26,19 +26,6 @@ fi
 export CONTESTED_VENV=$folder/venv CONTESTED_HOME=$folder/contested
 rm -rf "$CONTESTED_HOME" "$folder/results"
 
-ENTER='
-import fcntl, os, socket, struct, sys
-with socket.socket() as lo:
-    fcntl.ioctl(lo, 0x8914, struct.pack("16sh", b"lo", 0x49))  # SIOCSIFFLAGS: up, running
-try:
-    socket.create_connection(("192.0.2.1", 80), 2)
-except OSError as error:
-    assert error.errno == 101, error  # ENETUNREACH
-else:
-    raise SystemExit("there is a way out")
-os.execvp(sys.argv[1], sys.argv[1:])
-'
-
 main_job() {
   local began=$SECONDS
   "${alone[@]}" "$ROOT/scripts/run_all.sh" --limit 1 --out "$folder/results" 2>&1 |
@@ -60,7 +47,7 @@ export HOME=$folder
 echo "fresh run: the installation took $SECONDS s"
 alone=()
 if unshare --user --map-root-user --net true 2>/dev/null; then
-  alone=(unshare --user --map-root-user --net "$VENV/bin/python" -c "$ENTER")
+  alone=(unshare --user --map-root-user --net "$VENV/bin/python" "$ROOT/scripts/alone.py")
 else
   echo "fresh run: network namespaces are not permitted here, so the job runs with the network"
 fi

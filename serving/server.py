@@ -157,16 +157,7 @@ class LocalServer:
         """Starts the process under its guard and waits for the first answer."""
         port = self._bound_port()
         line = self.program(port) if self.program else command(self.model, self.options, port)
-        environment = server_environment() | {
-            "VLLM_API_KEY": self._key,
-            **({} if self.options.on_gpus else threads(self.options.cpu_threads)),
-            # Even eager vLLM compiles a function of its sampler at the first label request, which
-            # takes 15 s on a small CPU and needs a C++ compiler.
-            **({"TORCH_COMPILE_DISABLE": "1"} if self.options.enforce_eager else {}),
-            "VLLM_ENGINE_READY_TIMEOUT_S": str(int(self.options.start_timeout_s) + 1),
-            **self.options.environment,
-            **self.environment,
-        }
+        environment = {**variables(self.options, self._key), **self.environment}
         try:
             self.log_path.parent.mkdir(parents=True, exist_ok=True)
             with self.log_path.open("ab") as log:
@@ -255,6 +246,19 @@ class LocalServer:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+def variables(options: EngineOptions, key: str) -> dict[str, str]:
+    """The environment of a model's server: nothing that leads elsewhere, its key and its tuning."""
+    return server_environment() | {
+        "VLLM_API_KEY": key,
+        **({} if options.on_gpus else threads(options.cpu_threads)),
+        # Even eager vLLM compiles a function of its sampler at the first label request, which
+        # takes 15 s on a small CPU and needs a C++ compiler.
+        **({"TORCH_COMPILE_DISABLE": "1"} if options.enforce_eager else {}),
+        "VLLM_ENGINE_READY_TIMEOUT_S": str(int(options.start_timeout_s) + 1),
+        **options.environment,
+    }
 
 
 async def start_all(

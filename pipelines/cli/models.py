@@ -93,7 +93,7 @@ def add(
         contested models add /data/Qwen2.5-72B-Instruct --name qwen-72b
     """
     check_folder(path.expanduser())
-    with _hashing(name, path.expanduser()) as on_bytes:
+    with hashing(name, path.expanduser()) as on_bytes:
         model = models.add(path, name, _models_dir(models_dir), on_bytes=on_bytes, replace=replace)
     _report(model, _models_dir(models_dir))
 
@@ -167,7 +167,7 @@ def verify(
         chosen = [model for model in chosen if model.name == name]
     damaged = []
     for model in chosen:
-        with _hashing(model.name, model.path) as on_bytes:
+        with hashing(model.name, model.path) as on_bytes:
             changed = models.verify(model, where, on_bytes=on_bytes)
         if changed:
             damaged.append(f"{model.name} ({', '.join(changed)})")
@@ -204,7 +204,7 @@ def _report(model: models.Model, where: Path) -> None:
 
 
 @contextmanager
-def _hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
+def hashing(name: str, folder: Path) -> Iterator[Callable[[int], None]]:
     """Progress in MiB, where hashing takes long enough to look at it."""
     total = deciding_bytes(folder)
     if total < _WORTH_A_BAR:

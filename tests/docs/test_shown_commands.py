@@ -31,6 +31,7 @@ from serving.manifests import read_manifest, write_manifest
 from serving.models import Model
 
 COVERED_BY = {
+    "scripts/fetch_models.sh": "tests/scripts/test_bundle.py",
     "scripts/run_all.sh": "scripts/fresh_run.sh",
     "scripts/reproduce_salience.sh": "tests/scripts/test_reproduce_salience.py",
     "scripts/test.sh": "scripts/test.sh",

@@ -1,0 +1,15 @@
+# The image for machines without a GPU; built in a bundle's folder, see docs/offline.md.
+# Not the slim variant: it lacks libnuma, which vLLM for CPUs is linked with.
+FROM python:3.11-bookworm
+
+COPY --chmod=755 contested /opt/contested
+
+RUN --network=none --mount=type=bind,target=/bundle \
+    PIP_NO_CACHE_DIR=1 bash /opt/contested/scripts/install_offline.sh /bundle --without-models
+
+# The root file system is read-only: what is written goes to /work and, for a while, to /tmp.
+ENV PATH=/opt/contested/.venv/bin:$PATH CONTESTED_HOME=/work/.contested HOME=/tmp USER=contested
+WORKDIR /work
+USER 1000:1000
+ENTRYPOINT ["/opt/contested/docker/entrypoint.sh"]
+CMD ["contested", "doctor"]

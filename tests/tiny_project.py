@@ -1,0 +1,172 @@
+"""A project small enough to be carried whole in a test: two packages, one command, one model.
+
+It has this project's scripts, its `serving`, and a lock of its own. `contested` comes from a wheel
+and only writes down what it was told.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from base64 import urlsafe_b64encode
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+OTHER = "3.13" if PYTHON == "3.12" else "3.12"
+
+SCRIPTS = (
+    *("environment.sh", "fetch_models.sh", "install_offline.sh", "alone.py"),
+    *("bundle.py", "wheels.py", "fetch_models.py", "lock_closure.py"),
+)
+
+BACKEND = """
+import zipfile
+from pathlib import Path
+
+def _wheel(folder, files):
+    path = Path(folder) / "NAME-1.0-TAG.whl"
+    files["NAME-1.0.dist-info/METADATA"] = "Metadata-Version: 2.1\\nName: NAME\\nVersion: 1.0\\n"
+    files["NAME-1.0.dist-info/WHEEL"] = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: TAG\\n"
+    files["NAME-1.0.dist-info/RECORD"] = "".join(f"{name},,\\n" for name in files)
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return path.name
+
+def build_wheel(folder, settings=None, metadata=None):
+    return _wheel(folder, {"NAME.py": "BUILT = True\\n"})
+
+def build_editable(folder, settings=None, metadata=None):
+    return _wheel(folder, {"NAME.pth": str(Path.cwd())})
+"""
+"""A build backend that needs no other package."""
+
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+[project]
+name = "NAME"
+version = "1.0"
+"""
+
+COMMAND = """
+import json, os, sys
+
+def main():
+    with open(os.environ["TOLD"], "a") as told:
+        told.write(json.dumps(sys.argv[1:]) + "\\n")
+"""
+
+
+def write_wheel(folder: Path, name: str, tag: str = "py3-none-any", text: str = "") -> Path:
+    """A wheel of one module, version 1.0; `tiny` has the command."""
+    files = {
+        f"{name}.py": text or COMMAND,
+        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{name}-1.0.dist-info/WHEEL": f"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: {tag}\n",
+    }
+    if name == "tiny":
+        entry = "[console_scripts]\ncontested = tiny:main\n"
+        files["tiny-1.0.dist-info/entry_points.txt"] = entry
+    lines = [
+        f"{each},sha256={urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b'=').decode()},{len(text)}\n"
+        for each, text in files.items()
+    ]
+    record = f"{name}-1.0.dist-info/RECORD"
+    files[record] = "".join(lines) + f"{record},,\n"
+    path = folder / f"{name}-1.0-{tag}.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for each, content in files.items():
+            archive.writestr(each, content)
+    return path
+
+
+def write_source(folder: Path, name: str, tag: str = "py3-none-any") -> None:
+    """A package as source alone, version 1.0; `tag` is what its wheel is for."""
+    backend = BACKEND.replace("NAME", name).replace("TAG", tag)
+    texts = {
+        "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        "pyproject.toml": PYPROJECT.replace("NAME", name),
+        "backend.py": backend,
+    }
+    with tarfile.open(folder / f"{name}-1.0.tar.gz", "w:gz") as archive:
+        for file, text in texts.items():
+            entry = tarfile.TarInfo(f"{name}-1.0/{file}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+
+
+def write_index(folder: Path) -> None:
+    """What pip finds: `tiny` as a wheel for every Python, `native` for two, `built` as source."""
+    folder.mkdir()
+    write_wheel(folder, "tiny")
+    for python in (PYTHON, OTHER):
+        cpython = f"cp{python.replace('.', '')}"
+        write_wheel(folder, "native", f"{cpython}-{cpython}-manylinux_2_17_x86_64", f"# {python}")
+    write_source(folder, "built")
+
+
+def write_project(folder: Path) -> None:
+    """The project, as a git checkout; a file that is not tracked lies beside the others."""
+    (folder / "requirements").mkdir(parents=True)
+    (folder / "requirements" / "cpu.txt").write_text(
+        "# a lock\ntiny==1.0\nbuilt==1.0\nnative==1.0\nabsent==1 ; python_version < '3.11'\n"
+    )
+    (folder / "scripts").mkdir()
+    for name in SCRIPTS:
+        shutil.copy2(ROOT / "scripts" / name, folder / "scripts" / name)
+    shutil.copytree(
+        ROOT / "serving", folder / "serving", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    shutil.copytree(ROOT / "docker", folder / "docker")
+    (folder / "pyproject.toml").write_text(PYPROJECT.replace("NAME", "contested"))
+    backend = BACKEND.replace("NAME", "contested").replace("TAG", "py3-none-any")
+    (folder / "backend.py").write_text(backend)
+    git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e"]
+    subprocess.run([*git, "init", "-q"], check=True)
+    subprocess.run([*git, "add", "-A"], check=True)
+    subprocess.run([*git, "commit", "-qm", "tiny"], check=True)
+    (folder / "untracked.txt").write_text("mine")
+
+
+def write_model(folder: Path) -> None:
+    """A folder that passes for a model, and pickles, code and a licence beside it."""
+    folder.mkdir(parents=True)
+    header = json.dumps({"w": {"dtype": "F32", "shape": [4], "data_offsets": [0, 16]}}).encode()
+    weights = len(header).to_bytes(8, "little") + header + bytes(16)
+    (folder / "model.safetensors").write_bytes(weights)
+    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    (folder / "tokenizer.json").write_text("{}")
+    (folder / "LICENSE").write_text("free")
+    (folder / "pytorch_model.bin").write_bytes(b"a pickle")
+    (folder / "modeling.py").write_text("raise SystemExit('run')")
+
+
+def script(project: Path, name: str, *arguments: object, **settings: object) -> "Done":
+    """Run one of the project's scripts; pip reads nothing but the folder `index` beside it."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    environment = kept | {
+        "PIP_CONFIG_FILE": os.devnull,
+        "PIP_NO_INDEX": "1",
+        "PIP_FIND_LINKS": (project.parent / "index").as_uri(),
+        "CONTESTED_VENV": sys.prefix,
+        "CONTESTED_PYTHON": sys.executable,
+    }
+    return subprocess.run(
+        ["bash", str(project / "scripts" / name), *map(str, arguments)],
+        env=environment | {name: str(value) for name, value in settings.items()},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+Done = subprocess.CompletedProcess[str]
