@@ -132,7 +132,7 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     assert small["profiles that fit"].says == "cpu-small"
     two = [f"GPU-{n}, Large, 24576, 24200, [N/A]" for n in range(2)]
     found = seen("one-gpu-7b", *two)
-    assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 20 GiB"
+    assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 22 GiB"
     assert found["place of salience"].says == "GPU 1, 19 GiB"
     assert found["profiles that fit"].says == "cpu-small, one-gpu-7b"
     one = seen("one-gpu-7b", two[0])
