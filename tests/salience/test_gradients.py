@@ -205,9 +205,18 @@ def test_the_cheaper_way_is_chosen(forward: bool, monkeypatch: pytest.MonkeyPatc
     assert taken.called is forward
 
 
-def test_without_a_forward_derivative_it_goes_backwards(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotImplementedError("Trying to use forward AD with _grouped_mm"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes"),
+    ],
+)
+def test_without_a_forward_derivative_or_its_memory_it_goes_backwards(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def none(*_: Any) -> Any:
-        raise NotImplementedError("Trying to use forward AD with _grouped_mm")
+        raise error
 
     model, ids = decoder("llama"), token_ids(TOKENS)
     wanted = span_salience(model, ids, PROMPT, SPANS[:2])
