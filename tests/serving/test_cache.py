@@ -86,6 +86,7 @@ def test_the_file_can_be_read_with_sqlite_by_anyone(tmp_path: Path) -> None:
 
     with CompletionCache(tmp_path / "c.sqlite") as cache:
         cache.put("k", "digest-of-model", {"text": "open"})
+        cache.flush()
         database = sqlite3.connect(tmp_path / "c.sqlite")
         ((model, value),) = database.execute("SELECT model, value FROM completions")
     assert model == "digest-of-model"

@@ -19,7 +19,8 @@ from serving.calls import Sampling, ServedIdentity
 from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
-from serving.requests import Line, least_loaded
+from serving.line import Line
+from serving.requests import least_loaded
 
 
 def turn(content: object) -> list[dict[str, str]]:
