@@ -1,8 +1,8 @@
 """A content-addressed store of completions: what makes a run resumable and a repeat free.
 
-One SQLite file in WAL mode, JSON values. A thread writes; what comes in during one commit goes into
-the next, so no reply waits for the disk. A process that is killed loses no completion but those of
-its last few milliseconds, which are asked again. Several processes may share the file.
+One SQLite file in WAL mode, JSON values. A thread writes what has come in, at most every 20 ms, so
+no reply waits for the disk. A process that is killed loses the completions of its last 20 ms and no
+other; they are asked again. Several processes may share the file.
 """
 
 import hashlib
@@ -30,10 +30,13 @@ CREATE TABLE IF NOT EXISTS completions (
 ) WITHOUT ROWID
 """
 
+PAUSE_S = 0.02
+"""Between commits. Each costs as much as keeping several completions."""
+
 
 def completion_key(parts: Mapping[str, Any]) -> str:
     """SHA-256 over everything that decides a completion, as canonical JSON."""
-    ordered = _ordered(parts)
+    ordered = _ordered(dict(parts))
     try:
         data = to_json(ordered)  # several times as fast as json, which counts with long prompts
     except PydanticSerializationError:  # half a surrogate pair
@@ -58,7 +61,7 @@ class CompletionCache:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="completions")
         self._lock = Lock()
         self._unwritten: dict[str, tuple[str, str, str, float]] = {}
-        self._is_asked_to_write = False
+        self._will_write = False
         self._failure: ServingError | None = None
 
     def get(self, key: str) -> dict[str, Any] | None:
@@ -80,9 +83,9 @@ class CompletionCache:
         row = (key, model, json.dumps(value, ensure_ascii=False), time.time())
         with self._lock:
             self._unwritten.setdefault(key, row)
-            if not self._is_asked_to_write:
-                self._is_asked_to_write = True
-                self._thread.submit(self._write)
+            if not self._will_write:
+                self._will_write = True
+                self._thread.submit(self._write_and_pause)
         self._tell_failure()
 
     def flush(self) -> None:
@@ -90,9 +93,13 @@ class CompletionCache:
         self._thread.submit(self._write).result()
         self._tell_failure()
 
+    def _write_and_pause(self) -> None:
+        self._write()
+        time.sleep(PAUSE_S)
+
     def _write(self) -> None:
         with self._lock:
-            self._is_asked_to_write = False
+            self._will_write = False
             rows = list(self._unwritten.values())
         remedy = (
             "free some space or name another file with --cache, then start again: nothing stored "
@@ -146,8 +153,6 @@ class CompletionCache:
 
 def _ordered(value: Any) -> Any:
     """The value with the names of every mapping in order."""
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         return {name: _ordered(value[name]) for name in sorted(value)}
-    if isinstance(value, list | tuple):
-        return [_ordered(each) for each in value]
-    return value
+    return [_ordered(each) for each in value] if isinstance(value, list | tuple) else value

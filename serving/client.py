@@ -6,7 +6,6 @@ Every call looks in the cache first; only a miss reaches a server.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -65,6 +64,7 @@ class Client:
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
         self._asking_ids = asyncio.Lock()
+        self._counting = asyncio.Lock()
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -140,7 +140,7 @@ class Client:
         """
         from serving.embeddings import digest_of
 
-        request = {"embeddings": digest_of(vectors), **asdict(sampling)}
+        request = {"embeddings": digest_of(vectors), **vars(sampling)}
         if pattern is not None:
             request["structured_outputs"] = {"regex": pattern}
         return await self._reply(request, "", vectors)
@@ -249,7 +249,7 @@ class Client:
         raise full
 
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
-        return {"messages": self._defused(messages), **asdict(sampling)}
+        return {"messages": self._defused(messages), **vars(sampling)}
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
@@ -342,25 +342,33 @@ class Client:
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
-        self._cache.put(key, self.model.digest, asdict(answer))
+        self._cache.put(key, self.model.digest, vars(answer))
         return answer
 
     async def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
         if self.tokenizer is None or self.model.context is None:
             return
-        room, messages = self.model.context - request["max_tokens"], request.get("messages", ())
-        if vectors is not None:
-            tokens = len(vectors)
-        elif self.tokenizer.at_most(messages) <= room:
-            return
+        room = self.model.context - request["max_tokens"]
+        if vectors is None:
+            tokens = await self._count(request["messages"], room)
         else:
-            tokens = await asyncio.to_thread(self.tokenizer.count, messages)
+            tokens = len(vectors)
         if tokens > room:
             raise RequestError(
                 f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
+
+    async def _count(self, messages: Sequence[Message], room: int) -> float:
+        """Prompt tokens, or a higher number if even that is within the room."""
+        assert self.tokenizer is not None  # noqa: S101  its caller sees to it
+        if (most := self.tokenizer.at_most(messages)) <= room:
+            return most
+        async with self._counting:  # what waits here may share the text that is being counted
+            if (most := self.tokenizer.at_most(messages)) <= room:
+                return most
+            return await asyncio.to_thread(self.tokenizer.count, messages)
 
 
 @lru_cache(maxsize=256)  # some schemas are made for one call
