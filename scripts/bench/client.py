@@ -42,7 +42,7 @@ from serving.tokens import TEMPLATE_ARGUMENTS, ChatTokenizer
 RAW, PLAIN, INSPECT = "bare sockets", "openai", "inspect_ai"
 OURS, OURS_AGAIN, INSPECT_AGAIN = "ours", "ours, from its cache", "inspect_ai, from its cache"
 ARMS = (RAW, PLAIN, INSPECT, OURS, INSPECT_AGAIN, OURS_AGAIN)
-COMPARED = ((OURS, RAW), (OURS, PLAIN), (OURS, INSPECT), (OURS_AGAIN, INSPECT_AGAIN))
+COMPARED = ((RAW, OURS), (OURS, PLAIN), (OURS, INSPECT), (OURS_AGAIN, INSPECT_AGAIN))
 
 CLAIMS = 20
 """To a document."""
