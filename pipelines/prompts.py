@@ -58,12 +58,17 @@ def fenced(text: str, name: str) -> str:
     its own fence, and equal texts have equal fences: both caches still see equal prompts. Marks
     grow with every few draws, for a long text of hexadecimal digits has all the short ones.
     """
+    mark = _mark(text)
+    return f"<<{name} {mark}\n{text}\n{name} {mark}>>"
+
+
+@lru_cache(maxsize=256)  # every claim about a document fences it
+def _mark(text: str) -> str:
     data = text.encode("utf-8", "surrogatepass")
     marks = (
         hashlib.sha256(b"%d %s" % (draw, data)).hexdigest()[: 4 + draw // 4] for draw in count()
     )
-    mark = next(mark for mark in marks if mark not in text)
-    return f"<<{name} {mark}\n{text}\n{name} {mark}>>"
+    return next(mark for mark in marks if mark not in text)
 
 
 ENVIRONMENT = ImmutableSandboxedEnvironment(

@@ -103,7 +103,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A text, or its beginning, that fits the context: `kept` of its `tokens`."""
+    """A text that fits the context; of one that was cut, the first `kept` of its `tokens`.
+
+    Both are 0 for a whole text, which need not be counted.
+    """
 
     text: str
     tokens: int

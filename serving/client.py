@@ -6,7 +6,7 @@ Every call looks in the cache first; only a miss reaches a server.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -16,7 +16,8 @@ from serving.cache import CompletionCache, completion_key
 from serving.calls import Choice, Completion, Excerpt, Sampling, ServedIdentity, Structured, Usage
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
-from serving.requests import Line, ask, token_ids
+from serving.line import Line, open_lines
+from serving.requests import ask, token_ids
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -40,8 +41,8 @@ class Client:
         backend: Where to ask what the cache does not have.
         reasoning_tokens: Room beside each reply for the reasoning of a model that always reasons; 0
             for others.
-        concurrency: Most requests in flight. Further ones wait in the order they came, so requests
-            issued document by document are served so.
+        concurrency: Most requests in flight, an attribute too. Further ones wait in the order they
+            came, so requests issued document by document are served so.
     """
 
     def __init__(
@@ -60,12 +61,15 @@ class Client:
         self.usage = Usage()
         self._cache = cache
         self._backend = backend
+        self.concurrency = concurrency
         self._places = asyncio.Semaphore(concurrency)
         self._repeat = 0
         self._in_flight: dict[str, asyncio.Task[Completion]] = {}
+        self._landing = asyncio.Event()
         self._lines: list[Line] = []
         self._label_ids: dict[str, list[int]] = {}
         self._asking_ids = asyncio.Lock()
+        self._counting = asyncio.Lock()
 
     async def chat(
         self, messages: Sequence[Message], sampling: Sampling, *, affinity: str = ""
@@ -90,9 +94,8 @@ class Client:
         A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
         error: the caller records it.
         """
-        form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
-        wanted = {"response_format": {"type": "json_schema", "json_schema": form}}
-        completion = await self._reply(self._request(messages, sampling) | wanted, affinity)
+        wanted = self._request(messages, sampling) | {"response_format": _form(schema)}
+        completion = await self._reply(wanted, affinity)
         try:
             return Structured(schema.model_validate_json(completion.text), completion.text)
         except ValidationError as error:
@@ -148,7 +151,7 @@ class Client:
         """
         from serving.embeddings import digest_of
 
-        request = {"embeddings": digest_of(vectors), **asdict(sampling)}
+        request = {"embeddings": digest_of(vectors), **vars(sampling)}
         if pattern is not None:
             request["structured_outputs"] = {"regex": pattern}
         return await self._reply(request, "", vectors)
@@ -160,7 +163,14 @@ class Client:
             return sum(len(message["content"]) for message in safe) // 4
         return self.tokenizer.count(safe)
 
-    def fit(
+    def fits(self, messages: Sequence[Message], max_tokens: int) -> bool:
+        """Whether a prompt and a reply fit the context, as far as that is known."""
+        if self.tokenizer is None or self.model.context is None:
+            return True
+        safe, room = self._defused(messages), self.model.context - max_tokens
+        return self.tokenizer.at_most(safe) <= room or self.tokenizer.count(safe) <= room
+
+    async def fit(
         self,
         text: str,
         render: Callable[[str], Sequence[Message]],
@@ -171,7 +181,8 @@ class Client:
     ) -> Excerpt:
         """Make a text fit the context together with the prompt that `render` makes around it.
 
-        Without a tokenizer or a known context length, it is the whole text.
+        Without a tokenizer or a known context length, it is the whole text. Tokens are counted in a
+        thread.
 
         Args:
             text: What may be cut.
@@ -186,12 +197,47 @@ class Client:
         if self.tokenizer is None or self.model.context is None:
             return Excerpt(text, 0, 0)
         text = self.tokenizer.defuse(text)
-        tokens = len(self.tokenizer.encode(text))
         max_tokens += self._reasoning_tokens
+        if await asyncio.to_thread(self.fits, render(text), max_tokens):
+            return Excerpt(text, 0, 0)
+        return await asyncio.to_thread(
+            self._cut, text, render, max_tokens=max_tokens, cut=cut, name=name
+        )
+
+    async def room(self) -> None:
+        """Wait until fewer requests than `concurrency` are in flight or wait for their turn."""
+        while len(self._in_flight) >= self.concurrency:
+            self._landing.clear()
+            await self._landing.wait()
+
+    def repeated(self, repeat: int) -> "Client":
+        """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
+        again = copy(self)
+        again._repeat = repeat
+        again.usage = Usage()
+        return again
+
+    async def close(self) -> None:
+        """Give up what is in flight and stop the servers that were started for this client."""
+        for task in list(self._in_flight.values()):
+            task.cancel()
+        await asyncio.gather(*(line.close() for line in self._lines))
+        await self._backend.close()
+
+    def _cut(
+        self,
+        text: str,
+        render: Callable[[str], Sequence[Message]],
+        *,
+        max_tokens: int,
+        cut: bool,
+        name: str,
+    ) -> Excerpt:
+        """What `fit` makes of a text that does not fit whole."""
+        assert self.tokenizer is not None  # noqa: S101  as `fit` sees to
+        assert self.model.context is not None  # noqa: S101
         room = self.model.context - max_tokens
-        needed = self.count(render(text))
-        if needed <= room:
-            return Excerpt(text, tokens, tokens)
+        needed, tokens = self.count(render(text)), len(self.tokenizer.encode(text))
         full = RequestError(
             f"{name} does not fit {self.model.name}: the prompt around it and "
             f"{max_tokens:,} tokens for the reply alone fill the context of "
@@ -214,23 +260,9 @@ class Client:
             keep -= excess
         raise full
 
-    def repeated(self, repeat: int) -> "Client":
-        """The same model asked anew, in draw 0, 1, ...: it shares everything but the answers."""
-        again = copy(self)
-        again._repeat = repeat
-        again.usage = Usage()
-        return again
-
-    async def close(self) -> None:
-        """Give up what is in flight and stop the servers that were started for this client."""
-        for task in list(self._in_flight.values()):
-            task.cancel()
-        await asyncio.gather(*(line.close() for line in self._lines))
-        await self._backend.close()
-
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
         room = sampling.max_tokens + self._reasoning_tokens
-        return {"messages": self._defused(messages), **asdict(sampling), "max_tokens": room}
+        return {"messages": self._defused(messages), **vars(sampling), "max_tokens": room}
 
     async def _next_logprobs(
         self, messages: Sequence[Message], tokens: list[int], begun: str, affinity: str
@@ -290,13 +322,14 @@ class Client:
 
     def _landed(self, key: str, task: asyncio.Task[Completion]) -> None:
         del self._in_flight[key]
+        self._landing.set()
         if not task.cancelled():
             task.exception()  # marks it as seen where nobody waits any more
 
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
     ) -> Completion:
-        self._check_length(request, vectors)
+        await self._check_length(request, vectors)
 
         def count_retry() -> None:
             self.usage.retries += 1
@@ -304,7 +337,7 @@ class Client:
         async with self._places:
             endpoints = await self._backend.endpoints()
             if not self._lines:
-                self._lines.extend(Line(endpoint) for endpoint in endpoints)
+                self._lines.extend(open_lines(endpoints, self.concurrency))
             answer = await ask(
                 _body(request, vectors),
                 self._lines,
@@ -322,19 +355,40 @@ class Client:
         self.usage.prompt_tokens += answer.prompt_tokens
         self.usage.completion_tokens += answer.completion_tokens
         self.usage.cached_prefix_tokens += answer.cached_prefix_tokens
-        self._cache.put(key, self.model.digest, asdict(answer))
+        self._cache.put(key, self.model.digest, vars(answer))
         return answer
 
-    def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
+    async def _check_length(self, request: Mapping[str, Any], vectors: "Vectors | None") -> None:
         if self.tokenizer is None or self.model.context is None:
             return
-        tokens = self.tokenizer.count(request["messages"]) if vectors is None else len(vectors)
-        if tokens + request["max_tokens"] > self.model.context:
+        room = self.model.context - request["max_tokens"]
+        if vectors is None:
+            tokens = await self._count(request["messages"], room)
+        else:
+            tokens = len(vectors)
+        if tokens > room:
             raise RequestError(
                 f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
                 f"fit the context of {self.model.name} ({self.model.context:,} tokens); shorten "
                 "the text or raise max_model_len in the profile"
             )
+
+    async def _count(self, messages: Sequence[Message], room: int) -> float:
+        """Prompt tokens, or a higher number if even that is within the room."""
+        assert self.tokenizer is not None  # noqa: S101  its caller sees to it
+        if (most := self.tokenizer.at_most(messages)) <= room:
+            return most
+        async with self._counting:  # what waits here may share the text that is being counted
+            if (most := self.tokenizer.at_most(messages)) <= room:
+                return most
+            return await asyncio.to_thread(self.tokenizer.count, messages)
+
+
+@lru_cache(maxsize=256)  # some schemas are made for one call
+def _form(schema: type[BaseModel]) -> dict[str, Any]:
+    """How a reply is held to a schema."""
+    form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
+    return {"type": "json_schema", "json_schema": form}
 
 
 def _body(request: dict[str, Any], vectors: "Vectors | None") -> dict[str, Any]:

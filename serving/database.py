@@ -38,6 +38,13 @@ def open_database(path: Path, schema: str, *, name: str, loss: str) -> sqlite3.C
         return _open(path, schema)
 
 
+def open_for_a_thread(path: Path) -> sqlite3.Connection:
+    """Another connection to a file that `open_database` has opened, for a thread to write."""
+    database = sqlite3.connect(path, timeout=60, check_same_thread=False)
+    database.execute("PRAGMA synchronous = NORMAL")
+    return database
+
+
 def _open(path: Path, schema: str) -> sqlite3.Connection:
     # In WAL mode with NORMAL a commit survives the death of the process; only a power cut can take
     # back the last few.

@@ -15,6 +15,7 @@ from tokenizers import Tokenizer
 
 from serving import templates
 from serving.errors import ServingError
+from serving.pieces import Pieces
 from serving.templates import TEMPLATE_ARGUMENTS
 
 Message = Mapping[str, str]
@@ -51,6 +52,8 @@ class ChatTokenizer:
                 f"{folder / 'tokenizer.json'} cannot be read as a tokenizer ({error}); "
                 "export the model again with its fast tokenizer"
             ) from error
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         source, special = templates.read(folder)
         return cls(tokenizer, source, special)
 
@@ -91,12 +94,22 @@ class ChatTokenizer:
             raise ServingError(message) from error
 
     def count(self, messages: Sequence[Message]) -> int:
-        """Number of prompt tokens of a chat request."""
-        return len(self.encode(self.render(messages)))
+        """Number of prompt tokens of a chat request; an equal beginning is counted once."""
+        return self._pieces.count(self.render(messages))
+
+    def at_most(self, messages: Sequence[Message]) -> float:
+        """A number that `count` does not exceed, at little cost; infinite where none is known."""
+        return self._pieces.at_most(self.render(messages))
+
+    @cached_property
+    def _pieces(self) -> Pieces:
+        return Pieces(self.tokenizer)
 
     def encode(self, text: str) -> list[int]:
         """Token ids of plain text, without special tokens around it."""
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        # A batch, unlike a single text, is tokenised without holding Python's global lock.
+        (encoding,) = self.tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return list(encoding.ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids."""
@@ -104,7 +117,7 @@ class ChatTokenizer:
 
     def cut(self, text: str, tokens: int) -> str:
         """The longest beginning of the text that is at most `tokens` tokens long."""
-        encoding = self.tokenizer.encode(text, add_special_tokens=False)
+        (encoding,) = self.tokenizer.encode_batch([text], add_special_tokens=False)
         if len(encoding.ids) <= tokens:
             return text
         return text[: encoding.offsets[tokens - 1][1]] if tokens > 0 else ""

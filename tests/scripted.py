@@ -70,10 +70,12 @@ class Scripted:
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
         model, port: What it serves, and where; a free port if 0.
+        healthy: What its health page says.
         elsewhere: Where a fault of 307 sends the client.
         refuses: Whether a prompt is refused with status 400.
         faults: Status codes for the next completions, one each; 0 drops the connection, 200 sends
             half a JSON object.
+        foreign: What every completion is answered with instead, if anything.
         requests: Bodies of all completion requests, in order of arrival.
     """
 
@@ -85,9 +87,11 @@ class Scripted:
     key: str = KEY
     model: str = MODEL
     port: int = 0
+    healthy: bool = True
     elsewhere: str = ""
     refuses: Callable[[str], bool] = lambda _: False
     faults: list[int] = field(default_factory=list)
+    foreign: Any = None
     requests: list[dict[str, Any]] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -172,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/version":
             self._send(200, {"version": "scripted"})
         elif self.path == "/health":
-            self._send(200, {})
+            self._send(200 if self.script.healthy else 503, {})
         elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/v1/models":
@@ -200,7 +204,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, {"count": len(ids), "tokens": ids})
         else:
             answer = self.script.answer(body)
-            if isinstance(answer, dict):
+            if self.script.foreign is not None:
+                self._send(200, self.script.foreign)
+            elif isinstance(answer, dict):
                 self._send(200, answer)
             elif answer == 0:
                 self.close_connection = True
@@ -214,7 +220,7 @@ class _Handler(BaseHTTPRequestHandler):
         wanted = f"Bearer {self.script.key}"
         return not self.script.key or self.headers.get("Authorization") == wanted
 
-    def _send(self, status: int, body: dict[str, Any]) -> None:
+    def _send(self, status: int, body: Any) -> None:
         self._send_bytes(status, json.dumps(body).encode())
 
     def _send_bytes(self, status: int, data: bytes) -> None:

@@ -39,7 +39,7 @@ from pipelines.experiment.options import (
 from pipelines.files import check_writable, replace_text
 from pipelines.option import Option, one_of
 from pipelines.report.table import write
-from pipelines.runs.runner import IN_FLIGHT_UNSERVED, run_examples
+from pipelines.runs.runner import IN_FLIGHT, run_examples
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -203,7 +203,7 @@ def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> l
                 found[query.id] = LabelledQuery(query.query, values, query.conflict_type)
 
             await run_examples(
-                queries, work, in_flight=IN_FLIGHT_UNSERVED, on_result=lambda _: bar.advance()
+                queries, work, in_flight=IN_FLIGHT, on_result=lambda _: bar.advance()
             )
 
     asyncio.run(read_all())

@@ -126,7 +126,9 @@ async def examine(
         ServingError: No server can be had.
     """
     # What the context of the model cannot hold of the sources is cut first.
-    seen, truncations = fit_sources(query, methods.writer) if methods.writer else (query, ())
+    writer = methods.writer
+    fitted = await asyncio.to_thread(fit_sources, query, writer) if writer else (query, ())
+    seen, truncations = fitted
     unasked: list[RequestError | PairError] = []
     unjudged: list[RequestError | PairError] = []
 

@@ -69,7 +69,7 @@ async def decompose(
             "sentences as claims: --claims sentences"
         )
     salient, room = prompt.name.endswith("salient"), reply_tokens(response, client)
-    fitted = client.fit(
+    fitted = await client.fit(
         response,
         lambda text: prompt.messages(response=text, k=k),
         max_tokens=room,

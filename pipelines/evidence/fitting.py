@@ -20,7 +20,7 @@ def fit_together(
     """Cut the longest of several texts until their prompt fits the context.
 
     All are cut to one number of tokens, the largest with which the prompt fits; shorter ones stay
-    whole. Of each the beginning is kept.
+    whole. Of each the beginning is kept. Counting long texts takes a while, best in a thread.
 
     Args:
         texts: What may be cut.
@@ -40,11 +40,11 @@ def fit_together(
     tokenizer, context = client.tokenizer, client.model.context
     if tokenizer is None or context is None:
         return tuple(texts), ()
-    room = context - max_tokens
-    needed = client.count(render(texts))
-    if needed <= room:
+    if client.fits(render(texts), max_tokens):
         return tuple(texts), ()
+    room = context - max_tokens
     if not cut:
+        needed = client.count(render(texts))
         raise RequestError(
             f"{name} are too long for {client.model.name}: the prompt has {needed:,} tokens, the "
             f"context leaves {room:,} beside {max_tokens:,} for the reply; shorten them, raise "
@@ -60,7 +60,7 @@ def fit_together(
         ]
 
     def fits(cap: int) -> bool:
-        return client.count(render(capped(cap))) <= room
+        return client.fits(render(capped(cap)), max_tokens)
 
     if not fits(1):
         raise RequestError(

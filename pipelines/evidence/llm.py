@@ -78,7 +78,7 @@ class LlmLabeller:
         if self.mode == "together":
             return await self._together(claims, documents)
         ask = self._by_choice if self.mode == "choice" else self._by_json
-        fitted = [self._fit(document, claims) for document in documents]
+        fitted = [await self._fit(document, claims) for document in documents]
         columns = await asyncio.gather(
             *(
                 asyncio.gather(*(ask(claim, document, text) for claim in claims))
@@ -102,9 +102,9 @@ class LlmLabeller:
         """Most tokens that the reply to one call may have."""
         return {"choice": 1, "json": REPLY_TOKENS, "together": 16 * documents + 32}[self.mode]
 
-    def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
+    async def _fit(self, document: Document, claims: Sequence[str]) -> Excerpt:
         longest = max(claims, key=lambda claim: self.client.count(self.messages([""], claim)))
-        return self.client.fit(
+        return await self.client.fit(
             document.as_read(),
             lambda text: self.messages([text], longest),
             max_tokens=self.reply_tokens(1),

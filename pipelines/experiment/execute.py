@@ -1,6 +1,6 @@
 """Runs an experiment: opens its models, begins or resumes, keeps each result, and closes."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +25,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.provenance import finished, provenance
-from pipelines.runs.runner import IN_FLIGHT, IN_FLIGHT_UNSERVED, run_examples
+from pipelines.runs.runner import IN_FLIGHT, run_examples, unlimited
 from serving.backend import OnDemand
 from serving.client import Client
 from serving.connect import Source, connect
@@ -70,7 +70,10 @@ async def execute(
                     folder,
                     made_with=provenance() | {"profile": models.profile},
                     on_error=options.on_error,
-                    in_flight=IN_FLIGHT if client else IN_FLIGHT_UNSERVED,
+                    # Each may ask for one thing at a time. Where one asks for many at once, the
+                    # client has no room for the next, whose prompts would only fill memory.
+                    in_flight=max(client.concurrency, IN_FLIGHT) if client else IN_FLIGHT,
+                    room=client.room if client else unlimited,
                     on_start=counter.begin,
                     on_result=lambda _, usage=usage: counter.advance(usage),  # type: ignore[misc]
                 )
@@ -89,13 +92,15 @@ async def resume(
     made_with: Mapping[str, Any],
     on_error: OnError = "stop",
     in_flight: int = IN_FLIGHT,
+    room: Callable[[], Awaitable[None]] = unlimited,
     on_start: Callable[[int], None] = lambda _: None,
     on_result: Callable[[ResultT], None] = lambda _: None,
 ) -> list[ResultT]:
     """Begin or resume a work in a folder: do the items that have no result yet, or one that failed.
 
-    Results are kept as they come. `on_start` is told how many items were done by an earlier run,
-    `on_result` of each new result. It raises what `execute` raises.
+    Items are started as `run_examples` does, and results kept as they come. `on_start` is told how
+    many items were done by an earlier run, `on_result` of each new result. It raises what `execute`
+    raises.
 
     Returns:
         All results, in the order of the items.
@@ -132,6 +137,7 @@ async def resume(
         [item for item in items if item.id not in done],
         attempt,
         in_flight=experiment.in_flight or in_flight,
+        room=room,
         on_result=keep,
     )
     return log.settle([item.id for item in items])

@@ -55,9 +55,10 @@ def test_a_killed_run_ends_as_one_that_was_not(
     endpoint.delay_s = 0
     contested.done(*command)
     asked = Counter(map(prompt_of, endpoint.requests))
-    # What was in flight when the kill came is asked once more, and nothing else.
+    # What was in flight when the kill came is asked once more, and what came back in the 20 ms
+    # before it.
     assert set(asked) == set(undisturbed)
-    assert asked.total() - undisturbed.total() <= CONCURRENCY
+    assert asked.total() - undisturbed.total() <= 2 * CONCURRENCY
     assert before < len(done())
     one, other = (contents(Path(name, "tables")) for name in ("out", "undisturbed"))
     assert one == other

@@ -257,9 +257,10 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
     commands = re.findall(r"^\.venv/bin/python scripts/bench/(\w+\.py)(.*)$", page, re.MULTILINE)
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
-    assert {script for script, _ in commands} == everything - {"common.py", "inseq_process.py"}
+    helpers = {"common.py", "inseq_process.py", "inspect_process.py", "stub_process.py"}
+    assert {script for script, _ in commands} == everything - helpers
     for script, options in commands:
-        if script not in ("tagger.py", "retrieval.py", "gradients.py", "explorer.py"):
+        if script not in ("tagger.py", "retrieval.py", "gradients.py", "explorer.py", "client.py"):
             smallest = (
                 ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
             )
@@ -319,6 +320,33 @@ def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model, python: str, say
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == says
     assert "Traceback" not in done.stderr
+
+
+SMALL = ("--rounds", "1", "--requests", "20", "--tokens", "300", "--in-flight", "4")
+
+
+def test_clients_are_compared(smollm2: Model) -> None:
+    done = bench("client.py", *SMALL, "--model", str(smollm2.path))
+    assert done.returncode == 0, done.stderr
+    arms = re.findall(
+        r"^\| 300 \| 4 \| (.+?) \| [\d,]+ \| \d+\.\d\d \|$", done.stdout, re.MULTILINE
+    )
+    assert arms == ["bare sockets", "openai", "ours", "ours, from its cache"]
+    for ratio in ("bare sockets / ours", "ours / openai"):
+        row = rf"^\| 300 \| 4 \| {ratio}( \| \d+\.\d){{3}} \|$"
+        assert re.search(row, done.stdout, re.MULTILINE)
+
+
+def test_inspect_needs_an_interpreter_that_has_it(smollm2: Model) -> None:
+    for python, says in (
+        ("no/python", "no/python cannot be run (No such file or directory)"),
+        (sys.executable, "ended: ModuleNotFoundError: No module named 'inspect_ai'"),
+    ):
+        where = ("--inspect-python", python, "--model", str(smollm2.path))
+        done = bench("client.py", *SMALL, *where)
+        assert done.returncode == 2
+        assert done.stderr.splitlines()[-1].endswith(says)
+        assert "Traceback" not in done.stderr
 
 
 def test_the_tagger_needs_pairs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,9 @@
 """The completion store: keys, concurrency, damage."""
 
+import hashlib
 import json
+import signal
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -41,6 +44,15 @@ def test_keys_differ_wherever_a_part_differs_and_not_by_order() -> None:
     assert len({completion_key(each) for each in [parts, *others]}) == 5
 
 
+def test_a_key_is_the_digest_of_canonical_json() -> None:
+    every = "".join(map(chr, [*range(0xD800), *range(0xE000, 0x11000)]))
+    parts = {"b": [{"content": every, "role": "user"}], "a": {"z": 0.7, "y": None, "x": True}}
+    for sent in (parts, parts | {"c": "half a pair: \ud800"}):
+        text = json.dumps(sent, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        data = text.encode("utf-8", "surrogatepass")
+        assert completion_key(sent) == hashlib.sha256(data).hexdigest()
+
+
 def test_processes_share_one_file(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     program = (
@@ -52,6 +64,49 @@ def test_processes_share_one_file(tmp_path: Path) -> None:
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     with CompletionCache(path) as cache:
         assert len(cache) == 600
+
+
+def test_a_killed_process_has_kept_all_but_its_last_moment(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    program = (
+        "import os, signal, sys, time; from pathlib import Path\n"
+        "from serving.cache import CompletionCache\n"
+        "cache = CompletionCache(Path(sys.argv[1]))\n"
+        "for n in range(300): cache.put(f'{n}', 'm', {'n': n})\n"
+        "time.sleep(1); cache.put('last', 'm', {}); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], timeout=60)
+    assert done.returncode == -signal.SIGKILL
+    with CompletionCache(path) as cache:
+        assert all(cache.get(f"{n}") == {"n": n} for n in range(300))
+
+
+def test_a_reply_does_not_wait_for_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    with CompletionCache(path) as cache:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")  # nobody else can write now
+        cache.put("k", "m", {"text": "first"})
+        cache.put("k", "m", {"text": "second"})
+        assert cache.get("k") == {"text": "first"}
+        other.execute("COMMIT")
+        cache.flush()
+        (row,) = other.execute("SELECT value FROM completions")
+        assert json.loads(row[0]) == {"text": "first"}
+
+
+def test_what_cannot_be_written_is_told_and_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    cache = CompletionCache(path)
+    other = sqlite3.connect(path)
+    other.execute("ALTER TABLE completions RENAME TO elsewhere")
+    cache.put("k", "m", {"text": "kept"})
+    with pytest.raises(ServingError, match=r"cannot be written .* start again"):
+        cache.flush()
+    other.execute("ALTER TABLE elsewhere RENAME TO completions")
+    cache.close()
+    with CompletionCache(path) as cache:
+        assert cache.get("k") == {"text": "kept"}
 
 
 @pytest.mark.parametrize("damage", ["header", "middle"])
@@ -82,10 +137,9 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> N
 
 
 def test_the_file_can_be_read_with_sqlite_by_anyone(tmp_path: Path) -> None:
-    import sqlite3
-
     with CompletionCache(tmp_path / "c.sqlite") as cache:
         cache.put("k", "digest-of-model", {"text": "open"})
+        cache.flush()
         database = sqlite3.connect(tmp_path / "c.sqlite")
         ((model, value),) = database.execute("SELECT model, value FROM completions")
     assert model == "digest-of-model"

@@ -9,20 +9,21 @@ from typing import Annotated, Any
 
 import pytest
 import pytest_asyncio
-from openai.types.chat import ChatCompletion
 from pydantic import BaseModel, Field
 from scripted import KEY, MODEL, Scripted, prompt_of
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
-from serving import requests
+from serving import line, requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
 from serving.endpoint import Endpoint
 from serving.errors import RequestError, ServingError
-from serving.requests import Line, least_loaded
+from serving.line import Line
+from serving.models import Model
+from serving.requests import least_loaded
 from serving.tokens import ChatTokenizer
 
 
@@ -217,6 +218,18 @@ async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
     assert most == 3
 
 
+async def test_a_client_with_all_places_taken_has_no_room(endpoint: Scripted, cache: Path) -> None:
+    endpoint.reply, endpoint.delay_s = (lambda _: "ok"), 0.2
+    async with client_of(endpoint, cache=cache, concurrency=2) as client:
+        await client.room()
+        asked = [asyncio.create_task(client.chat(turn(n), Sampling(9))) for n in range(3)]
+        await asyncio.sleep(0)
+        await client.room()  # two have come back by then, or one place would not be free
+        assert len(endpoint.requests) == 3
+        assert sum(task.done() for task in asked) >= 1
+        await asyncio.gather(*asked)
+
+
 async def test_requests_are_sent_in_the_order_they_were_made(
     endpoint: Scripted, cache: Path
 ) -> None:
@@ -333,7 +346,7 @@ async def test_a_model_that_always_reasons_has_room_for_it_and_chooses_nothing(
         with pytest.raises(ServingError, match=r"reasons before it answers.*--evidence json"):
             await client.choose(ASK, ["YES", "NO"])
         with pytest.raises(RequestError, match=r"and 1,001 tokens for the reply alone fill"):
-            client.fit("x", turn, max_tokens=401, cut=False, name="it")
+            await client.fit("x", turn, max_tokens=401, cut=False, name="it")
     assert len(endpoint.requests) == 1
 
 
@@ -345,9 +358,127 @@ def test_reasoning_is_no_part_of_a_reply_and_its_tokens_count() -> None:
             "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {"prompt_tokens": 3, "completion_tokens": 40, "total_tokens": 43},
         }
-        return requests._read(ChatCompletion.model_validate(body))
+        return line._read(body)
 
     found = reply("Yes.", "stop")
     assert (found.text, found.completion_tokens, found.finished) == ("Yes.", 40, True)
     cut = reply(None, "length")
     assert (cut.text, cut.finished) == ("", False)
+
+
+@pytest.fixture
+def quick_pulse(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(line, "PULSE_S", 0.1)
+    monkeypatch.setattr(line, "MISSED_PULSES", 2)
+
+
+@pytest.mark.usefixtures("quick_pulse")
+async def test_a_long_queue_is_no_failure_while_the_server_is_healthy(
+    client: Client, endpoint: Scripted
+) -> None:
+    endpoint.reply, endpoint.delay_s = (lambda _: "at last"), 1.5  # 15 pulses
+    replies = await asyncio.gather(*(client.chat(turn(n), Sampling(4)) for n in range(8)))
+    assert {reply.text for reply in replies} == {"at last"}
+    assert client.usage.retries == 0
+
+
+@pytest.mark.usefixtures("quick_pulse")
+async def test_waiting_in_a_queue_is_no_part_of_patience(
+    client: Client, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(requests, "PATIENCE_S", 0.5)
+    endpoint.reply, endpoint.delay_s, endpoint.faults = (lambda _: "at last"), 1.0, [503]
+    assert (await client.chat(ASK, Sampling(4))).text == "at last"
+    assert client.usage.retries == 1
+
+
+@pytest.mark.usefixtures("quick_pulse")
+@pytest.mark.parametrize("fault", ["unhealthy", "stalled"])
+async def test_a_silent_server_is_left_if_it_is_ill_or_says_nothing_for_too_long(
+    fault: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line, "STALL_S", 0.3 if fault == "stalled" else 3600.0)
+    silent = Scripted(delay_s=20, healthy=fault == "stalled")
+    with silent, Scripted(reply=lambda _: "from the other") as well:
+        async with client_of(silent, well, cache=cache) as client:
+            for number in range(8):
+                reply = await client.chat(turn(number), Sampling(9), affinity=f"{number}")
+                assert reply.text == "from the other"
+            assert client.usage.retries == len(silent.requests) > 0
+
+
+BODIES: dict[str, object] = {
+    "no object": [],
+    "no choices": {"choices": []},
+    "no message": {"choices": [{"finish_reason": "stop"}]},
+    "no text": {"choices": [{"message": {"content": [1]}, "finish_reason": "stop"}]},
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+async def test_a_reply_that_is_no_completion_is_one_clear_error(
+    body: str, client: Client, endpoint: Scripted
+) -> None:
+    endpoint.reply, endpoint.foreign = (lambda _: "unused"), BODIES[body]
+    with pytest.raises(ServingError, match="not as an OpenAI-compatible server"):
+        await client.chat(ASK, Sampling(4))
+
+
+async def test_a_proxy_of_the_environment_is_not_asked(
+    client: Client, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Scripted(reply=lambda _: "stolen", key="") as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
+        endpoint.reply = lambda _: "direct"
+        assert (await client.chat(ASK, Sampling(4))).text == "direct"
+        assert not proxy.requests
+
+
+async def test_half_a_surrogate_pair_is_one_clear_error(client: Client) -> None:
+    with pytest.raises(RequestError, match="cannot be sent"):
+        await client.chat(turn("a\ud800b"), Sampling(4))
+
+
+@pytest_asyncio.fixture
+async def small(endpoint: Scripted, smollm2: Model, cache: Path) -> AsyncIterator[Client]:
+    """A client whose model has a context of 300 tokens, and its tokenizer."""
+    identity = ServedIdentity(MODEL, "digest", "scripted engine", 300)
+    backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+    with CompletionCache(cache) as store:
+        client = Client(identity, ChatTokenizer.from_folder(smollm2.path), store, backend)
+        yield client
+        await client.close()
+
+
+async def test_a_prompt_is_refused_from_the_first_token_too_many(
+    small: Client, endpoint: Scripted
+) -> None:
+    endpoint.reply = lambda _: "ok"
+    # Bytes are more than the room in both, so tokens have to be counted.
+    prompt = turn("The river is long. " * 50)
+    tokens = small.count(prompt)
+    room = 300 - tokens
+    await small.chat(prompt, Sampling(room))
+    with pytest.raises(RequestError) as refused:
+        await small.chat(prompt, Sampling(room + 1))
+    assert str(refused.value).startswith(
+        f"a prompt of {tokens} tokens and {room + 1} for the reply do not fit the context of "
+        "scripted (300 tokens)"
+    )
+    assert len(endpoint.requests) == 1
+
+
+async def test_a_text_is_whole_if_it_fits_and_else_cut_to_the_last_token(small: Client) -> None:
+    def render(text: str) -> list[dict[str, str]]:
+        return turn(f"Read this.\n{text}\nAnswer.")
+
+    short, long = "The river is long.", "The river is long. " * 100
+    fitted = await small.fit(short, render, max_tokens=5, cut=False, name="it")
+    assert (fitted.text, fitted.tokens, fitted.kept) == (short, 0, 0)
+    fitted = await small.fit(long, render, max_tokens=5, cut=True, name="it")
+    assert long.startswith(fitted.text)
+    assert 0 < fitted.kept < fitted.tokens
+    assert 300 - 3 <= small.count(render(fitted.text)) + 5 <= 300
+    with pytest.raises(RequestError, match=rf"the prompt has {small.count(render(long))} tokens"):
+        await small.fit(long, render, max_tokens=5, cut=False, name="it")

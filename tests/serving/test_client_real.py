@@ -163,8 +163,8 @@ async def test_a_text_that_does_not_fit_is_cut_where_allowed_and_else_refused(
         return ask(f"Read this.\n{part}\nAnswer.")
 
     with pytest.raises(RequestError, match=r"document 'd1' is too long .* --on-overflow cut"):
-        client.fit(text, render, max_tokens=5, cut=False, name="document 'd1'")
-    fitted = client.fit(text, render, max_tokens=5, cut=True, name="document 'd1'")
+        await client.fit(text, render, max_tokens=5, cut=False, name="document 'd1'")
+    fitted = await client.fit(text, render, max_tokens=5, cut=True, name="document 'd1'")
     assert text.startswith(fitted.text)
     assert fitted.kept < fitted.tokens
     used = client.count(render(fitted.text)) + 5

@@ -108,7 +108,7 @@ async def validate(
     judge: ModelJudge,
     on_result: Callable[[Rating], None] = lambda _: None,
     *,
-    in_flight: int = 32,
+    in_flight: int | None = None,
 ) -> list[Rating]:
     """Let the judge of behaviour judge answers that people have judged, which have distinct ids.
 
@@ -116,7 +116,7 @@ async def validate(
         labelled: The answers.
         judge: The language model.
         on_result: Told of each verdict as it comes; those returned are in the answers' order.
-        in_flight: At most so many at a time, at least 1.
+        in_flight: At most so many at a time, at least 1; by default what the client allows.
 
     Raises:
         RequestError: An answer does not fit the model's context.
@@ -132,7 +132,8 @@ async def validate(
         ratings[each.id] = Rating(labelled=each, adherence=verdict)
         return ratings[each.id]
 
-    await run_examples(labelled, rate, in_flight=in_flight, on_result=on_result)
+    places = in_flight or judge.client.concurrency
+    await run_examples(labelled, rate, in_flight=places, on_result=on_result)
     return [ratings[each.id] for each in labelled]
 
 

@@ -1,5 +1,6 @@
 """Score, tell the writer where its documents disagree, and let it write again (section 6.1)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,7 +199,8 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
             hedged=writer.hedged,
         )
 
-    documents, cuts = fit_together(
+    documents, cuts = await asyncio.to_thread(
+        fit_together,
         [document.as_read() for document in example.documents],
         writer.client,
         messages,

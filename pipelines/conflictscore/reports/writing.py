@@ -1,5 +1,6 @@
 """Reports under three prompts that differ in how firmly they ask for balance (section 5)."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -134,7 +135,8 @@ async def write_report(
             key=lambda turns: len(turns[0]["content"]),
         )
 
-    texts, cuts = fit_together(
+    texts, cuts = await asyncio.to_thread(
+        fit_together,
         [document.as_read() for document in documents],
         writer.client,
         longest,

@@ -198,7 +198,8 @@ async def _reply(item: Item, methods: Methods, prompt: Prompt, **variables: obje
     def messages(documents: Sequence[str]) -> list[dict[str, str]]:
         return prompt.messages(documents=documents, question=item.asked.question, **variables)
 
-    documents, cuts = fit_together(
+    documents, cuts = await asyncio.to_thread(
+        fit_together,
         [document.as_read() for document in item.documents],
         methods.client,
         messages,

@@ -55,6 +55,30 @@ async def test_the_first_error_stops_the_rest_and_keeps_what_came() -> None:
     assert cancelled == ["5"]
 
 
+async def test_an_example_is_started_when_there_is_room() -> None:
+    running = most = 0
+    free = asyncio.Event()
+
+    async def room() -> None:
+        while running >= 2:
+            free.clear()
+            await free.wait()
+
+    async def work(example: Named) -> str:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(0.005)
+        running -= 1
+        free.set()
+        return example.id
+
+    finished: list[str] = []
+    await run_examples(NAMES, work, in_flight=8, room=room, on_result=finished.append)
+    assert sorted(finished) == [name.id for name in NAMES]
+    assert most == 2
+
+
 async def test_nothing_to_do_is_done_at_once() -> None:
     async def work(example: Named) -> str:
         return example.id

@@ -1,0 +1,133 @@
+"""Counting by pieces gives the tokenizer's own numbers, and counts an equal beginning once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+
+from serving.models import Model
+from serving.pieces import PIECE, Pieces, pieces
+from serving.tokens import ChatTokenizer
+
+CORPUS = [
+    "The river is long. It's 1,250 km — so the survey of 1923 said…\n\nNobody asked why.",
+    "Die Brücke über den Fluß wurde 1932 eröffnet; „sagt man“.\n- naïve\tcafé ½ ² ﷺ",
+    "河流很长。没有人问为什么。 The river 河 is long.\r\n  indented   text\n",
+] * 20
+
+
+def trained(tokenizer: Tokenizer, **how: Any) -> Tokenizer:
+    trainer = trainers.BpeTrainer(vocab_size=600, show_progress=False, **how)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    return tokenizer
+
+
+def byte_level() -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return trained(tokenizer, initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
+
+
+def like_gemma() -> Tokenizer:
+    """Words begin with a mark, lines end apart; once it is trained, nothing parts a text."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.normalizer = normalizers.Replace(" ", "▁")
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split("▁", "merged_with_next"), pre_tokenizers.Split("\n", "isolated")]
+    )
+    tokenizer.decoder = decoders.Replace("▁", " ")
+    trained(tokenizer)
+    tokenizer.pre_tokenizer = None
+    return tokenizer
+
+
+def like_llama2() -> Tokenizer:
+    """A mark is put before every text, so a piece has one token more than it has in its text."""
+    tokenizer = like_gemma()
+    tokenizer.normalizer = normalizers.Sequence(
+        [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
+    )
+    return tokenizer
+
+
+def over_words() -> Tokenizer:
+    """Nothing parts a text, so tokens reach over white space."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.decoder = decoders.Fuse()
+    return trained(tokenizer)
+
+
+def by_words() -> Tokenizer:
+    tokenizer = Tokenizer(models.WordLevel(unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.train_from_iterator(CORPUS, trainers.WordLevelTrainer(special_tokens=["?"]))
+    return tokenizer
+
+
+MADE = {
+    made.__name__: made() for made in (byte_level, like_gemma, like_llama2, over_words, by_words)
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "adds_up"),
+    [
+        ("byte_level", True),
+        ("like_gemma", True),
+        ("like_llama2", False),
+        ("over_words", False),
+        ("by_words", False),
+    ],
+)
+def test_only_tokenizers_whose_pieces_add_up_are_counted_so(name: str, adds_up: bool) -> None:
+    assert Pieces(MADE[name]).add_up == adds_up
+
+
+def texts() -> st.SearchStrategy[str]:
+    part = st.one_of(st.sampled_from(CORPUS[:3]), st.text(max_size=40))
+    return st.lists(part, max_size=25).map("".join)
+
+
+@pytest.mark.parametrize("name", MADE)
+@given(parts=st.lists(texts(), min_size=1, max_size=3))
+@settings(max_examples=15, deadline=None)
+def test_counts_are_the_tokenizers_own_and_bounds_hold(name: str, parts: Sequence[str]) -> None:
+    tokenizer = MADE[name]
+    counted = Pieces(tokenizer)
+    beginning = parts[0]
+    for part in parts:
+        text = beginning + part
+        own = len(tokenizer.encode(text, add_special_tokens=False))
+        assert own <= counted.at_most(text)
+        assert counted.count(text) == own
+        assert own <= counted.at_most(text)
+
+
+@given(text=texts())
+@settings(max_examples=50, deadline=None)
+def test_pieces_make_up_the_text(text: str) -> None:
+    assert "".join(pieces(text)) == text
+
+
+def test_of_a_shared_beginning_no_more_is_guessed_than_the_end() -> None:
+    counted = Pieces(MADE["byte_level"])
+    document = " ".join(f"The river is {km} km long." for km in range(1000))
+    tokens = counted.count(document + "Nobody asked why.")
+    other = document + "It said so."
+    assert counted.at_most(other) <= tokens + 2 * PIECE
+    # Of a text that was never counted, each byte may be a token.
+    assert counted.at_most(document.upper()) == len(document)
+
+
+def test_a_real_model_is_counted_in_pieces(smollm2: Model) -> None:
+    tokenizer = ChatTokenizer.from_folder(smollm2.path)
+    assert Pieces(tokenizer.tokenizer).add_up
+    for text in ("\n\n".join(CORPUS), "The river is long. " * 500, "x" * 5000):
+        messages = [{"role": "user", "content": text}]
+        whole = tokenizer.tokenizer.encode(tokenizer.render(messages), add_special_tokens=False)
+        assert tokenizer.count(messages) == len(whole) <= tokenizer.at_most(messages)
