@@ -111,12 +111,13 @@ async def connect(
     logs: Path | None = None,
     concurrency: int | None = None,
     on_status: Callable[[str], None] = lambda _: None,
+    kind: Callable[..., Client] = Client,
 ) -> AsyncIterator[Client]:
     """A client of a role's model; what it starts is stopped at the end.
 
     A server is started only when the cache (`default_cache()` unless given) has no answer; its
     logs go into a folder, and `on_status` is told what it is doing. There are at most `concurrency`
-    requests in flight, by default what the engine batches.
+    requests in flight, by default what the engine batches. The client is made by `kind`.
 
     Raises:
         ServingError: As `resolve`, or the cache cannot be opened.
@@ -126,7 +127,7 @@ async def connect(
     servers = max(options.replicas, len(resolved.served))
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store:
-        client = Client(
+        client = kind(
             resolved.identity,
             resolved.tokenizer,
             store,

@@ -115,7 +115,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     embedding = None if options.questions else options.embedding()
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        found = None if options.questions else _search(claims, options, embedding, models)
+        given = options.questions or models.rehearsed  # an index of all passages takes long
+        found = None if given else _search(claims, options, embedding, models)
         find = found or as_given
         judge = models.judge(tagging)
         llm = generator(models.asked, models.prompts) if options.writes else None

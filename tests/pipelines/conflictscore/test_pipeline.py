@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from pipelines.conflictscore.estimate import estimate
 from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
 from pipelines.conflictscore.decomposition import distinct
-from pipelines.conflictscore.estimate import estimate
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
