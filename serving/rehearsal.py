@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Completion, ServedIdentity, Usage
 from serving.client import Client
@@ -82,7 +83,8 @@ class Rehearsal(Client):
     ) -> None:
         own = resolved.tokenizer
         tokenizer = Memo(own.tokenizer, own.template, own.special) if own else None
-        super().__init__(resolved.identity, tokenizer, recalled, _Nobody())
+        # Endpoints are asked for the tokens of labels, as cache keys have them; nobody writes.
+        super().__init__(resolved.identity, tokenizer, recalled, RunningEndpoints(resolved.served))
         self.recalled = recalled
         self.missing = missing
         self._full = full
@@ -91,7 +93,7 @@ class Rehearsal(Client):
         self._begun: set[int] = set()
 
     async def _ids(self, choice: str) -> list[int]:
-        if self.tokenizer is not None:
+        if self.missing is None:
             return await super()._ids(choice)
         # Any number will do that no other choice has: nobody is asked.
         return self._label_ids.setdefault(choice, [len(self._label_ids)])
@@ -143,19 +145,6 @@ class Rehearsal(Client):
                 shared = start + self._block
             self._begun.add(begun)
         return shared
-
-
-class _Nobody:
-    """No servers; a rehearsal never reaches for them."""
-
-    async def endpoints(self) -> Sequence[Any]:
-        raise AssertionError("a rehearsal asks nobody")
-
-    async def recover(self, endpoint: Any) -> None:
-        raise AssertionError("a rehearsal asks nobody")
-
-    async def close(self) -> None:
-        """Nothing to stop."""
 
 
 async def rehearsal(source: Source, *, cache: Path | None = None, full: bool) -> Rehearsal:

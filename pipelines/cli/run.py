@@ -62,11 +62,11 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
 
 def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:
     """Say what a run would take, after a probe if one is wanted."""
-    if plan.summary:
-        print(plan.summary)
     if options.probe:
         with RunFolder(options.out).locked():
             asyncio.run(probe(experiment, plan, options, progress))
+    if plan.summary:
+        print(plan.summary)
     found = asyncio.run(forecast(experiment, plan, options))
     print("\n".join(found.lines(experiment.counted)))
     return found

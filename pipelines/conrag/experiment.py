@@ -179,18 +179,11 @@ def _search(
 
 
 def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
-    depth = options.settings.depth
-    own = sum(min(depth, len(query.passages)) for query in queries)
-    pairs = own if options.among == "own" else depth * len(queries)
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{len(claims.corpus):,} passages\n"
-        f"about {pairs + (0 if options.writes else 2 * len(queries)):,} pairs to be judged by "
-        f"{options.judge.labeller}"
+        f"{len(claims.corpus):,} passages, judged by {options.judge.labeller}"
     )
-    if options.questions:
-        told += ", and every sentence of an answer by what it is shown"
     return told + ("\n5 answers each, written by a language model" if options.writes else "")
 
 

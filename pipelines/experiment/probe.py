@@ -18,7 +18,6 @@ async def probe(
     plan: Plan[Any, Any],
     options: RunOptions,
     counting: Counting,
-    seconds: float = PROBE_S,
 ) -> Pace:
     """How fast the run's own requests are answered, over items of it drawn from all places.
 
@@ -57,7 +56,7 @@ async def probe(
             run = run_examples(
                 items, attempt, in_flight=IN_FLIGHT, on_result=lambda _: counter.advance()
             )
-            pace = await watched(run, watch, seconds)
+            pace = await watched(run, watch, PROBE_S)
         if pace is None:
             raise InputError("nothing is left to ask, so no server was probed; leave --probe out")
         remember(pace_kind(work, models, options, plan.needs), pace)
