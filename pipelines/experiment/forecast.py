@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 
+from serving.calls import Usage
 from serving.probe import Pace
 
 
@@ -89,6 +90,7 @@ class Forecast:
         sampled: Items that were rehearsed, of those that are left.
         spread: Half of the 95 % interval of `read` by its value, where not all were rehearsed.
         measured: Items whose calls are all in the cache, so that what they took is known.
+        took: That, of all of them together.
         model: Who is asked; None where no language model is.
         refused: Sampled items that could not be asked about, and the first reason.
         missing: Why tokens are counted by characters, if they are.
@@ -101,6 +103,7 @@ class Forecast:
     sampled: int = 0
     spread: float | None = None
     measured: int = 0
+    took: Usage = field(default_factory=Usage)
     model: str | None = None
     refused: tuple[int, str] = (0, "")
     missing: str | None = None

@@ -18,14 +18,15 @@ async def probe(
     plan: Plan[Any, Any],
     options: RunOptions,
     counting: Counting,
-) -> Pace:
+) -> Pace | None:
     """How fast the run's own requests are answered, over items of it drawn from all places.
 
     Servers are found or started as by the run. What the model says is kept in the cache, as it is
-    of the run itself; the run folder gets no result. The pace is kept for later estimates.
+    of the run itself; the run folder gets no result. The pace is kept for later estimates; it is
+    None where nothing is left to ask.
 
     Raises:
-        InputError: The run asks no language model, or has nothing left to ask.
+        InputError: The run asks no language model.
         ServingError: No server can be had.
     """
     if plan.needs.role is None:
@@ -57,7 +58,6 @@ async def probe(
                 items, attempt, in_flight=IN_FLIGHT, on_result=lambda _: counter.advance()
             )
             pace = await watched(run, watch, PROBE_S)
-        if pace is None:
-            raise InputError("nothing is left to ask, so no server was probed; leave --probe out")
-        remember(pace_kind(work, models, options, plan.needs), pace)
+        if pace is not None:
+            remember(pace_kind(work, models, options, plan.needs), pace)
     return pace

@@ -101,6 +101,7 @@ async def forecast(
         sampled=min(brief.sampled, full.sampled),
         spread=_spread(full),
         measured=len(whole),
+        took=sum((each.known for each in whole), Usage()),
         model=client.model.name if client else None,
         refused=(len(full.refusals), next(iter(full.refusals), "")),
         missing=client.missing if isinstance(client, Rehearsal) else None,

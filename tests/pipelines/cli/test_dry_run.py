@@ -130,14 +130,14 @@ def test_a_probe_is_half_a_minute_of_the_run(
     assert "hours: unknown" in contested.done(*command, "--evidence", "json", "--dry-run").out
 
 
-def test_a_probe_of_nothing_is_refused(contested: Contested, model: Scripted) -> None:
+def test_a_probe_needs_something_to_ask(contested: Contested, model: Scripted) -> None:
     message = contested.refused("run", "conflict-detection", "--probe", "--endpoint", model.url)
     assert "--probe has no effect with a run that is no --dry-run; leave it out" in message
     tagged = ("run", "conflict-detection", "--labeller", "nli", "--dry-run", "--probe")
     assert "which asks no language model" in contested.refused(*tagged)
     command = ["run", "conflict-detection", "--limit", 1, "--endpoint", model.url]
     contested.done(*command)
-    assert "nothing is left to ask" in contested.refused(*command, "--dry-run", "--probe")
+    assert "hours: 0\n" in contested.done(*command, "--dry-run", "--probe").out
     assert not paces_file().exists()
 
 
