@@ -79,8 +79,12 @@ class Pace:
 
 @dataclass
 class Watch:
-    """The calls that are in flight, and those that have ended: (begun, ended, read, written)."""
+    """The calls that are in flight, and those that have ended: (begun, ended, read, written).
 
+    `first` is when the first one began.
+    """
+
+    first: float | None = None
     open: dict[object, float] = field(default_factory=dict)
     ended: list[tuple[float, float, int, int]] = field(default_factory=list)
 
@@ -89,6 +93,7 @@ class Watch:
         """While it is in flight; to be told the answer."""
         token, begun = object(), time.monotonic()
         self.open[token] = begun
+        self.first = begun if self.first is None else self.first
 
         def end(answer: Completion) -> None:
             tokens = answer.prompt_tokens, answer.completion_tokens
@@ -149,26 +154,30 @@ class Timed(Client):
 
 
 async def watched(run: Coroutine[Any, Any, None], watch: Watch, seconds: float) -> Pace | None:
-    """Let a run go on for so many seconds, and see how fast its calls are answered.
+    """Let a run go on for so many seconds from its first call, and see how fast calls are answered.
 
     It goes on until every call that was begun in that time is answered, so that the load stays the
     same; then it is given up. A run that ends before is measured to its end. None: it made no call.
     """
-    begun = time.monotonic()
     task = asyncio.create_task(run)
+    until = None
     try:
         while not task.done():
             await asyncio.wait({task}, timeout=0.1)
-            late = time.monotonic() - begun >= seconds
-            if late and all(since - begun > seconds for since in watch.open.values()):
+            if until is None and watch.first is not None:
+                until = watch.first + seconds
+            if until is None or time.monotonic() < until:
+                continue
+            if all(begun > until for begun in watch.open.values()):
                 break
-        until = min(time.monotonic(), begun + seconds)
         if task.done():
             task.result()
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    return watch.pace(begun, until)
+    if watch.first is None:
+        return None
+    return watch.pace(watch.first, min(time.monotonic(), watch.first + seconds))
 
 
 def paces_file() -> Path:
