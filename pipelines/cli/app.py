@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         # A path that the system refuses where nobody looked first: too long, not permitted.
         return _tell(f"{error.filename}: {error.strerror}; check the path and its permissions")
-    return int(code or 0)
+    return code if isinstance(code, int) else 0
 
 
 def _tell(message: str) -> int:

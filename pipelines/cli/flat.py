@@ -15,7 +15,7 @@ from pipelines.option import OptionField, in_order, nested, options_of, refuse_i
 CONTEXT = "context"
 
 
-def flat(command: Callable[..., None], items: str = "items") -> Callable[..., None]:
+def flat(command: Callable[..., Any], items: str = "items") -> Callable[..., Any]:
     """A command for typer, with an option for each field of its parameters that are settings.
 
     The settings that the command is called with know in `model_fields_set` what was given on the
@@ -39,7 +39,7 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
         parameters.insert(0, _keyword(CONTEXT, typer.Context, inspect.Parameter.empty))
 
     @wraps(command)
-    def called(**values: Any) -> None:
+    def called(**values: Any) -> Any:
         context: typer.Context = values[CONTEXT] if CONTEXT in own else values.pop(CONTEXT)
         given = {
             name
@@ -49,7 +49,7 @@ def flat(command: Callable[..., None], items: str = "items") -> Callable[..., No
         made = {name: _made(settings, values, given) for name, settings in groups.items()}
         for settings in made.values():
             refuse_idle(settings)
-        command(**{name: made[name] if name in made else values[name] for name in own})
+        return command(**{name: made[name] if name in made else values[name] for name in own})
 
     called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     called.__annotations__ = {}

@@ -5,7 +5,6 @@ The options of `contested run NAME` are made from the fields of the experiment's
 
 import asyncio
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any
 
 import typer
@@ -13,13 +12,16 @@ from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, Display, progress
+from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.report import publish
 from pipelines.cli.run_all import run_all
-from pipelines.experiment.execute import execute, opened
+from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
+from pipelines.experiment.forecast import Forecast
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions
+from pipelines.experiment.probe import probe
+from pipelines.experiment.rehearse import forecast
 from pipelines.runs.folder import RunFolder
 
 app = typer.Typer(
@@ -28,28 +30,24 @@ app = typer.Typer(
 )
 
 
-def command_of(experiment: Experiment[Any, Any]) -> Callable[..., None]:
+def command_of(experiment: Experiment[Any, Any]) -> Callable[..., Any]:
     """The command of an experiment, for typer."""
 
-    def command(options: RunOptions) -> None:
-        run(experiment, options)
+    def command(options: RunOptions) -> Forecast | None:
+        return run(experiment, options)
 
     command.__doc__ = experiment.help
     command.__annotations__["options"] = experiment.options
     return flat(command, experiment.counted)
 
 
-def run(experiment: Experiment[Any, Any], options: RunOptions) -> None:
+def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | None:
     """Run an experiment into its folder, and make tables and page; or say what it would take."""
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
     if options.dry_run:
-        if plan.summary:
-            print(plan.summary)
-        if plan.estimate is not None:
-            print(asyncio.run(_estimated(plan, options, RunFolder(options.out))))
-        return
+        return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():
         costs = asyncio.run(execute(experiment, plan, options, progress))
@@ -59,13 +57,19 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> None:
     for remark in plan.remarks:
         STDERR.print(escape(remark), soft_wrap=True)
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
+    return None
 
 
-async def _estimated(plan: Plan[Any, Any], options: RunOptions, folder: RunFolder) -> str:
-    """What a run would cost. Models are named for it; none is asked."""
-    assert plan.estimate is not None  # noqa: S101
-    async with opened(options, plan.needs, folder, lambda *_: nullcontext(Display(""))) as models:
-        return plan.estimate(models)
+def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOptions) -> Forecast:
+    """Say what a run would take, after a probe if one is wanted."""
+    if options.probe:
+        with RunFolder(options.out).locked():
+            asyncio.run(probe(experiment, plan, options, progress))
+    if plan.summary:
+        print(plan.summary)
+    found = asyncio.run(forecast(experiment, plan, options))
+    print("\n".join(found.lines(experiment.counted)))
+    return found
 
 
 for name in papers.EXPERIMENTS:

@@ -16,6 +16,7 @@ from pipelines.conflictscore.settings import Claims, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL, LabellerName
+from pipelines.experiment.forecast import Forecast, table
 from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.option import Option
 from serving import models, shared
@@ -65,7 +66,7 @@ class AllOptions(LlmOptions):
             shown="all; of the bundled samples on cpu-small a first look",
         ),
     ] = None
-    dry_run: Annotated[bool, Option("Say what each would cost; ask no model.")] = False
+    dry_run: Annotated[bool, Option("Say what each would take, and all; ask no model.")] = False
     labeller: Annotated[
         LabellerName | None,
         Option(
@@ -223,12 +224,13 @@ def _run_stages(
 ) -> None:
     """Run one after the other; before each say which it is, and how long the rest may take.
 
-    That is said from the first one on where the stages' seconds are right (`estimated`), else once
-    one has shown what they are worth.
+    How long is said from the first one on where the stages' seconds are right (`estimated`), else
+    once one has shown what they are worth. A dry run ends with a table of what each would take.
     """
     contested = context.find_root().command
     began = time.monotonic()
     expected = 0.0
+    forecasts: list[tuple[str, Forecast]] = []
     for number, stage in enumerate(planned, 1):
         left = sum(each.seconds for each in planned[number - 1 :])
         # How fast this machine is, once it has shown it; what an earlier run did costs nothing.
@@ -240,8 +242,12 @@ def _run_stages(
         )
         if stage.gradients and not options.dry_run and not _fits_beside_servers(options):
             shared.stop()
-        contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
+        found = contested.main(list(stage.command), prog_name="contested", standalone_mode=False)
+        if isinstance(found, Forecast):
+            forecasts.append((f"{number}/{len(planned)}  {stage.command[1]}", found))
         expected += stage.seconds
+    if forecasts:
+        print("\n".join(table(forecasts)))
     took = time.monotonic() - began
     STDERR.print(f"[bold]all {len(planned)} done in {_minutes(took)}[/bold]", soft_wrap=True)
 

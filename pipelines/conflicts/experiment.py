@@ -149,7 +149,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
 
     def choose(models: RunModels) -> Sequence[Query]:
         """The queries with segments that the embedding model chose."""
-        if embedder is None:
+        if embedder is None or models.rehearsed:
             return queries
         keep = keeping(models.folder, embedder, segments)
         with models.counting("pages", sum(len(each.sources) for each in queries)) as counter:

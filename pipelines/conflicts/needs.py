@@ -1,4 +1,4 @@
-"""What a run needs and how many calls it makes, and which options would do nothing for it."""
+"""What a run needs, what is said of it beforehand, and which options would do nothing for it."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +10,6 @@ from pipelines.conflicts.classifier import TypeClassifier, read, shipped_classif
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.settings import TYPES_PANEL
-from pipelines.conflicts.taxonomy import ANSWERABLE
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option, refuse_given
@@ -92,43 +91,20 @@ def _types(methods: Methods) -> str:
 
 
 def summary(file: str, queries: Sequence[Query], methods: Methods) -> str:
-    """What `--dry-run` says of a file: the data, and the calls that `examine` makes over it.
-
-    Fewer calls are made where the cache has the answer, or what they are about cannot be read.
-    """
-    asked = methods.asked
+    """What `--dry-run` says of a file: the data, and who predicts, answers and judges."""
     sources = sum(len(each.sources) for each in queries)
-    types = len({"json", "choice"} & {*asked}) * len(queries)
     said = (
         f"{len(queries):,} queries from {file}, {sources:,} sources\n"
-        f"types by {', '.join(CLASSIFIERS[each] for each in asked)}: {types:,} calls to the model\n"
+        f"types by {', '.join(CLASSIFIERS[each] for each in methods.asked)}\n"
     )
     if not methods.strategies:
         return f"{said}no answers"
-    answered = [(each, strategy) for each in queries for strategy in methods.strategies_for(each)]
-    # Without the type that annotators gave, behaviour is judged by the one that was predicted.
-    typed = [
-        query
-        for query, strategy in answered
-        if query.conflict_type or strategy == "taxonomy-aware" or methods.settings.types in asked
-    ]
-    recalled = sum(
-        query.gold_answer is not None
-        and (query.conflict_type is None or query.conflict_type in ANSWERABLE)
-        for query in typed
-    )
+    said += f"answers by {', '.join(STRATEGIES[each] for each in methods.strategies)}"
     untyped = sum(each.conflict_type is None for each in queries)
-    said += (
-        f"answers by {', '.join(STRATEGIES[each] for each in methods.strategies)}: "
-        f"{len(answered):,} calls"
-    )
     if "oracle" in methods.strategies and untyped:
         said += f"; Oracle leaves out {untyped:,} queries without a type"
-    said += f"\njudges: {'at most ' if untyped else ''}{len(typed):,} calls for behaviour"
     if methods.settings.judge == "nli":
-        said += "; recall and grounding by the tagger"
-    else:
-        said += f", {recalled:,} for recall, and one for each sentence"
+        said += "\nrecall and grounding by the tagger"
     if untyped:
-        said += "; an answer is judged where a type is given or predicted"
+        said += "\nan answer is judged where a type is given or predicted"
     return said

@@ -11,7 +11,6 @@ from pydantic import Field
 
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
-from pipelines.conflictscore.estimate import announced
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -19,9 +18,10 @@ from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
 from pipelines.evidence.judge import judge_named, model_of
-from pipelines.evidence.risk import ChosenThreshold
+from pipelines.evidence.nli import calibrated
+from pipelines.evidence.risk import ChosenThreshold, choose_threshold
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
-from pipelines.experiment.needs import judge_needs
+from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.files import replace_text
@@ -94,11 +94,6 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
             begun=partial(_keep_skipped, models.folder, entry, dataset.skipped),
         )
 
-    def estimate(models: RunModels) -> str:
-        left_out = [f"line {bad.line} is skipped: {bad.error}" for bad in dataset.skipped]
-        told = announced(dataset.name, dataset.examples, scorer_of(models), options.repeat)
-        return "\n".join((told, *left_out))
-
     def afterwards(models: RunModels) -> None:
         if options.repeat > 1:
             kept = EXPERIMENT.results(models.folder)
@@ -115,10 +110,24 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         dataset.examples,
         needs,
         lambda models: [work(models, number) for number in range(options.repeat)],
-        estimate=estimate,
+        _summary(dataset, settings, needs, options.repeat),
         afterwards=afterwards,
         remarks=remarks,
     )
+
+
+def _summary(data: Dataset, settings: Settings, needs: Needs, repeat: int) -> str:
+    claims = "" if settings.claims == "atomic" else f", claims: {settings.claims}"
+    again = "" if repeat == 1 else f", {repeat} times"
+    told = [
+        f"{len(data.examples):,} responses from {data.name}, judged by {settings.labeller}"
+        f"{claims}{again}"
+    ]
+    if settings.labeller == "cascade" and needs.tagger is not None:
+        chosen = choose_threshold(calibrated(needs.tagger), settings.risk, needs.tagger.fitted_on)
+        told.append(chosen.in_words())
+    told += (f"line {bad.line} is skipped: {bad.error}" for bad in data.skipped)
+    return "\n".join(told)
 
 
 def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:

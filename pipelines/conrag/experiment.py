@@ -115,7 +115,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     embedding = None if options.questions else options.embedding()
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
-        found = None if options.questions else _search(claims, options, embedding, models)
+        given = options.questions or models.rehearsed  # an index of all passages takes long
+        found = None if given else _search(claims, options, embedding, models)
         find = found or as_given
         judge = models.judge(tagging)
         llm = generator(models.asked, models.prompts) if options.writes else None
@@ -179,18 +180,11 @@ def _search(
 
 
 def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
-    depth = options.settings.depth
-    own = sum(min(depth, len(query.passages)) for query in queries)
-    pairs = own if options.among == "own" else depth * len(queries)
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{len(claims.corpus):,} passages\n"
-        f"about {pairs + (0 if options.writes else 2 * len(queries)):,} pairs to be judged by "
-        f"{options.judge.labeller}"
+        f"{len(claims.corpus):,} passages, judged by {options.judge.labeller}"
     )
-    if options.questions:
-        told += ", and every sentence of an answer by what it is shown"
     return told + ("\n5 answers each, written by a language model" if options.writes else "")
 
 

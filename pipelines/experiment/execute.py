@@ -23,7 +23,7 @@ from pipelines.experiment.experiment import (
 )
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
-from pipelines.runs.folder import RunFolder
+from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from pipelines.runs.runner import IN_FLIGHT, run_examples, unlimited
 from serving.backend import OnDemand
@@ -118,7 +118,7 @@ async def resume(
     work.begun()
     log = folder.log(work.entry, experiment.result)
     log.mend()
-    done = {name for name, result in log.read().items() if result.status not in UNDONE}  # type: ignore[attr-defined]
+    done = done_in(log)
     on_start(sum(item.id in done for item in items))
 
     async def attempt(item: ItemT) -> ResultT:
@@ -143,6 +143,11 @@ async def resume(
     return log.settle([item.id for item in items])
 
 
+def done_in(log: ResultLog[Any]) -> set[str]:
+    """The items of a log that need not be done again."""
+    return {name for name, result in log.read().items() if result.status not in UNDONE}
+
+
 def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
     """Note in `run.json` what a work took, and tell it in lines."""
     client, judging = work.client or models.client, models.judging
@@ -165,12 +170,16 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
 
 @asynccontextmanager
 async def models_for(
-    options: ModelOptions, needs: Needs, on_status: Callable[[str], None], logs: Path | None = None
+    options: ModelOptions,
+    needs: Needs,
+    on_status: Callable[[str], None],
+    logs: Path | None = None,
+    kind: Callable[..., Client] = Client,
 ) -> AsyncIterator[Models]:
     """The models that are needed. A server starts with the first question, if there is one.
 
-    Its logs go to the folder `logs`; `on_status` is told what is being waited for. A model that is
-    not there is a ServingError.
+    Its logs go to the folder `logs`; `on_status` is told what is being waited for; clients are made
+    by `kind`. A model that is not there is a ServingError.
     """
     served = options if isinstance(options, LlmOptions) else None
     cache = served.cache if served else None
@@ -186,6 +195,7 @@ async def models_for(
                     concurrency=served.concurrency if served else None,
                     on_status=on_status,
                     together=together,
+                    kind=kind,
                 )
             )
 
@@ -205,7 +215,11 @@ async def models_for(
 
 @asynccontextmanager
 async def opened(
-    options: ModelOptions, needs: Needs, folder: RunFolder, counting: Counting
+    options: ModelOptions,
+    needs: Needs,
+    folder: RunFolder,
+    counting: Counting,
+    kind: Callable[..., Client] = Client,
 ) -> AsyncIterator[RunModels]:
     """The models of a run; `counting` shows what is being waited for. See `models_for`."""
     shown: list[Counter] = []
@@ -221,5 +235,5 @@ async def opened(
         if shown:
             shown[-1].status(text)
 
-    async with models_for(options, needs, tell, folder.logs) as models:
+    async with models_for(options, needs, tell, folder.logs, kind) as models:
         yield RunModels(**vars(models), folder=folder, counting=showing)

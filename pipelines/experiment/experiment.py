@@ -107,10 +107,15 @@ class Models:
 
 @dataclass(frozen=True, kw_only=True)
 class RunModels(Models):
-    """The models of a run, its locked folder, and a display for what takes long beforehand."""
+    """The models of a run, its locked folder, and a display for what takes long beforehand.
+
+    Where it is `rehearsed` the models are stand-ins: calls are counted, and nothing that takes long
+    may be prepared.
+    """
 
     folder: RunFolder
     counting: Counting
+    rehearsed: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,8 +151,7 @@ class Plan(Generic[ItemT, ResultT]):
         items: In the order of the data, with distinct ids.
         needs: The models.
         work: Makes it ready; several are done one after the other (repeats).
-        summary: What `--dry-run` says.
-        estimate: What it says besides, of prompts and tokens; no model is asked for it.
+        summary: What `--dry-run` says before it counts calls and tokens.
         afterwards: Called with the models when all is done, before tables are made.
         remarks: What is said at the end.
     """
@@ -156,7 +160,6 @@ class Plan(Generic[ItemT, ResultT]):
     needs: Needs
     work: Callable[[RunModels], Sequence[Work[ItemT, ResultT]]]
     summary: str = ""
-    estimate: Callable[[RunModels], str] | None = None
     afterwards: Callable[[RunModels], None] = lambda _: None
     remarks: Sequence[str] = ()
 

@@ -10,7 +10,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.option import Option, Options
+from pipelines.option import Only, Option, Options
 from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source, devices
@@ -134,7 +134,17 @@ class RunOptions(ModelOptions):
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N {items}.", metavar="N")
     ] = None
-    dry_run: Annotated[bool, Option("Say how much is to be asked; ask no model.")] = False
+    dry_run: Annotated[
+        bool, Option("Say how many calls and tokens it takes; ask no model. See docs/sizing.md.")
+    ] = False
+    probe: Annotated[
+        bool,
+        Option(
+            "With --dry-run: measure the server with 30 seconds of the run, and say the hours.",
+            name="--probe",
+            only=Only(lambda own: own.dry_run, "a run that is no --dry-run"),
+        ),
+    ] = False
     on_error: Annotated[
         OnError,
         Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),

@@ -27,7 +27,6 @@ from pipelines.madam_rag.methods import (
     WITH_RELIABILITY,
     ExperimentName,
     Methods,
-    most_calls,
     outcome,
 )
 from pipelines.madam_rag.question import Question
@@ -166,7 +165,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         questions,
         Needs(role="generator", tagger=tagger, untagged=UNTOLD),
         work,
-        _summary(data, questions, names, settings.rounds),
+        _summary(data, questions, names),
     )
 
 
@@ -230,15 +229,12 @@ async def _borne_out(
         return ()
 
 
-def _summary(
-    data: Dataset, questions: Sequence[Question], names: Sequence[str], rounds: int
-) -> str:
+def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:
     documents = sum(len(each.documents) for each in questions)
     of_half = "" if data.part == "all" else f", {data.part} half"
-    most = sum(most_calls(name, questions, rounds) for name in names)
     return (
         f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
-        f"{', '.join(names)}: at most {most:,} calls to the model"
+        f"{', '.join(names)}"
     )
 
 

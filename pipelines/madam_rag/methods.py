@@ -1,10 +1,9 @@
 """The methods that are compared: what each makes of one question (MADAM-RAG, section 5.1)."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pipelines.madam_rag.astute_rag import CONSOLIDATIONS, astute_rag
+from pipelines.madam_rag.astute_rag import astute_rag
 from pipelines.madam_rag.baselines import Prompts, concatenated, no_rag
 from pipelines.madam_rag.debate import Panel, debate
 from pipelines.madam_rag.question import Question
@@ -63,13 +62,3 @@ async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
         panel = replace(panel, labeller=None)
     held = await debate(text, documents, panel, settings)
     return Outcome(concluded=held.concluded, calls=held.calls, debate=held)
-
-
-def most_calls(name: str, questions: Sequence[Question], rounds: int) -> int:
-    """Replies of a model that a method takes at most for all questions, in T rounds."""
-    if name in {NO_RAG, CONCATENATED}:
-        return len(questions)
-    if name == ASTUTE:
-        return (2 + CONSOLIDATIONS) * len(questions)
-    aggregator = name != WITHOUT_AGGREGATOR
-    return rounds * sum(len(each.documents) + aggregator for each in questions)

@@ -89,7 +89,7 @@ def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> 
     if settings.labeller == "cascade" and needs.tagger is not None:
         curve = calibrated(needs.tagger)
         chosen = choose_threshold(curve, settings.risk, needs.tagger.fitted_on)
-        told += f"\n{chosen.in_words()}\nat most {pairs:,} evidence calls"
+        told += f"\n{chosen.in_words()}"
     return told
 
 

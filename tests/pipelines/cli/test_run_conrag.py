@@ -136,8 +136,9 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
 def test_a_dry_run_reads_the_data_and_nothing_else(contested: Contested, folder: Path) -> None:
     told = contested.done("run", "conrag", "--data", "claims.jsonl", "--dry-run", "--out", "out")
     assert told.out == (
-        "1 claims from claims.jsonl, 2 passages\n"
-        "about 4 pairs to be judged by nli\n"
+        "1 claims from claims.jsonl, 2 passages, judged by nli\n"
+        "pairs to tag: 3\n"
+        "no language model is asked\n"
     )  # fmt: skip
     assert not (folder / "out").exists()
 

@@ -277,14 +277,14 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
 
 def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
     told = contested.done(*MINE, *at(endpoint), "--dry-run")
-    # One call each of the first two, three of Astute, three rounds of 7 agents and 3 aggregators.
-    assert told.out == (
-        "3 questions from mine.jsonl, 7 documents\n"
-        f"{', '.join(METHODS)}: at most 45 calls to the model\n"
-    )
-    told = contested.done(*MINE, "--experiment", "rounds", "--rounds", 2, "--limit", 1, "--dry-run")
-    # Two rounds of three agents, once with an aggregator and once without.
-    assert "at most 14 calls" in told.out
+    assert told.out.startswith(f"3 questions from mine.jsonl, 7 documents\n{', '.join(METHODS)}\n")
+    # One call each of the first two, three of Astute, three rounds of 7 agents and 3 aggregators;
+    # or two, where agents repeat themselves and so ask the aggregators nothing new.
+    assert "calls to scripted: from 32 to 45\n" in told.out
+    given = ("--experiment", "rounds", "--rounds", 2, "--limit", 1)
+    told = contested.done(*MINE, *at(endpoint), *given, "--dry-run")
+    # Two rounds of three agents and an aggregator; without it the first round is the same.
+    assert "to 11\n" in told.out
     assert not endpoint.requests
     assert not Path("out").exists()
 

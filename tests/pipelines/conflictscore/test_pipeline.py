@@ -11,7 +11,6 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import REFUTE, SUPPORT, ScriptedTagger, by_table, folder_of
 
 from pipelines.conflictscore.decomposition import distinct
-from pipelines.conflictscore.estimate import estimate
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
@@ -219,28 +218,6 @@ async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
     assert len(result.claims) == len(RESPONSE) // 10 + 2
 
 
-async def test_an_estimate_counts_the_calls_of_the_run(client: Client, scripted: Scripted) -> None:
-    scorer = prepare(Settings(), client)
-    cost = estimate([EXAMPLE], scorer)
-    assert (cost.decomposition_calls, cost.evidence_calls) == (1, 6)
-    assert not scripted.requests
-    await conflict_score(EXAMPLE, scorer)
-    assert len(scripted.requests) == 7
-    assert cost.distinct_tokens < cost.prompt_tokens
-
-
-async def test_an_estimate_knows_responses_without_a_sentence_and_modes(client: Client) -> None:
-    dots = EXAMPLE.model_copy(update={"response": "..."})
-    one = estimate([dots], prepare(Settings(), client))
-    assert (one.evidence_calls, one.decomposition_calls) == (3, 1)
-    apart = estimate([EXAMPLE], prepare(Settings(claims="whole"), client))
-    whole = Settings(claims="whole", evidence="together")
-    together = estimate([EXAMPLE], prepare(whole, client))
-    assert (apart.evidence_calls, together.evidence_calls) == (3, 1)
-    assert together.prompt_tokens < apart.prompt_tokens
-    assert apart.written_tokens == 3
-
-
 async def test_sentences_of_the_response_can_be_the_claims(
     client: Client, scripted: Scripted
 ) -> None:
@@ -250,8 +227,6 @@ async def test_sentences_of_the_response_can_be_the_claims(
     assert result.claims == CLAIMS
     assert (result.cs_c, result.cs_r) == (0.5, 0.25)
     assert len(scripted.requests) == 6
-    cost = estimate([example], scorer)
-    assert (cost.decomposition_calls, cost.evidence_calls, cost.tagged_pairs) == (0, 6, 0)
 
 
 async def test_without_a_model_the_tagger_judges_sentences() -> None:
@@ -264,8 +239,6 @@ async def test_without_a_model_the_tagger_judges_sentences() -> None:
     assert (scorer.judge.name, scorer.prompts) == ("scripted-nli", ())
     result = await conflict_score(EXAMPLE, scorer)
     assert (result.cs_c, result.cs_r) == (0.5, 0.25)
-    cost = estimate([EXAMPLE], scorer)
-    assert (cost.evidence_calls, cost.tagged_pairs, cost.prompt_tokens) == (0, 6, 0)
 
 
 async def test_what_needs_a_model_says_so() -> None:
