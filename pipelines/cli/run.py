@@ -16,6 +16,7 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, Display, progress
 from pipelines.cli.report import publish
 from pipelines.cli.run_all import run_all
+from pipelines.cluster.workers import announced, workers
 from pipelines.experiment.execute import execute, opened
 from pipelines.experiment.experiment import Experiment, Plan
 from pipelines.experiment.needs import refuse_missing, refuse_unneeded
@@ -45,6 +46,8 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> None:
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
     if options.dry_run:
+        if options.ray is not None:
+            print(announced(options))
         if plan.summary:
             print(plan.summary)
         if plan.estimate is not None:
@@ -52,7 +55,8 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> None:
         return
     folder = RunFolder(options.out)
     with folder.locked():
-        costs = asyncio.run(execute(experiment, plan, options, progress))
+        with workers(experiment, options) as placing:
+            costs = asyncio.run(execute(experiment, plan, options, progress, placing))
         for cost in costs:
             STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
         publish(folder)

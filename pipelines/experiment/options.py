@@ -1,16 +1,17 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.option import Option, Options
+from pipelines.option import Only, Option, Options
 from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source
@@ -125,8 +126,14 @@ class ServerOptions(TaggerOptions, LlmOptions):
     """The models of what may ask a language model and the NLI tagger."""
 
 
+def _of_ray(address: str | None) -> str | None:
+    if address is not None and not re.fullmatch(r"local|auto|[^\s/]+:\d{1,5}", address):
+        raise ValueError("it is local, auto, or HOST:PORT of a Ray cluster")
+    return address
+
+
 class RunOptions(ModelOptions):
-    """Where results go, and how many there are to be."""
+    """Where results go, how many there are to be, and on which machines they are made."""
 
     out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
     limit: Annotated[
@@ -137,6 +144,26 @@ class RunOptions(ModelOptions):
         OnError,
         Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),
     ] = "stop"
+    ray: Annotated[
+        str | None,
+        AfterValidator(_of_ray),
+        Option(
+            "Spread the run over a Ray cluster: HOST:PORT, `auto` for the one of this machine, or "
+            "`local` to start one. See docs/serving.md.",
+            metavar="ADDRESS",
+            panel=MODEL_PANEL,
+        ),
+    ] = None
+    ray_workers: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Workers on the cluster, each with models of its own.",
+            shown="as many as fit; of local without GPUs two",
+            panel=MODEL_PANEL,
+            only=Only(lambda own: own.ray is not None, "a run without --ray"),
+        ),
+    ] = None
 
 
 def source_of(options: ProfileOptions, role: Role) -> Source:
