@@ -1,0 +1,109 @@
+"""Runs over a Ray cluster: what they leave is what a run here leaves, even where a worker dies."""
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from commands import Contested, contents, results, write
+from scripted import Scripted, by_digest, prompt_of
+
+pytest.importorskip("ray", reason="contested[ray] is not installed")
+
+COUNT = 40
+REFUSED = "bridge 7 "
+ASKED_FOR_EACH = 4
+"""Two claims by two documents."""
+
+
+@pytest.fixture
+def command(endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A run over 40 examples; one of them is refused by the endpoint."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    endpoint.refuses = lambda prompt: REFUSED in prompt
+    records = [
+        {
+            "id": f"r{number}",
+            "response": f"bridge {number} is old. bridge {number} is long.",
+            "claims": [f"bridge {number} is old.", f"bridge {number} is long."],
+            "documents": [
+                {"id": "guide", "text": f"The bridge {number} was opened in 1932."},
+                {"id": "study", "text": f"The bridge {number} was opened in 1950."},
+            ],
+        }
+        for number in range(COUNT)
+    ]
+    write("data.jsonl", *records)
+    return [
+        *("run", "conflictscore", "--data", "data.jsonl", "--on-error", "skip"),
+        *("--endpoint", endpoint.url, "--concurrency", "2"),
+    ]
+
+
+def subjects(prompts: list[str]) -> set[str]:
+    """The examples that prompts are about."""
+    return {f"r{found[1]}" for text in prompts if (found := re.search(r"bridge (\d+)", text))}
+
+
+def usage(folder: str) -> dict[str, Any]:
+    """What a run says that it took."""
+    entry = json.loads(Path(folder, "run.json").read_text())["pipelines"]["conflictscore"]
+    return {name: entry[name] for name in ("usage", "store")}
+
+
+def kill_a_worker() -> list[int]:
+    """Kill a worker that this process has on a Ray of its own; its id, if there is one."""
+    ours = psutil.Process().children(recursive=True)
+    found = [each for each in ours if each.name() == "ray::Worker"][:1]
+    for each in found:
+        each.kill()
+    return [each.pid for each in found]
+
+
+def test_a_run_on_ray_leaves_what_a_run_here_leaves(
+    command: list[str], endpoint: Scripted, contested: Contested
+) -> None:
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    here = Counter(map(prompt_of, endpoint.requests))
+    assert here.total() == ASKED_FOR_EACH * (COUNT - 1)
+    endpoint.requests.clear()
+
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    contested.done(*command)
+    assert Counter(map(prompt_of, endpoint.requests)) == here
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    log = "conflictscore.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+    assert [each["id"] for each in results(Path("there")).values() if each["error"]] == ["r7"]
+    assert usage("there") == usage("here")
+
+
+def test_a_worker_that_is_killed_loses_nothing(
+    command: list[str], endpoint: Scripted, contested: Contested
+) -> None:
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    endpoint.requests.clear()
+
+    killed: list[int] = []
+    logged: set[str] = set()
+
+    def weigh(request: dict[str, Any]) -> list[float]:
+        if not killed and len(endpoint.requests) > ASKED_FOR_EACH * COUNT * 0.6:
+            logged.update(results(Path("there")))
+            killed.extend(kill_a_worker())
+            endpoint.requests.clear()
+        return by_digest(request)
+
+    endpoint.weigh, endpoint.delay_s = weigh, 0.02
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    contested.done(*command)
+    assert killed, "the kill came too late"
+    assert logged - {"r7"}, "nothing was kept before the kill"
+    assert not subjects(endpoint.prompts()) & logged
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    log = "conflictscore.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
