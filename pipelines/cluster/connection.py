@@ -46,13 +46,17 @@ def connected(address: str, cores: int) -> Iterator[None]:
 
 def _initialised(**how: Any) -> Iterator[None]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     import ray
 
     try:
         ray.init(log_to_driver=False, logging_level="error", **how)
     except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
         why = str(error).strip().splitlines()[0]
-        raise InputError(f"--ray: {why}") from error
+        raise InputError(
+            f"--ray {how.get('address', 'local')}: {why}; all nodes need the same versions of "
+            "Python and Ray, and the cluster's token, where it has one, in RAY_AUTH_TOKEN"
+        ) from error
     try:
         yield
     finally:

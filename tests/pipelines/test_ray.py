@@ -3,6 +3,9 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,13 @@ import pytest
 from commands import Contested, contents, results, write
 from scripted import Scripted, by_digest, prompt_of
 
-pytest.importorskip("ray", reason="contested[ray] is not installed")
+from pipelines.cluster import workers
+from pipelines.cluster.sent import sent
+from pipelines.cluster.worker import Worker
+from pipelines.experiment.options import RunOptions
+
+# Not imported: Ray reads its settings as it is, and these are the command's to make.
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="contested[ray] is not installed")
 
 COUNT = 40
 REFUSED = "bridge 7 "
@@ -55,10 +64,20 @@ def usage(folder: str) -> dict[str, Any]:
     return {name: entry[name] for name in ("usage", "store")}
 
 
+def processes() -> list[psutil.Process]:
+    """What this process has started, Ray with its workers among it."""
+    return psutil.Process().children(recursive=True)
+
+
+def listening() -> set[str]:
+    """The addresses at which Ray can be reached."""
+    found = (each.net_connections("tcp") for each in processes() if each.is_running())
+    return {one.laddr.ip for own in found for one in own if one.status == psutil.CONN_LISTEN}
+
+
 def kill_a_worker() -> list[int]:
     """Kill a worker that this process has on a Ray of its own; its id, if there is one."""
-    ours = psutil.Process().children(recursive=True)
-    found = [each for each in ours if each.name() == "ray::Worker"][:1]
+    found = [each for each in processes() if each.name() == "ray::Worker"][:1]
     for each in found:
         each.kill()
     return [each.pid for each in found]
@@ -72,8 +91,18 @@ def test_a_run_on_ray_leaves_what_a_run_here_leaves(
     assert here.total() == ASKED_FOR_EACH * (COUNT - 1)
     endpoint.requests.clear()
 
+    reached: set[str] = set()
+
+    def weigh(request: dict[str, Any]) -> list[float]:
+        if not reached:
+            reached.update(listening())
+        return by_digest(request)
+
+    endpoint.weigh = weigh
     command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
     contested.done(*command)
+    assert reached, "nothing was looked at"
+    assert reached <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
     assert Counter(map(prompt_of, endpoint.requests)) == here
     assert contents(Path("there/tables")) == contents(Path("here/tables"))
     log = "conflictscore.jsonl"
@@ -107,3 +136,47 @@ def test_a_worker_that_is_killed_loses_nothing(
     assert contents(Path("there/tables")) == contents(Path("here/tables"))
     log = "conflictscore.jsonl"
     assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+
+
+class Within:
+    """A worker within this process, asked as an actor is; `dies` says which items kill it."""
+
+    def __init__(self, worker: Worker, dies: Callable[[str], bool]) -> None:
+        self.answer = self
+        self._worker, self._dies = worker, dies
+
+    async def remote(self, entry: str, config: str, item: str) -> str:
+        from ray.exceptions import RayActorError
+
+        if self._dies(item):
+            raise RayActorError
+        return await self._worker.answer(entry, config, item)
+
+
+def workers_within(
+    monkeypatch: pytest.MonkeyPatch, dies: Callable[[str], bool] = lambda _: False
+) -> None:
+    @contextmanager
+    def actors(experiment: Any, options: RunOptions) -> Iterator[list[Within]]:
+        made = [Worker(experiment.name, sent(options), str(Path.cwd()), n) for n in (1, 2)]
+        yield [Within(worker, dies) for worker in made]
+
+    monkeypatch.setattr(workers, "_actors", actors)
+
+
+def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_here(
+    command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command[command.index("skip")] = "stop"
+    here = contested.refused(*command, "--out", "here", says=["'r7'"])
+    workers_within(monkeypatch)
+    cache = ["--cache", "there.sqlite"]
+    assert contested.refused(*command, *cache, "--out", "there", "--ray", "local") == here
+
+
+def test_an_item_that_kills_its_workers_stops_the_run(
+    command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers_within(monkeypatch, dies=lambda item: item == "r9")
+    says = ["a worker died 4 times while it was at 'r9'"]
+    contested.refused(*command, "--out", "there", "--ray", "local", says=says)

@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -49,10 +50,10 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ["run", "conflict-detection", "--labeller", "nli", "--limit", "1"]
 
 
+@pytest.mark.skipif(find_spec("ray") is None, reason="contested[ray] is not installed")
 def test_an_address_where_no_cluster_is_is_said_in_a_line(
     command: list[str], contested: Contested
 ) -> None:
-    pytest.importorskip("ray", reason="contested[ray] is not installed")
     address = f"127.0.0.1:{free_port()}"
     contested.refused(*command, "--ray", address, says=[f"no Ray cluster answers at {address}"])
 
