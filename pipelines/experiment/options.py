@@ -18,6 +18,7 @@ from serving.connect import Role, Source
 from serving.home import default_models_dir
 
 MODEL_PANEL = "Model and server"
+CLUSTER_PANEL = "Cluster"
 
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
@@ -151,7 +152,7 @@ class RunOptions(ModelOptions):
             "Spread the run over a Ray cluster: HOST:PORT, `auto` for the one of this machine, or "
             "`local` to start one. See docs/serving.md.",
             metavar="ADDRESS",
-            panel=MODEL_PANEL,
+            panel=CLUSTER_PANEL,
         ),
     ] = None
     ray_workers: Annotated[
@@ -160,7 +161,7 @@ class RunOptions(ModelOptions):
         Option(
             "Workers on the cluster, each with models of its own.",
             shown="as many as fit; of local without GPUs two",
-            panel=MODEL_PANEL,
+            panel=CLUSTER_PANEL,
             only=Only(lambda own: own.ray is not None, "a run without --ray"),
         ),
     ] = None
