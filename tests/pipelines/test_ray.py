@@ -1,16 +1,19 @@
 """Runs over a Ray cluster: what they leave is what a run here leaves, even where a worker dies."""
 
+import asyncio
 import json
 import re
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
+from by_schema import reply, weigh
 from commands import Contested, contents, results, write
 from scripted import Scripted, by_digest, prompt_of
 
@@ -139,18 +142,28 @@ def test_a_worker_that_is_killed_loses_nothing(
 
 
 class Within:
-    """A worker within this process, asked as an actor is; `dies` says which items kill it."""
+    """A worker in a thread of its own, asked as an actor is; `dies` says which items kill it."""
 
     def __init__(self, worker: Worker, dies: Callable[[str], bool]) -> None:
         self.answer = self
         self._worker, self._dies = worker, dies
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
 
     async def remote(self, entry: str, config: str, item: str) -> str:
         from ray.exceptions import RayActorError
 
         if self._dies(item):
             raise RayActorError
-        return await self._worker.answer(entry, config, item)
+        answer = self._worker.answer(entry, config, item)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer, self._loop))
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._worker.close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
 
 
 def workers_within(
@@ -159,7 +172,8 @@ def workers_within(
     @contextmanager
     def actors(experiment: Any, options: RunOptions) -> Iterator[list[Within]]:
         made = [Worker(experiment.name, sent(options), str(Path.cwd()), n) for n in (1, 2)]
-        yield [Within(worker, dies) for worker in made]
+        with ExitStack() as stack:
+            yield [stack.enter_context(closing(Within(worker, dies))) for worker in made]
 
     monkeypatch.setattr(workers, "_actors", actors)
 
@@ -172,6 +186,39 @@ def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_her
     workers_within(monkeypatch)
     cache = ["--cache", "there.sqlite"]
     assert contested.refused(*command, *cache, "--out", "there", "--ray", "local") == here
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ("conflictscore.repeat-1", "conflictscore --limit 3 --repeat 2"),
+        ("conrag.claims", "conrag --method bm25 --labeller llm --generator llm --limit 3"),
+        ("conflicts.scripted", "conflicts --classifier json --strategy vanilla --limit 2"),
+        ("truthfulqa.scripted", "truthfulqa --claims sentences --limit 2"),
+    ],
+)
+def test_workers_prepare_an_experiment_as_it_is_prepared_here(
+    entry: str,
+    shown: str,
+    endpoint: Scripted,
+    contested: Contested,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    endpoint.reply, endpoint.weigh = reply, weigh
+    command = ["run", *shown.split(), "--on-error", "skip", "--endpoint", endpoint.url]
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    endpoint.requests.clear()
+    workers_within(monkeypatch)
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    there = contested.done(*command)
+    log = f"{entry}.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    # What both ask in the same moment is asked twice.
+    calls = re.findall(r"([\d,]+) calls to", there.err)
+    assert sum(int(each.replace(",", "")) for each in calls) == len(endpoint.requests)
 
 
 def test_an_item_that_kills_its_workers_stops_the_run(
