@@ -46,7 +46,6 @@ def connected(address: str, cores: int) -> Iterator[None]:
 
 def _initialised(**how: Any) -> Iterator[None]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     import ray
 
     try:
