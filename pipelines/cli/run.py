@@ -15,6 +15,7 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.report import publish
 from pipelines.cli.run_all import run_all
+from pipelines.cluster.workers import announced, workers
 from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
 from pipelines.experiment.forecast import Forecast
@@ -47,10 +48,13 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
     if options.dry_run:
+        if options.ray is not None:
+            print(announced(options))
         return _dry(experiment, plan, options)
     folder = RunFolder(options.out)
     with folder.locked():
-        costs = asyncio.run(execute(experiment, plan, options, progress))
+        with workers(experiment, options) as placing:
+            costs = asyncio.run(execute(experiment, plan, options, progress, placing))
         for cost in costs:
             STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
         publish(folder)

@@ -30,6 +30,9 @@ from serving.backend import OnDemand
 from serving.client import Client
 from serving.connect import Source, connect
 
+Placing = Callable[[Work[Any, Any], RunModels], Work[Any, Any]]
+"""Has a work done elsewhere: the same, but for `each` and `places`."""
+
 UNDONE = frozenset({"failed", "incomplete"})
 """What a result's status says where it is to be tried again."""
 
@@ -39,6 +42,7 @@ async def execute(
     plan: Plan[ItemT, ResultT],
     options: RunOptions,
     counting: Counting,
+    placing: Placing = lambda work, _: work,
 ) -> list[str]:
     """Make the results that the run folder lacks; what that cost, in lines.
 
@@ -50,6 +54,7 @@ async def execute(
         options: Where results go, which models are asked, and whether an item that cannot be
             done stops the run.
         counting: Shows how far it is.
+        placing: Says who does each work; this process unless given.
 
     Raises:
         InputError: The folder holds results of another configuration, or one of `Plan.work`.
@@ -58,7 +63,7 @@ async def execute(
     """
     folder = RunFolder(options.out)
     async with opened(options, plan.needs, folder, counting) as models:
-        works = plan.work(models)
+        works = [placing(work, models) for work in plan.work(models)]
         costs = []
         with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:
             for work in works:
@@ -133,13 +138,14 @@ async def resume(
         log.append(result)
         on_result(result)
 
-    await run_examples(
-        [item for item in items if item.id not in done],
-        attempt,
-        in_flight=experiment.in_flight or in_flight,
-        room=room,
-        on_result=keep,
-    )
+    if left := [item for item in items if item.id not in done]:
+        await run_examples(
+            left,
+            attempt,
+            in_flight=(experiment.in_flight or in_flight) * work.places(),
+            room=room,
+            on_result=keep,
+        )
     return log.settle([item.id for item in items])
 
 

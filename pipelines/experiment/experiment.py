@@ -131,6 +131,8 @@ class Work(Generic[ItemT, ResultT]):
         client: The language model of this draw, where it is not the plan's.
         begun: Called once the folder has taken the configuration.
         items: Those of the plan, as the models change them beforehand; as they are unless given.
+        places: Makes ready the processes that do it side by side, and says how many they are;
+            called once there is something to do.
     """
 
     entry: str
@@ -141,6 +143,7 @@ class Work(Generic[ItemT, ResultT]):
     client: Client | None = None
     begun: Callable[[], None] = lambda: None
     items: Sequence[ItemT] | None = None
+    places: Callable[[], int] = lambda: 1
 
 
 @dataclass(frozen=True)

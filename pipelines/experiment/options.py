@@ -1,9 +1,10 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
@@ -19,6 +20,7 @@ from serving.profile import LocalRole
 from serving.weights import needing
 
 MODEL_PANEL = "Model and server"
+CLUSTER_PANEL = "Cluster"
 
 JudgeSettingsT = TypeVar("JudgeSettingsT", bound=JudgeSettings)
 
@@ -127,8 +129,14 @@ class ServerOptions(TaggerOptions, LlmOptions):
     """The models of what may ask a language model and the NLI tagger."""
 
 
+def _of_ray(address: str | None) -> str | None:
+    if address is not None and not re.fullmatch(r"local|auto|[^\s/]+:\d{1,5}", address):
+        raise ValueError("it is local, auto, or HOST:PORT of a Ray cluster")
+    return address
+
+
 class RunOptions(ModelOptions):
-    """Where results go, and how many there are to be."""
+    """Where results go, how many there are to be, and on which machines they are made."""
 
     out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
     limit: Annotated[
@@ -149,6 +157,26 @@ class RunOptions(ModelOptions):
         OnError,
         Option("Stop at {items} that cannot be read, asked or judged, or skip and count them."),
     ] = "stop"
+    ray: Annotated[
+        str | None,
+        AfterValidator(_of_ray),
+        Option(
+            "Spread the run over a Ray cluster: HOST:PORT, `auto` for the one of this machine, or "
+            "`local` to start one. See docs/serving.md.",
+            metavar="ADDRESS",
+            panel=CLUSTER_PANEL,
+        ),
+    ] = None
+    ray_workers: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Workers on the cluster, each with models of its own.",
+            shown="as many as fit; of local without GPUs two",
+            panel=CLUSTER_PANEL,
+            only=Only(lambda own: own.ray is not None, "a run without --ray"),
+        ),
+    ] = None
 
 
 def source_of(options: ProfileOptions, role: Role) -> Source:

@@ -128,7 +128,7 @@ class RunFolder:
         if pipeline not in entries:
             entries[pipeline] = {"config": plain, **made_with}
             self._write_about(about)
-        elif differing := list(_differences(entries[pipeline]["config"], plain)):
+        elif differing := list(differences(entries[pipeline]["config"], plain)):
             more = len(differing) - _TOLD
             raise InputError(
                 f"{self.path} holds a run that differs in {', '.join(differing[:_TOLD])}"
@@ -168,7 +168,7 @@ _TOLD = 3
 """Differences between configurations that a message tells of."""
 
 
-def _differences(
+def differences(
     there: Mapping[str, Any], now: Mapping[str, Any], within: str = ""
 ) -> Iterator[str]:
     """Where two configurations differ: `settings.judge ("nli" there, "llm" now)`."""
@@ -177,7 +177,7 @@ def _differences(
         if one == other:
             continue
         if isinstance(one, dict) and isinstance(other, dict):
-            yield from _differences(one, other, f"{within}{name}.")
+            yield from differences(one, other, f"{within}{name}.")
             continue
         before, after = (
             "none" if value is None else json.dumps(value, ensure_ascii=False)

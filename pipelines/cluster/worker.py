@@ -1,0 +1,184 @@
+"""What a worker of a cluster does: it is named an item, and tells what came of it.
+
+Ray pickles what it passes on. So that is text alone, mostly JSON, and this class goes by its name.
+"""
+
+import asyncio
+import json
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, fields
+from typing import Any
+
+from pydantic import BaseModel
+
+from nli.errors import TaggerError
+from pipelines import papers
+from pipelines.cluster.sent import received
+from pipelines.errors import InputError
+from pipelines.experiment.execute import models_for
+from pipelines.experiment.experiment import Counter, Experiment, Item, Models, RunModels, Work
+from pipelines.runs.folder import RunFolder, differences
+from salience.errors import SalienceError
+from serving.calls import Usage
+from serving.errors import RequestError, ServingError
+from serving.offline import go_offline
+
+MENDABLE = (RequestError, ServingError, SalienceError, TaggerError, InputError)
+"""Errors that are told in one line, wherever they come up."""
+
+
+class Reply(BaseModel, frozen=True):
+    """What came of an item.
+
+    Attributes:
+        result: As JSON; None where there is none.
+        error: Name of the class of `mendable` that was raised; its message is the `reason`.
+        counts: By how much each of `counters` has grown since the last reply of the same work.
+    """
+
+    result: str | None = None
+    error: str = ""
+    reason: str = ""
+    counts: tuple[int, ...] = ()
+
+
+def mendable(experiment: Experiment[Any, Any]) -> dict[str, type[Exception]]:
+    """The errors that are told of an item, by name, the narrower before the wider ones."""
+    return {kind.__name__: kind for kind in (*experiment.refusals, *MENDABLE)}
+
+
+def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
+    """Who counts what a work costs, and the attribute: the same list in every process."""
+    asked = work.client or models.client
+    clients = [] if asked is None else [asked]
+    if models.judging is not None and models.judging is not models.client:
+        clients.append(models.judging)
+    found: list[tuple[Any, str]] = [
+        (client.usage, field.name) for client in clients for field in fields(Usage)
+    ]
+    if work.judge is not None:
+        found += [(each, name) for each in work.judge.lookups for name in ("asked", "found")]
+        found += [(work.judge.nli, "pairs_tagged")] if work.judge.nli else []
+    return found
+
+
+def as_sent(work: Work[Any, Any]) -> str:
+    """What decides the results of a work, as text; equal works have equal ones."""
+    return json.dumps(work.config, sort_keys=True)
+
+
+@dataclass
+class _Ready:
+    """A work with its items by id, its configuration, and what has been told of its counts."""
+
+    work: Work[Any, Any]
+    items: dict[str, Item]
+    config: str
+    counters: list[tuple[Any, str]]
+    told: list[int]
+
+    def news(self) -> tuple[int, ...]:
+        """By how much each counter has grown since this was last asked."""
+        now = [getattr(who, name) for who, name in self.counters]
+        grown = tuple(count - before for count, before in zip(now, self.told, strict=True))
+        self.told = now
+        return grown
+
+
+class Worker:
+    """The process of one replica group; its models are opened when it is first asked.
+
+    Args:
+        experiment: Its name.
+        options: Those of the run, by `sent`.
+        folder: Where the command was called; relative paths are meant from there.
+        number: Of this worker, for its logs.
+    """
+
+    def __init__(self, experiment: str, options: str, folder: str, number: int) -> None:
+        go_offline()
+        self._experiment = papers.experiment(experiment)
+        self._options, self._folder, self._number = options, folder, number
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+        self._works: dict[str, _Ready] = {}
+
+    async def answer(self, entry: str, config: str, item: str) -> str:
+        """What comes of an item, by its id: a `Reply`.
+
+        The work is the one of that entry. It must have the same configuration as in the process
+        that asks: other weights, data or versions here would give other results.
+        """
+        try:
+            ready = await self._ready(entry, config, item)
+        except (*MENDABLE, OSError) as error:
+            # No fault of the item: `--on-error skip` does not pass over it.
+            reason = f"on {socket.gethostname()}: {error}"
+            return Reply(error=ServingError.__name__, reason=reason).model_dump_json()
+        known = mendable(self._experiment)
+        try:
+            result = await ready.work.each(ready.items[item])
+        except tuple(known.values()) as error:
+            name = next(name for name, kind in known.items() if isinstance(error, kind))
+            reply = Reply(error=name, reason=str(error), counts=ready.news())
+        else:
+            reply = Reply(result=result.model_dump_json(), counts=ready.news())
+        return reply.model_dump_json()
+
+    async def close(self) -> None:
+        """Stop what was started."""
+        await self._stack.aclose()
+
+    async def _ready(self, entry: str, config: str, item: str) -> _Ready:
+        async with self._opening:
+            if not self._works:
+                self._works = await self._open()
+        ready = self._works.get(entry)
+        if ready is None:
+            raise InputError(f"there is no {entry} here; are all nodes of the same version?")
+        if ready.config != config:
+            told = ", ".join(differences(json.loads(config), json.loads(ready.config)))
+            raise InputError(f"the run would differ in {told}; bring the nodes in line")
+        if item not in ready.items:
+            raise InputError(f"the data has no '{item}'; give all nodes the same files")
+        return ready
+
+    async def _open(self) -> dict[str, _Ready]:
+        os.chdir(self._folder)
+        options = received(self._experiment.options, self._options)
+        folder = RunFolder(options.out)
+        plan = self._experiment.plan(options)
+        logs = folder.logs / f"worker-{self._number}"
+        opened = models_for(options, plan.needs, lambda _: None, logs)
+        models = RunModels(
+            **vars(await self._stack.enter_async_context(opened)), folder=folder, counting=_unseen
+        )
+        return {work.entry: _made(work, plan.items, models) for work in plan.work(models)}
+
+
+def _made(work: Work[Any, Any], items: Sequence[Item], models: Models) -> _Ready:
+    counting = counters(work, models)
+    own = items if work.items is None else work.items
+    before = [getattr(who, name) for who, name in counting]
+    return _Ready(work, {each.id: each for each in own}, as_sent(work), counting, before)
+
+
+class _Unseen:
+    """A display that nobody looks at."""
+
+    def begin(self, done: int) -> None:
+        """Pass over it."""
+
+    def advance(self, usage: Usage | None = None) -> None:
+        """Pass over it."""
+
+    def status(self, text: str) -> None:
+        """Pass over it."""
+
+
+@contextmanager
+def _unseen(_: str, __: int) -> Iterator[Counter]:
+    yield _Unseen()

@@ -1,0 +1,168 @@
+"""A run over a Ray cluster, as the process sees it that was started: it asks, keeps and reports.
+
+Actors, and not `ray.data`: a task of `map_batches` tells its results when the whole block is done,
+so that each item would need a block of its own. An actor is asked as a pipeline is, item by item.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pipelines.cluster.connection import connected, room
+from pipelines.cluster.sent import sent
+from pipelines.cluster.worker import Reply, Worker, as_sent, counters, mendable
+from pipelines.errors import InputError
+from pipelines.experiment.execute import Placing
+from pipelines.experiment.experiment import Experiment, Item, Models, Work
+from pipelines.experiment.options import EndpointOptions, ModelOptions, RunOptions
+from serving import profile as profiles
+from serving.errors import ServingError
+from serving.profile import Profile
+
+ON_THIS_MACHINE = 2
+"""Workers of `--ray local` unless it is told otherwise, where GPUs do not say how many there are
+room for."""
+
+DEATHS = 3
+"""How often a worker may die while it is at an item; once more, and the run stops."""
+
+START_S, CLOSE_S = 120.0, 30.0
+"""Seconds that workers have to start, and their servers to stop."""
+
+
+@contextmanager
+def workers(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[Placing]:
+    """Workers on the cluster that `--ray` names, from the first item until the end of the block.
+
+    One that dies is started again, and what it was at is done again: what it had been answered is
+    in the cache. They are gone when this process is.
+
+    Yields:
+        What gives a work to them; without `--ray`, what leaves it as it is. With the first item
+        it is a ServingError if there is no room for them, and an InputError if there is no cluster.
+
+    Raises:
+        InputError: Ray is not installed.
+    """
+    if options.ray is None:
+        yield lambda work, _: work
+        return
+    if find_spec("ray") is None:
+        raise InputError("--ray needs Ray; install contested[ray]")
+    with ExitStack() as stack:
+        yield _placing(experiment, cache(lambda: stack.enter_context(_actors(experiment, options))))
+
+
+@contextmanager
+def _actors(experiment: Experiment[Any, Any], options: RunOptions) -> Iterator[Sequence[Any]]:
+    profile = profiles.load(options.profile or profiles.default_name())
+    cores = max(os.cpu_count() or 1, options.ray_workers or ON_THIS_MACHINE)
+    with connected(str(options.ray), cores):
+        import ray
+
+        actors = _started(experiment, options, profile)
+        try:
+            yield actors
+        finally:
+            with suppress(ray.exceptions.RayError):
+                ray.get([actor.close.remote() for actor in actors], timeout=CLOSE_S)
+
+
+def announced(options: RunOptions) -> str:
+    """Where a run would be made, for `--dry-run`."""
+    gpus = _gpus(options, profiles.load(options.profile or profiles.default_name()))
+    place = "started on this machine" if options.ray == "local" else f"at {options.ray}"
+    count = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else 0)
+    told = f"{count:,} worker{'s' if count > 1 else ''}" if count else "as many workers as fit"
+    each = f", each with {gpus} GPU{'s' if gpus > 1 else ''}" if gpus else ""
+    return f"on Ray, {place}: {told}{each}"
+
+
+def _placing(experiment: Experiment[Any, Any], actors: Callable[[], Sequence[Any]]) -> Placing:
+    """Gives a work to actors: each item goes to the one that is least busy."""
+    busy: Counter[int] = Counter()
+    known = mendable(experiment)
+
+    def place(work: Work[Any, Any], models: Models) -> Work[Any, Any]:
+        config, counting = as_sent(work), counters(work, models)
+
+        async def each(item: Item) -> Any:
+            from ray.exceptions import RayActorError
+
+            number = min(range(len(actors())), key=busy.__getitem__)
+            busy[number] += 1
+            try:
+                text = await actors()[number].answer.remote(work.entry, config, item.id)
+            except RayActorError as error:
+                raise ServingError(
+                    f"a worker died {DEATHS + 1} times while it was at '{item.id}'; the logs of "
+                    "Ray on its node say why, the same command resumes the run"
+                ) from error
+            finally:
+                busy[number] -= 1
+            reply = Reply.model_validate_json(text)
+            for (who, name), more in zip(counting, reply.counts, strict=False):
+                setattr(who, name, getattr(who, name) + more)
+            if reply.result is None:
+                raise known[reply.error](reply.reason)
+            return experiment.result.model_validate_json(reply.result)
+
+        return replace(work, each=each, places=lambda: len(actors()))
+
+    return place
+
+
+def _started(
+    experiment: Experiment[Any, Any], options: RunOptions, profile: Profile
+) -> Sequence[Any]:
+    """Actors on the cluster that this process is connected to, once all of them are there."""
+    import ray
+
+    gpus = _gpus(options, profile)
+    wanted = options.ray_workers or (ON_THIS_MACHINE if _few(options, gpus) else None)
+    nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
+    count, cpus = room(nodes, gpus, wanted)
+    kind = ray.remote(Worker).options(
+        num_cpus=cpus,
+        num_gpus=gpus,
+        max_restarts=-1,
+        max_task_retries=DEATHS,
+        scheduling_strategy="SPREAD",
+    )
+    # The same profile everywhere: the machine that this was called on may have no GPU.
+    chosen = options.model_copy(update={"profile": options.profile or profile.name})
+    actors = [
+        kind.remote(experiment.name, sent(chosen), str(Path.cwd()), number)
+        for number in range(1, count + 1)
+    ]
+    there = [actor.__ray_ready__.remote() for actor in actors]
+    ready, missing = ray.wait(there, num_returns=count, timeout=START_S)
+    if missing:
+        raise ServingError(
+            f"only {len(ready)} of {count} workers came up on Ray within {START_S:g} s; wait until "
+            "other jobs there have ended, or ask for fewer with --ray-workers"
+        )
+    try:
+        ray.get(ready)
+    except ray.exceptions.RayError as error:
+        why = str(error).strip().splitlines()[-1]
+        raise ServingError(
+            f"a worker did not start ({why}); install contested[ray] in this version on all nodes"
+        ) from error
+    return actors
+
+
+def _few(options: RunOptions, gpus: int) -> bool:
+    return options.ray == "local" and not gpus
+
+
+def _gpus(options: ModelOptions, profile: Profile) -> int:
+    """GPUs of a replica group: those of the profile, unless servers are there already."""
+    served = isinstance(options, EndpointOptions) and options.endpoint
+    return 0 if served else profile.gpus

@@ -1,0 +1,116 @@
+"""What a worker answers, asked within this process."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from by_schema import reply, weigh
+from scripted import Scripted
+
+from pipelines import papers
+from pipelines.cluster.sent import received, sent
+from pipelines.cluster.worker import Reply, Worker
+from pipelines.conflictscore.detection.experiment import DetectionOptions
+from pipelines.evidence.settings import JudgeSettings
+from pipelines.option import nested
+from pipelines.runs.folder import RunFolder
+
+ENTRY = "conflict-detection.llm-choice"
+
+
+@pytest.mark.parametrize("name", papers.EXPERIMENTS)
+def test_options_arrive_as_they_were_sent(name: str) -> None:
+    kind = papers.experiment(name).options
+    options = kind(limit=3, out=Path("here"), profile="cpu-small")
+    there = received(kind, sent(options))
+    assert there == options
+    assert there.model_fields_set == {"limit", "out", "profile"}
+    for field, _ in nested(kind):
+        assert getattr(there, field).model_fields_set == getattr(options, field).model_fields_set
+
+
+def test_what_was_given_inside_arrives_too() -> None:
+    options = DetectionOptions(judge=JudgeSettings(labeller="nli"))
+    there = received(DetectionOptions, sent(options))
+    assert there.judge == options.judge
+    assert there.judge.model_fields_set == {"labeller"}
+
+
+@pytest.fixture
+def config(endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The configuration of a run that was made here."""
+    from pipelines.cli.app import main
+
+    monkeypatch.chdir(tmp_path)
+    endpoint.reply, endpoint.weigh = reply, weigh
+    assert main(["run", "conflict-detection", "--endpoint", endpoint.url, "--limit", "2"]) == 0
+    about = RunFolder(Path("results")).about()
+    return json.dumps(about["pipelines"][ENTRY]["config"], sort_keys=True)
+
+
+def options(endpoint: Scripted) -> DetectionOptions:
+    return DetectionOptions(endpoint=[endpoint.url], limit=2, cache=Path("worker.sqlite"))
+
+
+async def asked(endpoint: Scripted, questions: Sequence[tuple[str, str, str]]) -> list[Reply]:
+    worker = Worker("conflict-detection", sent(options(endpoint)), str(Path.cwd()), 1)
+    try:
+        return [Reply.model_validate_json(await worker.answer(*each)) for each in questions]
+    finally:
+        await worker.close()
+
+
+def first_of(log: Path) -> tuple[str, str]:
+    line = log.read_text().splitlines()[0]
+    return json.loads(line)["id"], line
+
+
+async def test_a_worker_makes_the_result_that_is_made_here_and_counts_once(
+    config: str, endpoint: Scripted
+) -> None:
+    item, line = first_of(Path("results", f"{ENTRY}.jsonl"))
+    endpoint.requests.clear()
+    one, again = await asked(endpoint, [(ENTRY, config, item)] * 2)
+    assert one.result == again.result == line
+    assert one.counts[0] == len(endpoint.requests) > 0
+    assert again.counts[0] == 0
+
+
+async def test_a_worker_that_would_make_other_results_says_what_differs(
+    config: str, endpoint: Scripted
+) -> None:
+    item, _ = first_of(Path("results", f"{ENTRY}.jsonl"))
+    other = json.loads(config)
+    other["data"]["sha256"] = "0" * 64
+    endpoint.requests.clear()
+    replies = await asked(
+        endpoint,
+        [
+            (ENTRY, json.dumps(other, sort_keys=True), item),
+            ("conflict-detection.nli", config, item),
+            (ENTRY, config, "no-such-example"),
+        ],
+    )
+    assert {each.error for each in replies} == {"ServingError"}
+    assert "differ in data.sha256; bring the nodes in line" in replies[0].reason
+    assert "there is no conflict-detection.nli here" in replies[1].reason
+    assert "the data has no 'no-such-example'" in replies[2].reason
+    assert not endpoint.requests
+
+
+async def test_a_folder_that_is_not_there_is_named(endpoint: Scripted) -> None:
+    worker = Worker("conflict-detection", sent(options(endpoint)), "/no/such/folder", 1)
+    reply = Reply.model_validate_json(await worker.answer(ENTRY, "{}", "x"))
+    assert reply.error == "ServingError"
+    assert "/no/such/folder" in reply.reason
+
+
+async def test_an_item_that_cannot_be_asked_is_told_by_its_error(
+    config: str, endpoint: Scripted
+) -> None:
+    item, _ = first_of(Path("results", f"{ENTRY}.jsonl"))
+    endpoint.refuses = lambda _: True
+    (told,) = await asked(endpoint, [(ENTRY, config, item)])
+    assert (told.result, told.error) == (None, "RequestError")
+    assert "400" in told.reason

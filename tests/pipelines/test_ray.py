@@ -1,0 +1,229 @@
+"""Runs over a Ray cluster: what they leave is what a run here leaves, even where a worker dies."""
+
+import asyncio
+import json
+import re
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from by_schema import reply, weigh
+from commands import Contested, contents, results, write
+from scripted import Scripted, by_digest, prompt_of
+
+from pipelines.cluster import workers
+from pipelines.cluster.sent import sent
+from pipelines.cluster.worker import Worker
+from pipelines.experiment.options import RunOptions
+
+# Not imported: Ray reads its settings as it is, and these are the command's to make.
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="contested[ray] is not installed")
+
+COUNT = 40
+REFUSED = "bridge 7 "
+ASKED_FOR_EACH = 4
+"""Two claims by two documents."""
+
+
+@pytest.fixture
+def command(endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A run over 40 examples; one of them is refused by the endpoint."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
+    endpoint.refuses = lambda prompt: REFUSED in prompt
+    records = [
+        {
+            "id": f"r{number}",
+            "response": f"bridge {number} is old. bridge {number} is long.",
+            "claims": [f"bridge {number} is old.", f"bridge {number} is long."],
+            "documents": [
+                {"id": "guide", "text": f"The bridge {number} was opened in 1932."},
+                {"id": "study", "text": f"The bridge {number} was opened in 1950."},
+            ],
+        }
+        for number in range(COUNT)
+    ]
+    write("data.jsonl", *records)
+    return [
+        *("run", "conflictscore", "--data", "data.jsonl", "--on-error", "skip"),
+        *("--endpoint", endpoint.url, "--concurrency", "2"),
+    ]
+
+
+def subjects(prompts: list[str]) -> set[str]:
+    """The examples that prompts are about."""
+    return {f"r{found[1]}" for text in prompts if (found := re.search(r"bridge (\d+)", text))}
+
+
+def usage(folder: str) -> dict[str, Any]:
+    """What a run says that it took."""
+    entry = json.loads(Path(folder, "run.json").read_text())["pipelines"]["conflictscore"]
+    return {name: entry[name] for name in ("usage", "store")}
+
+
+def processes() -> list[psutil.Process]:
+    """What this process has started, Ray with its workers among it."""
+    return psutil.Process().children(recursive=True)
+
+
+def listening() -> set[str]:
+    """The addresses at which Ray can be reached."""
+    found = (each.net_connections("tcp") for each in processes() if each.is_running())
+    return {one.laddr.ip for own in found for one in own if one.status == psutil.CONN_LISTEN}
+
+
+def kill_a_worker() -> list[int]:
+    """Kill a worker that this process has on a Ray of its own; its id, if there is one."""
+    found = [each for each in processes() if each.name() == "ray::Worker"][:1]
+    for each in found:
+        each.kill()
+    return [each.pid for each in found]
+
+
+def test_a_run_on_ray_leaves_what_a_run_here_leaves(
+    command: list[str], endpoint: Scripted, contested: Contested
+) -> None:
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    here = Counter(map(prompt_of, endpoint.requests))
+    assert here.total() == ASKED_FOR_EACH * (COUNT - 1)
+    endpoint.requests.clear()
+
+    reached: set[str] = set()
+
+    def weigh(request: dict[str, Any]) -> list[float]:
+        if not reached:
+            reached.update(listening())
+        return by_digest(request)
+
+    endpoint.weigh = weigh
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    contested.done(*command)
+    assert reached, "nothing was looked at"
+    assert reached <= {"127.0.0.1", "::ffff:127.0.0.1", "::1"}
+    assert Counter(map(prompt_of, endpoint.requests)) == here
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    log = "conflictscore.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+    assert [each["id"] for each in results(Path("there")).values() if each["error"]] == ["r7"]
+    assert usage("there") == usage("here")
+
+
+def test_a_worker_that_is_killed_loses_nothing(
+    command: list[str], endpoint: Scripted, contested: Contested
+) -> None:
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    endpoint.requests.clear()
+
+    killed: list[int] = []
+    logged: set[str] = set()
+
+    def weigh(request: dict[str, Any]) -> list[float]:
+        if not killed and len(endpoint.requests) > ASKED_FOR_EACH * COUNT * 0.6:
+            logged.update(results(Path("there")))
+            killed.extend(kill_a_worker())
+            endpoint.requests.clear()
+        return by_digest(request)
+
+    endpoint.weigh, endpoint.delay_s = weigh, 0.02
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    contested.done(*command)
+    assert killed, "the kill came too late"
+    assert logged - {"r7"}, "nothing was kept before the kill"
+    assert not subjects(endpoint.prompts()) & logged
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    log = "conflictscore.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+
+
+class Within:
+    """A worker in a thread of its own, asked as an actor is; `dies` says which items kill it."""
+
+    def __init__(self, worker: Worker, dies: Callable[[str], bool]) -> None:
+        self.answer = self
+        self._worker, self._dies = worker, dies
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+        self._thread.start()
+
+    async def remote(self, entry: str, config: str, item: str) -> str:
+        from ray.exceptions import RayActorError
+
+        if self._dies(item):
+            raise RayActorError
+        answer = self._worker.answer(entry, config, item)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(answer, self._loop))
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(self._worker.close(), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def workers_within(
+    monkeypatch: pytest.MonkeyPatch, dies: Callable[[str], bool] = lambda _: False
+) -> None:
+    @contextmanager
+    def actors(experiment: Any, options: RunOptions) -> Iterator[list[Within]]:
+        made = [Worker(experiment.name, sent(options), str(Path.cwd()), n) for n in (1, 2)]
+        with ExitStack() as stack:
+            yield [stack.enter_context(closing(Within(worker, dies))) for worker in made]
+
+    monkeypatch.setattr(workers, "_actors", actors)
+
+
+def test_what_cannot_be_asked_stops_the_run_with_the_line_that_it_stops_with_here(
+    command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command[command.index("skip")] = "stop"
+    here = contested.refused(*command, "--out", "here", says=["'r7'"])
+    workers_within(monkeypatch)
+    cache = ["--cache", "there.sqlite"]
+    assert contested.refused(*command, *cache, "--out", "there", "--ray", "local") == here
+
+
+@pytest.mark.parametrize(
+    ("entry", "shown"),
+    [
+        ("conflictscore.repeat-1", "conflictscore --limit 3 --repeat 2"),
+        ("conrag.claims", "conrag --method bm25 --labeller llm --generator llm --limit 3"),
+        ("conflicts.scripted", "conflicts --classifier json --strategy vanilla --limit 2"),
+        ("truthfulqa.scripted", "truthfulqa --claims sentences --limit 2"),
+    ],
+)
+def test_workers_prepare_an_experiment_as_it_is_prepared_here(
+    entry: str,
+    shown: str,
+    endpoint: Scripted,
+    contested: Contested,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    endpoint.reply, endpoint.weigh = reply, weigh
+    command = ["run", *shown.split(), "--on-error", "skip", "--endpoint", endpoint.url]
+    contested.done(*command, "--out", "here", "--cache", "here.sqlite")
+    endpoint.requests.clear()
+    workers_within(monkeypatch)
+    command += ["--out", "there", "--cache", "there.sqlite", "--ray", "local"]
+    there = contested.done(*command)
+    log = f"{entry}.jsonl"
+    assert Path("there", log).read_bytes() == Path("here", log).read_bytes()
+    assert contents(Path("there/tables")) == contents(Path("here/tables"))
+    # What both ask in the same moment is asked twice.
+    calls = re.findall(r"([\d,]+) calls to", there.err)
+    assert sum(int(each.replace(",", "")) for each in calls) == len(endpoint.requests)
+
+
+def test_an_item_that_kills_its_workers_stops_the_run(
+    command: list[str], contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workers_within(monkeypatch, dies=lambda item: item == "r9")
+    says = ["a worker died 4 times while it was at 'r9'"]
+    contested.refused(*command, "--out", "there", "--ray", "local", says=says)
