@@ -85,7 +85,7 @@ def test_server_tagger_and_salience_agree_on_this_machine() -> None:
 
     short = {"bfloat16": "bf16", "float32": "fp32"}[cpu_precision().dtype]
     assert native_precision(torch.device("cpu")) == short
-    assert settled("auto", "cpu") == (short, "cpu")
+    assert settled("auto", "cpu") == (short, ("cpu",))
 
 
 @pytest.mark.parametrize(("able", "expected"), [(True, "bf16"), (False, "fp32")])
@@ -97,8 +97,9 @@ def test_salience_goes_by_the_processor(
     from salience.decoder import settled
 
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able})
-    assert settled("auto", "cpu") == (expected, "cpu")
-    assert settled("fp32", "cpu") == ("fp32", "cpu")
+    assert settled("auto", "cpu") == (expected, ("cpu",))
+    assert settled("fp32", "cpu") == ("fp32", ("cpu",))
+    assert settled("auto", ["cuda:0", "cuda:1"]) == ("bf16", ("cuda:0", "cuda:1"))
 
 
 def test_a_precision_reads_as_a_sentence() -> None:
