@@ -99,6 +99,7 @@ def test_salience_goes_by_the_processor(
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": able})
     assert settled("auto", "cpu") == (expected, ("cpu",))
     assert settled("fp32", "cpu") == ("fp32", ("cpu",))
+    assert settled("auto", ["cuda:0", "cuda:1"]) == ("bf16", ("cuda:0", "cuda:1"))
 
 
 def test_a_precision_reads_as_a_sentence() -> None:
