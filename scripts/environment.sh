@@ -9,7 +9,7 @@
 #   CONTESTED_ENGINE       cpu or gpu (default: gpu where nvidia-smi lists a GPU)
 #   CONTESTED_TORCH_INDEX  index with the CPU build of torch, where pip's own has none
 #
-# On a machine without any index, point pip at a folder of wheels: PIP_NO_INDEX=1 PIP_FIND_LINKS=DIR.
+# On a machine without any index, scripts/install_offline.sh calls this with a folder of wheels.
 
 fail() {
   echo "contested: $*" >&2

@@ -272,7 +272,7 @@ async def _asked(source: Source) -> str:
             reply, rest = await timed(64)
     how = "start and first token" if told else "it was running; first token"
     rate = reply.completion_tokens / rest
-    return f"{how}: {first:.1f} s; then {rate:.0f} tokens/s for a single request"
+    return f"{how}: {first:.1f} s; then {rate:.1f} tokens/s for a single request"
 
 
 def _verify(model: models.Model, models_dir: Path) -> None:
