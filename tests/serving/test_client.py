@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -315,6 +316,15 @@ async def test_special_tokens_are_broken_even_without_the_models_tokenizer(
     (prompt,) = endpoint.prompts()
     assert special not in prompt
     assert prompt == f"a{special[0]} {special[1:]}b <b>c</b> |d|"
+
+
+def test_each_request_may_have_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: allowed.append(limits))
+    for concurrency in (64, 2048, 9000):
+        line.open_lines([], concurrency)
+    assert allowed == [(2048 + line.OTHER_FILES, 4096), (4096, 4096)]
 
 
 @pytest.fixture
