@@ -34,8 +34,9 @@ from serving.torch_build import torch_device
 Role = Literal["generator", "judge"]
 """Roles that a served model can play."""
 
-DEFAULT_CONCURRENCY = 128
-"""Requests in flight per server where the profile leaves `max_num_seqs` to vLLM."""
+DEFAULT_CONCURRENCY = 1024
+"""Requests in flight per server where the profile leaves `max_num_seqs` to vLLM: what it batches on
+the largest GPUs. A smaller one batches 256, and has the rest wait in its queue."""
 
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""

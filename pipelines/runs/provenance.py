@@ -20,7 +20,7 @@ PACKAGES = (
     "torch",
     "transformers",
     "tokenizers",
-    "openai",
+    "aiohttp",
     "pydantic",
 )
 

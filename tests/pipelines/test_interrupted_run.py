@@ -178,7 +178,7 @@ def test_a_half_written_last_result_is_made_again(endpoint: Scripted, tmp_path: 
     assert contents(out) == whole
 
 
-def test_a_run_that_is_all_cached_loads_neither_torch_nor_openai(
+def test_a_run_that_is_all_cached_loads_neither_torch_nor_what_asks(
     endpoint: Scripted, tmp_path: Path
 ) -> None:
     data = write_records(tmp_path / "records.jsonl", 2)
@@ -188,7 +188,7 @@ def test_a_run_that_is_all_cached_loads_neither_torch_nor_openai(
         "import sys\n"
         "from pipelines.cli.app import main\n"
         f"code = main({[*arguments, '--out', str(tmp_path / 'second')]!r})\n"
-        "heavy = {'torch', 'transformers', 'vllm', 'openai'} & set(sys.modules)\n"
+        "heavy = {'torch', 'transformers', 'vllm', 'aiohttp'} & set(sys.modules)\n"
         "sys.exit(code or (f'loaded {heavy}' if heavy else 0))"
     )
     again = subprocess.run(

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -219,15 +220,16 @@ async def test_no_more_requests_are_in_flight_than_allowed(cache: Path) -> None:
 
 
 async def test_a_client_with_all_places_taken_has_no_room(endpoint: Scripted, cache: Path) -> None:
-    endpoint.reply, endpoint.delay_s = (lambda _: "ok"), 0.2
+    endpoint.reply, endpoint.delay_s = (lambda _: "ok"), 0.5
     async with client_of(endpoint, cache=cache, concurrency=2) as client:
         await client.room()
         asked = [asyncio.create_task(client.chat(turn(n), Sampling(9))) for n in range(3)]
-        await asyncio.sleep(0)
-        await client.room()  # two have come back by then, or one place would not be free
-        assert len(endpoint.requests) == 3
-        assert sum(task.done() for task in asked) >= 1
+        waiting = asyncio.create_task(client.room())
+        await asyncio.sleep(0.1)  # no reply has come yet
+        assert not waiting.done()
+        await waiting
         await asyncio.gather(*asked)
+        await client.room()
 
 
 async def test_requests_are_sent_in_the_order_they_were_made(
@@ -364,6 +366,15 @@ def test_reasoning_is_no_part_of_a_reply_and_its_tokens_count() -> None:
     assert (found.text, found.completion_tokens, found.finished) == ("Yes.", 40, True)
     cut = reply(None, "length")
     assert (cut.text, cut.finished) == ("", False)
+
+
+def test_each_request_may_have_a_socket(monkeypatch: pytest.MonkeyPatch) -> None:
+    allowed: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: allowed.append(limits))
+    for concurrency in (64, 2048, 9000):
+        line.open_lines([], concurrency)
+    assert allowed == [(2048 + line.OTHER_FILES, 4096), (4096, 4096)]
 
 
 @pytest.fixture
