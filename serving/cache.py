@@ -101,6 +101,8 @@ class CompletionCache:
         with self._lock:
             self._will_write = False
             rows = list(self._unwritten.values())
+        if not rows:
+            return
         remedy = (
             "free some space or name another file with --cache, then start again: nothing stored "
             "is lost"
