@@ -17,7 +17,8 @@ import psutil
 import pytest
 from scripted import Scripted
 
-MODULE = "vllm.entrypoints.openai.api_server"
+MODULE = "vllm.entrypoints.launchers.api_server.entry"
+"""What `serving.command` starts where vLLM for CPUs is installed."""
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,10 +27,10 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     In the folder, `begun` has a byte for every start and `asked` one for every request. The next
     start fails where there is a file `broken`, which it removes.
     """
-    inside = folder / "vllm" / "entrypoints" / "openai"
-    inside.mkdir(parents=True)
+    program = folder.joinpath(*MODULE.split(".")).with_suffix(".py")
+    program.parent.mkdir(parents=True)
     (folder / "vllm" / "__init__.py").touch()
-    (inside / "api_server.py").write_text("from stand_in_vllm import main\nmain()\n")
+    program.write_text("from stand_in_vllm import main\nmain()\n")
     paths = [str(folder), str(Path(__file__).parent), str(Path(__file__).parents[1])]
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
     monkeypatch.setenv("STAND_IN", str(folder))

@@ -133,7 +133,7 @@ def tagger_folder(
         raise InputError(str(error)) from error
 
 
-def shipped_tagger(device: str | None = None) -> TaggerFolder:
+def shipped_tagger() -> TaggerFolder:
     """The tagger that comes with the package."""
     from nli.tagger import shipped
 
@@ -143,7 +143,7 @@ def shipped_tagger(device: str | None = None) -> TaggerFolder:
             f"the tagger that comes with the program is not there ({folder}); install the package "
             "with its data, or name another with --tagger"
         )
-    return tagger_folder(folder, name="contested-nli", device=device)
+    return tagger_folder(folder, name="contested-nli")
 
 
 def calibrated(tagger: TaggerFolder) -> RiskCurve:

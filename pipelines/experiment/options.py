@@ -1,6 +1,7 @@
 """Options that every experiment takes: where results go, which models are asked, and how."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
@@ -227,12 +228,14 @@ def tagger_named(name: str | None, where: Source) -> TaggerFolder:
         ServingError: No model of that name, or no GPU has room for it.
     """
     name = name or where.profile.roles.tagger
-    device = device_of("tagger", where)
     if name is None:
-        return shipped_tagger(device)
-    if Path(name).expanduser().is_dir() or "/" in name:
-        return tagger_folder(Path(name).expanduser(), device=device)
-    return tagger_folder(models.find(name, where.models_dir).path, name=name, device=device)
+        found = shipped_tagger()
+    elif Path(name).expanduser().is_dir() or "/" in name:
+        found = tagger_folder(Path(name).expanduser())
+    else:
+        found = tagger_folder(models.find(name, where.models_dir).path, name=name)
+    device = device_of("tagger", where)
+    return found if device is None else replace(found, device=device)
 
 
 def judging(settings: JudgeSettingsT, overflow: Literal["error", "cut"]) -> JudgeSettingsT:

@@ -32,7 +32,10 @@ Say = Callable[[str], None]
 @pytest.fixture
 def stand_in(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Puts the stand-in in vLLM's place, and ends what a test leaves of it."""
+    monkeypatch.chdir(tmp_path)
     install(tmp_path / "stand-in", monkeypatch)
+    MODEL.path.mkdir()
+    (MODEL.path / "config.json").write_text("{}")
     monkeypatch.setattr(detached, "answers", partial(answers, timeout_s=0.5))
     yield tmp_path / "stand-in"
     for owner in {state.owner for state in detached.running(home)}:
