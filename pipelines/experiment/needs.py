@@ -115,11 +115,11 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
         ServingError: No such profile.
     """
     source = source_of(options, "generator")
-    if judge_model is None and (
-        source.model or source.endpoints or source.profile.roles.judge == source.profiled
-    ):
+    if judge_model is None and (source.model or source.endpoints):
         return None
     judge = judge_model or source.profile.roles.judge
+    if judge == source.profiled and not source.endpoints:
+        return None
     profile = source.profile.with_judge(judge)
     if judge not in source.profile.engines:
         profile = needing(profile, judge, source.models_dir)

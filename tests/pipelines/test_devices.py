@@ -1,10 +1,12 @@
 """Which GPU the tagger, the embedder and the decoder of a run are given."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from serving_machines import A10, H100, cards
 
+from pipelines.experiment.needs import judge_source
 from pipelines.experiment.options import ServerOptions, device_of, source_of, tagger_named
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from serving import connect, detached, models, placement
@@ -61,3 +63,19 @@ def test_a_decoder_without_room_is_said(machine: list[Gpu], smollm2: Model) -> N
     options = DecoderOptions(profile="one-gpu-7b", models_dir=smollm2.path.parent)
     with pytest.raises(ServingError, match=r"for salience needs 19 GiB .* with 2 of 22 GiB free"):
         connect.devices(source_of(options, "generator").profile, "salience")
+
+
+def test_writer_and_judge_are_placed_together_and_one_model_once(machine: list[Gpu]) -> None:
+    machine += cards(A10, A10)
+    options = ServerOptions(profile="one-gpu-7b", endpoint=None)
+    assert judge_source(options, "qwen2.5-7b-instruct") is None, "it is the model that writes"
+    judge = judge_source(options, "other")
+    assert judge is not None
+    assert {seat.gpus for seat in judge.seats()} == {("GPU-1",)}
+    writer = replace(source_of(options, "generator"), profile=judge.profile)
+    assert {seat.gpus for seat in writer.seats()} == {("GPU-0",)}
+    elsewhere = ServerOptions(profile="one-gpu-7b", endpoint=["http://127.0.0.1:9/v1"])
+    alone = judge_source(elsewhere, "other")
+    assert alone is not None
+    assert {*alone.profile.engines} == {"other"}
+    assert {seat.gpus for seat in alone.seats()} == {("GPU-0",)}
