@@ -72,10 +72,8 @@ class Placement:
             ServingError: It has none: says what it needs, what there is, and which profiles fit.
         """
         if model in self.refused:
-            raise ServingError(
-                f"{self.refused[model]}, or take a profile that fits: "
-                f"{', '.join(fitting(self.gpus))}"
-            )
+            fit = ", ".join(fitting(self.gpus))
+            raise ServingError(f"{self.refused[model]}; or take a profile that fits: {fit}")
         return self.engines[model]
 
     def devices(self, role: LocalRole) -> tuple[str, ...]:
@@ -183,8 +181,7 @@ def place(
     for role in needs.keys() - local.keys() - alone.keys():
         refused[role] = (
             f"the model for {role} needs {needs[role]:g} GiB of free GPU memory (local_gib in the "
-            f"profile), {have(gpus)}; end other programs on them (contested serve --stop ends "
-            "servers of ours), or name a smaller model"
+            f"profile), {have(gpus)}{_mend(gpus)}"
         )
     return Placement(tuple(gpus), kept | _divided(rooms, profile, engines), local, alone, refused)
 
@@ -319,6 +316,15 @@ def _refusal(
     beside = f" beside {' and '.join(others)}" if others else ""
     return (
         f"{model} needs {count} GPU{'s' if count > 1 else ''} with {options.gpu_memory_gib:g} GiB "
-        f"free{' on each' if count > 1 else ''}{beside}, {have(gpus)}; end other programs on them "
-        "(contested serve --stop ends servers of ours)"
+        f"free{' on each' if count > 1 else ''}{beside}, {have(gpus)}{_mend(gpus)}"
+    )
+
+
+def _mend(gpus: Sequence[Gpu]) -> str:
+    """How to make room, where there is any to make."""
+    return (
+        "; end other programs on them (contested serve --stop ends servers of ours), or name a "
+        "smaller model"
+        if gpus
+        else ""
     )

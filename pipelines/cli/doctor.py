@@ -213,8 +213,10 @@ def placement(profile: Profile) -> Iterator[Finding]:
         says = f"{where([seat])}, while no server runs there"
         yield Finding(f"place of {role}", "note", says)
     for name, reason in found.refused.items():
-        state: State = "missing" if name in profile.engines else "note"
-        yield Finding(f"place of {name}", state, reason)
+        if name in profile.engines:
+            yield Finding(f"place of {name}", "missing", reason)
+        elif found.gpus:
+            yield Finding(f"place of {name}", "note", reason)
     yield Finding("profiles that fit", "good", ", ".join(fitting(found.gpus)))
 
 
