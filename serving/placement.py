@@ -310,8 +310,7 @@ def _refusal(
     model: str, options: EngineOptions, gpus: Sequence[Gpu], before: Mapping[str, object]
 ) -> str:
     """Why an engine has no place."""
-    copies = 1 if options.replicas == "auto" else options.replicas
-    count = options.gpus_per_server * copies
+    count = options.gpus_per_server * options.least_replicas
     others = [name for name in before if name != model]
     beside = f" beside {' and '.join(others)}" if others else ""
     return (

@@ -105,6 +105,11 @@ class EngineOptions(BaseModel):
         return self.tensor_parallel * self.data_parallel
 
     @property
+    def least_replicas(self) -> int:
+        """Servers of this model that there must be; more are started where "auto" finds room."""
+        return 1 if self.replicas == "auto" else self.replicas
+
+    @property
     def on_gpus(self) -> bool:
         """Whether the engine runs on GPUs."""
         return self.gpu_memory_gib is not None
@@ -169,8 +174,7 @@ class Profile(BaseModel):
         for model, options in self.engines.items():
             if model not in roles:
                 raise ValueError(f"engines.{model}: no role names this model; name it or remove it")
-            copies = 1 if options.replicas == "auto" else options.replicas
-            needed = options.gpus_per_server * copies
+            needed = options.gpus_per_server * options.least_replicas
             if self.device == "cuda" and needed > self.gpus:
                 raise ValueError(
                     f"engines.{model}: tensor_parallel x data_parallel x replicas is {needed} "

@@ -334,7 +334,7 @@ def _places(
             )
             for seat in seats
         ]
-    count = 1 if options.replicas == "auto" else options.replicas
+    count = options.least_replicas
     shares = [threads(options.cpu_threads, replica=n, replicas=count) for n in range(count)]
     return [(options, share) for share in shares]
 

@@ -229,8 +229,8 @@ def memory(profile: Profile, models_dir: Path) -> Iterator[Finding]:
     for name, options in profile.engines.items() if profile.device == "cpu" else ():
         with suppress(ServingError):  # said of the model itself
             weights = deciding_bytes(models.find(name, models_dir).path) / 2**30
-            copies = 1 if options.replicas == "auto" else options.replicas
-            needed = max(needed, copies * (weights + (options.kv_cache_gib or 0)))
+            held = weights + (options.kv_cache_gib or 0)
+            needed = max(needed, options.least_replicas * held)
     if needed > free:
         shown += f"; weights and cache take {needed:.1f} GiB: close programs, lower kv_cache_gib"
     yield Finding("memory", "note" if needed > free else "good", shown)
