@@ -1,6 +1,7 @@
 """Writes the files in docs/ that are made from the code; a test fails where they have drifted.
 
 docs/commands.md        the help of every command; options that several have stand there once
+docs/differences.md     where the defaults of experiments differ from the papers', and why
 docs/input.schema.json  the JSON schema of an input record
 
     .venv/bin/python scripts/help_pages.py
@@ -16,8 +17,10 @@ from typing import Any
 
 import typer
 
+from pipelines import papers
 from pipelines.cli.app import app
 from pipelines.data.records import Record
+from pipelines.preset import Difference, differences
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -32,6 +35,15 @@ Exit codes: 0 is success; 2 is a mistake or a lack that you can mend, told in on
 error; 130 is Ctrl-C. No answer that arrived is lost in any of these cases.
 
 ## Shared options
+"""
+
+DIFFERENCES = """# Where our defaults differ from the papers
+
+`--as-in-paper` makes an experiment's options those of its paper, `--as-released` those of the
+paper's released code. An option that a switch decides may not be given beside it. `run.json` names
+the switch and every setting. What no option decides stands in [spec.md](spec.md).
+
+Made from the settings by `.venv/bin/python scripts/help_pages.py`; do not edit it by hand.
 """
 
 NO_PANEL = "Common"
@@ -146,7 +158,42 @@ def commands_page() -> str:
 def pages() -> dict[Path, str]:
     """Path -> content of everything that is made from the code."""
     schema = json.dumps(Record.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
-    return {DOCS / "commands.md": commands_page(), DOCS / "input.schema.json": schema}
+    return {
+        DOCS / "commands.md": commands_page(),
+        DOCS / "differences.md": differences_page(),
+        DOCS / "input.schema.json": schema,
+    }
+
+
+def differences_page() -> str:
+    """The text of docs/differences.md."""
+    parts = [DIFFERENCES]
+    for name in papers.EXPERIMENTS:
+        experiment = papers.experiment(name)
+        parts.append(f"## contested run {name}\n")
+        for preset in experiment.options.PRESETS:
+            rows = [_difference(each) for each in differences(experiment.options, preset)]
+            flag = f"--{preset.replace('_', '-')}"
+            head = [
+                f"| option | default | `{flag}` | from | why ours is another |",
+                "|---" * 5 + "|",
+            ]
+            parts.append(
+                "\n".join([*head, *rows] if rows else [f"`{flag}` changes nothing."]) + "\n"
+            )
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _difference(each: Difference) -> str:
+    cells = (f"`{each.flag}`", _value(each.ours), _value(each.preset), each.choice.source)
+    return f"| {' | '.join(cells)} | {each.choice.why} |"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple | list):
+        return ", ".join(map(_value, value))
+    named = {None: "not given", True: "yes", False: "no"}
+    return named[value] if value is None or isinstance(value, bool) else f"`{value}`"
 
 
 def _commands(command: Any, name: str) -> Iterator[Command]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pipelines.conflicts.classifier import seen
 from pipelines.conflicts.datasets import SAMPLES, read
@@ -17,6 +17,7 @@ from pipelines.conflicts.needs import (
     summary,
 )
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
+from pipelines.conflicts.presets import AS_IN_PAPER
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import QueryResult, Strategy
 from pipelines.conflicts.segments import keeping, reader
@@ -65,6 +66,8 @@ RELEASED: Final = "released"
 
 class ConflictsOptions(RunOptions, ServerOptions):
     """What a user may choose about CONFLICTS."""
+
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     data: Annotated[
         Path, Option("Queries, in the format of CONFLICTS.", shown="bundled samples")

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
+from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
@@ -45,6 +46,8 @@ Examples:
 
 class ScoreOptions(RunOptions, ServerOptions):
     """What a user may choose about a run of ConflictScore."""
+
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     data: Annotated[
         Path,

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.generator import generator
+from pipelines.conrag.presets import AS_IN_PAPER
 from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
@@ -40,6 +41,8 @@ Examples:
 
 class ConragOptions(RunOptions, AnswerOptions):
     """What a user may choose about the comparison."""
+
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     dataset: Annotated[
         DatasetName,

@@ -23,6 +23,7 @@ from pipelines.experiment.experiment import (
 )
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
+from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
 from pipelines.runs.runner import IN_FLIGHT, run_examples, unlimited
@@ -73,7 +74,8 @@ async def execute(
                     plan.items if work.items is None else work.items,
                     work,
                     folder,
-                    made_with=provenance() | {"profile": models.profile},
+                    made_with=provenance()
+                    | {"profile": models.profile, "preset": switched(options)},
                     on_error=options.on_error,
                     # Each may ask for one thing at a time. Where one asks for many at once, the
                     # client has no room for the next, whose prompts would only fill memory.

@@ -13,6 +13,7 @@ from pipelines.evidence.nli import TaggerFolder, shipped_tagger, tagger_folder
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.option import Only, Option, Options
+from pipelines.preset import WithPresets
 from serving import models
 from serving import profile as profiles
 from serving.connect import Role, Source, devices
@@ -136,8 +137,17 @@ def _of_ray(address: str | None) -> str | None:
     return address
 
 
-class RunOptions(ModelOptions):
+class RunOptions(WithPresets, ModelOptions):
     """Where results go, how many there are to be, and on which machines they are made."""
+
+    as_in_paper: Annotated[
+        bool,
+        Option(
+            "As the paper has it, wherever our defaults are others: docs/differences.md lists "
+            "what it decides.",
+            name="--as-in-paper",
+        ),
+    ] = False
 
     out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
     limit: Annotated[

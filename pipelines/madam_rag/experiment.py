@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import Field
 
@@ -29,6 +29,7 @@ from pipelines.madam_rag.methods import (
     Methods,
     outcome,
 )
+from pipelines.madam_rag.presets import AS_IN_PAPER
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
@@ -61,6 +62,8 @@ _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinfo
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
     """What a user may choose about MADAM-RAG and its baselines."""
+
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     dataset: Annotated[DatasetName, Option("What the file is.", panel=PANEL)] = RAMDOCS
     data: Annotated[

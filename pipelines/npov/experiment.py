@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -18,6 +18,7 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.npov import annotation, paraphrases
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+from pipelines.npov.presets import AS_IN_PAPER
 from pipelines.npov.result import ErrorKind, NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import GradientSettings, SalienceSettings
@@ -57,6 +58,8 @@ _classifier_option = partial(
 
 class NpovOptions(RunOptions, DecoderOptions):
     """What a user may choose about test sets and detectors."""
+
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
 
     data: Annotated[
         Path,

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
+from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
 from pipelines.evidence.judge import judge_named
 from pipelines.evidence.nli import calibrated
@@ -33,6 +34,8 @@ Examples:
 
 class DetectionOptions(RunOptions, ServerOptions):
     """What a user may choose about Conflict Detection."""
+
+    PRESETS: ClassVar = {"as_in_paper": DETECTION_AS_IN_PAPER}
 
     data: Annotated[
         Path,

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
 from pipelines.conflictscore.reports.assignment import (
     Assignment,
     Topics,
@@ -53,6 +54,8 @@ Examples:
 
 class ReportOptions(RunOptions, ServerOptions):
     """What a user may choose about report writing."""
+
+    PRESETS: ClassVar = {"as_in_paper": REPORTS_AS_IN_PAPER}
 
     data: Annotated[
         Path,

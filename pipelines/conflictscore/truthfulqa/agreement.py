@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from pipelines.conflictscore.presets import JUDGES_AS_IN_PAPER
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
 from pipelines.conflictscore.truthfulqa.labelled import (
     Kind,
@@ -54,6 +55,8 @@ Examples:
 
 class AgreementOptions(RunOptions, ServerOptions):
     """What a user may choose about judges."""
+
+    PRESETS: ClassVar = {"as_in_paper": JUDGES_AS_IN_PAPER}
 
     data: Annotated[
         Path,

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
+from pipelines.conflictscore.presets import TRUTHFULQA_AS_IN_PAPER
 from pipelines.conflictscore.settings import Settings
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
@@ -66,6 +67,8 @@ FREE_FORM = Only(
 
 class TruthOptions(RunOptions, ServerOptions):
     """What a user may choose about TruthfulQA."""
+
+    PRESETS: ClassVar = {"as_in_paper": TRUTHFULQA_AS_IN_PAPER}
 
     data: Annotated[
         Path,

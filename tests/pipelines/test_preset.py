@@ -1,0 +1,103 @@
+"""Switches that make settings those of a paper."""
+
+from typing import Annotated, Any, ClassVar
+
+import pytest
+from pydantic import BaseModel, Field
+
+from pipelines import papers
+from pipelines.errors import InputError
+from pipelines.option import Only, Option, nested, refuse_idle
+from pipelines.preset import Choice, WithPresets, differences, switched
+
+WHY = "it is for a test of settings"
+
+
+class Inner(BaseModel, frozen=True, extra="forbid"):
+    replies: Annotated[str, Option("Form.")] = "json"
+    tokens: Annotated[
+        int,
+        Field(ge=1),
+        Option("Most.", only=Only(lambda own: own.replies == "text", "--replies json")),
+    ] = 256
+
+
+class Own(WithPresets, frozen=True, extra="forbid"):
+    PRESETS: ClassVar = {
+        "as_in_paper": (
+            Choice("rows", None, "section 1", WHY),
+            Choice("inner.tokens", 128, "section 2", WHY),
+        ),
+        "as_released": (Choice("inner.replies", "text", "released code", WHY),),
+    }
+    as_in_paper: bool = False
+    as_released: bool = False
+    rows: Annotated[int | None, Option("Rows.", name="--rows")] = 5
+    inner: Inner = Inner(tokens=64)
+
+
+def test_a_switch_decides_and_the_rest_stays() -> None:
+    assert Own().inner == Inner(tokens=64)
+    made = Own(as_in_paper=True)
+    assert (made.rows, made.inner) == (None, Inner(tokens=128))
+    assert Own(as_released=True).inner == Inner(replies="text", tokens=64)
+    assert (switched(made), switched(Own()), switched(Inner())) == ("as-in-paper", None, None)
+
+
+def test_what_a_switch_decides_does_not_count_as_given() -> None:
+    refuse_idle(Own(as_in_paper=True))
+    with pytest.raises(InputError, match="--tokens has no effect with --replies json"):
+        refuse_idle(Own(inner=Inner(tokens=128), as_in_paper=True))
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"rows": 7}, "--as-in-paper decides --rows; leave one of the two out"),
+        ({"inner": Inner(tokens=9)}, "--as-in-paper decides --tokens"),
+        ({"inner": {"tokens": 9}}, "--as-in-paper decides --tokens"),
+        ({"as_released": True}, "--as-in-paper and --as-released exclude each other"),
+    ],
+)
+def test_another_value_beside_a_switch_is_refused(given: dict[str, Any], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        Own(as_in_paper=True, **given)
+
+
+def test_the_same_value_may_be_said() -> None:
+    made = Own(as_in_paper=True, rows=None, inner=Inner(tokens=128))
+    assert Own.model_validate(made.model_dump()) == made
+
+
+def test_differences_are_told_by_flag() -> None:
+    (rows, tokens) = differences(Own, "as_in_paper")
+    assert (rows.flag, rows.ours, rows.preset) == ("--rows", 5, None)
+    assert (tokens.flag, tokens.ours, tokens.preset) == ("--tokens", 64, 128)
+
+
+def presets() -> list[tuple[str, str]]:
+    return [
+        (name, preset)
+        for name in papers.EXPERIMENTS
+        for preset in papers.experiment(name).options.PRESETS
+    ]
+
+
+@pytest.mark.parametrize("name", papers.EXPERIMENTS)
+def test_every_experiment_has_the_papers_settings(name: str) -> None:
+    assert "as_in_paper" in papers.experiment(name).options.PRESETS
+
+
+@pytest.mark.parametrize(("name", "preset"), presets())
+def test_a_preset_can_be_made_and_differs_from_the_defaults(name: str, preset: str) -> None:
+    options: Any = papers.experiment(name).options
+    made = options(**{preset: True})
+    refuse_idle(made)
+    for each in differences(options, preset):
+        value: Any = made
+        for part in each.choice.field.split("."):
+            value = getattr(value, part)
+        assert value == each.preset != each.ours, each.choice.field
+        assert each.flag.startswith("--") or not nested(options), each.choice.field
+        assert each.choice.source
+        assert len(each.choice.why.split()) > 4
