@@ -79,6 +79,28 @@ def switched(settings: BaseModel) -> str | None:
     return found and found.replace("_", "-")
 
 
+def told(settings: BaseModel) -> str:
+    """What the preset that is on has decided, in one line; empty where none is on.
+
+    As in "--as-in-paper: --claims atomic, --k 5".
+    """
+    preset = switched(settings)
+    if preset is None or not isinstance(settings, WithPresets):
+        return ""
+    decided = differences(type(settings), preset.replace("-", "_"))
+    parts = (f"{each.flag} {shown(each.preset)}" for each in decided)
+    return f"--{preset}: {', '.join(parts) or 'our defaults are the same'}"
+
+
+def shown(value: Any) -> str:
+    """A setting's value for people: "all, test", "yes", "not given"."""
+    if isinstance(value, tuple | list):
+        return ", ".join(map(shown, value))
+    if value is None:
+        return "not given"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference]:
     """Where the defaults differ from a preset, in its order."""
     for choice in settings.PRESETS[preset]:

@@ -20,7 +20,7 @@ import typer
 from pipelines import papers
 from pipelines.cli.app import app
 from pipelines.data.records import Record
-from pipelines.preset import Difference, differences
+from pipelines.preset import Difference, differences, shown
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -185,15 +185,8 @@ def differences_page() -> str:
 
 
 def _difference(each: Difference) -> str:
-    cells = (f"`{each.flag}`", _value(each.ours), _value(each.preset), each.choice.source)
+    cells = (f"`{each.flag}`", shown(each.ours), shown(each.preset), each.choice.source)
     return f"| {' | '.join(cells)} | {each.choice.why} |"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple | list):
-        return ", ".join(map(_value, value))
-    named = {None: "not given", True: "yes", False: "no"}
-    return named[value] if value is None or isinstance(value, bool) else f"`{value}`"
 
 
 def _commands(command: Any, name: str) -> Iterator[Command]:

@@ -23,6 +23,7 @@ from pipelines.experiment.needs import refuse_missing, refuse_unneeded
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.probe import probe
 from pipelines.experiment.rehearse import forecast
+from pipelines.preset import told
 from pipelines.runs.folder import RunFolder
 
 app = typer.Typer(
@@ -47,6 +48,8 @@ def run(experiment: Experiment[Any, Any], options: RunOptions) -> Forecast | Non
     plan = experiment.plan(options)
     refuse_unneeded(options, plan.needs)
     refuse_missing(options, plan.needs)
+    if decided := told(options):
+        STDERR.print(escape(decided), soft_wrap=True)
     if options.dry_run:
         if options.ray is not None:
             print(announced(options))

@@ -55,8 +55,9 @@ class Publication:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-def made_with(config: Mapping[str, Any]) -> str:
-    """One sentence under every table: which bytes of which models and data it was made from."""
+def made_with(entry: Mapping[str, Any]) -> str:
+    """One sentence under every table: which models, data and preset an entry was made with."""
+    config = entry["config"]
     data = config["data"]
     # Where the tagger is all the model there is, it is named once.
     tagger = config.get("tagger", config["model"])
@@ -67,8 +68,12 @@ def made_with(config: Mapping[str, Any]) -> str:
     )
     return (
         f"Made with {' and '.join(named)} on "
-        f"{data['name']} (sha256 {data['sha256'][:12]}); run.json has the rest."
+        f"{data['name']} (sha256 {data['sha256'][:12]}){_switched(entry)}; run.json has the rest."
     )
+
+
+def _switched(entry: Mapping[str, Any]) -> str:
+    return f", --{entry['preset']}" if entry.get("preset") else ""
 
 
 def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]]) -> None:
@@ -79,7 +84,7 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
     for made, runs in published:
         for name, text in made.files.items():
             replace_text(folder.path / name, text)
-        note = " ".join(dict.fromkeys(map(made_with, runs.configs.values())))
+        note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
         for each in made.tables:
             table.write(replace(each, notes=(*each.notes, note)), folder.tables)
     views = [made.view for made, _ in published]

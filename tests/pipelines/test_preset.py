@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 from pipelines import papers
 from pipelines.errors import InputError
 from pipelines.option import Only, Option, nested, refuse_idle
-from pipelines.preset import Choice, WithPresets, differences, switched
+from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
 
 WHY = "it is for a test of settings"
 
@@ -73,6 +73,12 @@ def test_differences_are_told_by_flag() -> None:
     (rows, tokens) = differences(Own, "as_in_paper")
     assert (rows.flag, rows.ours, rows.preset) == ("--rows", 5, None)
     assert (tokens.flag, tokens.ours, tokens.preset) == ("--tokens", 64, 128)
+
+
+def test_what_was_decided_is_told_in_one_line() -> None:
+    assert told(Own()) == told(Inner()) == ""
+    assert told(Own(as_in_paper=True)) == "--as-in-paper: --rows not given, --tokens 128"
+    assert shown(("all", True)) == "all, yes"
 
 
 def presets() -> list[tuple[str, str]]:
