@@ -86,11 +86,15 @@ class Completion:
 
 @dataclass(frozen=True)
 class Structured(Generic[Schema]):
-    """A JSON reply: as the schema's model and raw, or why it could not be read, in one line."""
+    """A JSON reply: as the schema's model and raw, or why it could not be read, in one line.
+
+    `cut` says that tokens ran out before its end, and `value` is what was whole by then.
+    """
 
     value: Schema | None
     raw: str
     problem: str | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True)

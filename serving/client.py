@@ -18,6 +18,7 @@ from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
 from serving.line import Line, open_lines
 from serving.requests import ask, token_ids
+from serving.schemas import whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -88,17 +89,23 @@ class Client:
         sampling: Sampling,
         *,
         affinity: str = "",
+        partial: bool = False,
     ) -> Structured[Schema]:
         """Let the model write JSON that is constrained to a pydantic schema.
 
         A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
-        error: the caller records it.
+        error: the caller records it. With `partial`, what was whole before the cut is read: of a
+        list the items but the last.
         """
         wanted = self._request(messages, sampling) | {"response_format": _form(schema)}
         completion = await self._reply(wanted, affinity)
         try:
             return Structured(schema.model_validate_json(completion.text), completion.text)
         except ValidationError as error:
+            if partial and not completion.finished:
+                whole = whole_part(completion.text, schema)
+                if whole is not None:
+                    return Structured(whole, completion.text, cut=True)
             cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"
             first = error.errors(include_url=False)[0]
             place = ".".join(map(str, first["loc"]))

@@ -215,9 +215,9 @@ def _show_sides(feedback: Feedback, console: Console) -> None:
 
 def _scores(attempt: Attempt) -> str:
     score = attempt.score
-    if score.cs_c is None or score.cs_r is None:
+    if score.cs_c is None:
         return f"no score ({plain(score.error or '')})"
-    return f"CS-C {score.cs_c:.2f}, CS-R {score.cs_r:.2f}"
+    return ", ".join(score.figures())
 
 
 def _styled(style: str, text: str) -> str:

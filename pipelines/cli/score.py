@@ -19,7 +19,7 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.judgement import Judgement, Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.settings import Evidence
 from pipelines.experiment.cost import spent
 from pipelines.experiment.experiment import Models
@@ -171,7 +171,7 @@ def show(result: Result, console: Console) -> None:
     undetermined = result.undetermined_claims
     left_out = f", {undetermined} of them undetermined" if undetermined else ""
     console.print(
-        f"CS-C {_number(result.cs_c)}   CS-R {_number(result.cs_r)}   "
+        f"{'   '.join(result.figures())}   "
         f"({len(result.claims)} claims{left_out}, {width} documents; lower is better)"
     )
     for cut in result.truncations:
@@ -185,11 +185,8 @@ def _cell(judgement: Judgement) -> str:
 
 
 def _verdict(relations: Sequence[Relation]) -> str:
-    if not determined(relations):
+    conflict = in_conflict(relations)
+    if conflict is None:
         return "undetermined"
-    ratio = contradiction_ratio(relations)
-    return ("yes" if conflicting(relations) else "no") + ("" if ratio is None else f" {ratio:.2f}")
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
+    ratio = contradiction_ratio(relations) if determined(relations) else None
+    return ("yes" if conflict else "no") + ("" if ratio is None else f" {ratio:.2f}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 
 from nli.windows import sentences
 from pipelines import prompts
@@ -15,25 +15,26 @@ from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
 from serving.calls import Sampling
 from serving.client import Client
+from serving.schemas import told
 
 CHARACTERS_PER_CLAIM = 10
 """A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
 models would go on inventing some. A list that ends at this bound is recorded as capped."""
-MAX_CLAIM_CHARACTERS = 300
 LEAST_REPLY_TOKENS = 512
 
 
 class Claims(BaseModel):
     """The JSON reply to a decomposition prompt."""
 
-    claims: list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]]
+    claims: list[str]
 
 
 @dataclass(frozen=True)
 class Decomposition:
     """The claims of one response, in its order, without repetitions.
 
-    `capped` says that the list ended because it was as long as it may be. Where there is no claim,
+    `capped` says that the list ended because it was as long as it may be, in claims or in tokens.
+    Where there is no claim,
     `problem` says why in one line, and `raw` is the unreadable reply.
     """
 
@@ -78,16 +79,14 @@ async def decompose(
     )
     truncations = Truncation.of("response", fitted)
     most = k if salient else len(fitted.text) // CHARACTERS_PER_CLAIM + 2
-    claim_list = list[Annotated[str, Field(max_length=MAX_CLAIM_CHARACTERS)]]
-    schema = create_model(
-        "Claims", __base__=Claims, claims=(claim_list, Field(min_length=1, max_length=most))
-    )
+    claim_list = Annotated[list[str], told(minItems=1, maxItems=most)]
+    schema = create_model("Claims", __base__=Claims, claims=(claim_list, ...))
     messages = prompt.messages(response=fitted.text, k=k)
-    reply = await client.structured(messages, schema, Sampling(max_tokens=room))
+    reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial=True)
     written = reply.value.claims if reply.value else []
-    if claims := distinct(written):
-        capped = not salient and len(written) >= most
-        return Decomposition(claims, capped, truncations)
+    if claims := distinct(written[:most]):
+        full = len(written) > most if salient else len(written) >= most
+        return Decomposition(claims, full or reply.cut, truncations)
     problem = f"decomposition: {reply.problem or 'the reply has no claim'}"
     return Decomposition((), truncations=truncations, problem=problem, raw=reply.raw)
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipelines.conflictscore.cited import as_cited
 from pipelines.conflictscore.decomposition import (
     Decomposition,
     decompose,
@@ -16,7 +17,7 @@ from pipelines.conflictscore.scores import conflict_score_count, conflict_score_
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.judge import Judge, judge_of
-from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore
 from pipelines.prompts import Prompt
@@ -71,20 +72,24 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     if not parts.claims:
         return result(example, status="invalid", error=parts.problem, raw=parts.raw)
 
-    labelled = await scorer.judge.labeller(parts.claims, example.documents)
+    documents = as_cited(parts.claims, example.documents)
+    labelled = await scorer.judge.labeller(parts.claims, documents)
 
     rows = relations_by_claim(labelled.judgements, len(example.documents))
-    readable = sum(determined(row) for row in rows)
+    count = conflict_score_count(rows)
     return result(
         example,
-        status="scored" if readable else "invalid",
-        error=None if readable else "no claim could be judged: every one has an unreadable reply",
+        status="invalid" if count is None else "scored",
+        error="no claim could be judged: every one has an unreadable reply"
+        if count is None
+        else None,
         claims=parts.claims,
         claims_capped=parts.capped,
         judgements=labelled.judgements,
-        cs_c=conflict_score_count(rows),
+        cs_c=count,
         cs_r=conflict_score_ratio(rows, unevidenced=scorer.settings.unevidenced),
-        undetermined_claims=len(rows) - readable,
+        undetermined_claims=sum(in_conflict(row) is None for row in rows),
+        unread_claims=sum(not determined(row) for row in rows),
         truncations=(*parts.truncations, *labelled.truncations),
     )
 

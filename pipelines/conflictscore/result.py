@@ -17,8 +17,10 @@ class Result(BaseModel):
         claims: The claims judged, in order, without repetitions.
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
         judgements: One per (claim, document), ordered by claim, then document.
-        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could be determined.
-        undetermined_claims: Claims left out of both scores for an unreadable judgement.
+        cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could enter it.
+        undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
+            conflict.
+        unread_claims: Claims left out of CS-R, for having an unreadable judgement.
         error: One line for "invalid" and "failed".
         raw: The unreadable reply behind "invalid".
     """
@@ -38,6 +40,13 @@ class Result(BaseModel):
     cs_c: float | None = None
     cs_r: float | None = None
     undetermined_claims: int = 0
+    unread_claims: int = 0
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
     raw: str | None = None
+
+    def figures(self) -> tuple[str, str]:
+        """Both scores in words: "CS-C 0.50" and "CS-R –", where there is none."""
+        shown = ("–" if score is None else f"{score:.2f}" for score in (self.cs_c, self.cs_r))
+        count, ratio = shown
+        return f"CS-C {count}", f"CS-R {ratio}"

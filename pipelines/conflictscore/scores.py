@@ -7,7 +7,7 @@ that contradict it; irrelevant documents count for nothing.
 from collections.abc import Sequence
 from typing import Literal
 
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Relation, in_conflict
 
 Unevidenced = Literal["zero", "exclude"]
 """What a claim without any supporting or contradicting document adds to CS-R; see
@@ -27,8 +27,8 @@ def contradicting(relations: Sequence[Relation]) -> int:
 def determined(relations: Sequence[Relation]) -> bool:
     """Whether every document's judgement of the claim could be read.
 
-    A claim with an `INVALID` judgement has an unknown |D+| and |D-|. It is left out of both
-    measures and counted beside them, so that an unreadable reply never passes for agreement.
+    A claim with an `INVALID` judgement has an unknown |D+| and |D-|. It is left out of CS-R and
+    counted beside it, so that an unreadable reply never passes for agreement.
     """
     return Relation.INVALID not in relations
 
@@ -45,12 +45,11 @@ def contradiction_ratio(relations: Sequence[Relation]) -> float | None:
 def conflict_score_count(claims: Sequence[Sequence[Relation]]) -> float | None:
     """CS-C: the share of claims with conflicting evidence, in [0, 1]; lower is better (section 3).
 
-    It is the share among determined claims; None where there is none.
+    A claim counts where what could be read of its judgements decides the matter (`in_conflict`);
+    None where no claim does.
     """
-    readable = [relations for relations in claims if determined(relations)]
-    if not readable:
-        return None
-    return sum(conflicting(relations) for relations in readable) / len(readable)
+    decided = [found for relations in claims if (found := in_conflict(relations)) is not None]
+    return sum(decided) / len(decided) if decided else None
 
 
 def conflict_score_ratio(

@@ -10,9 +10,8 @@ from pipelines.conflictscore import paper
 from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import determined
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Judgement, Relation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, in_conflict
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.label_mass import low_label_mass, mean_label_mass
@@ -77,6 +76,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             total("claims", "Claims", lambda each: len(each.claims)),
             total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
             total("undetermined_claims", "Undetermined claims", lambda e: e.undetermined_claims),
+            total("unread_claims", "Claims not in CS-R", lambda each: each.unread_claims),
             total("invalid_responses", "Invalid responses", lambda e: e.status == "invalid"),
             total("failed_responses", "Failed responses", lambda e: e.status == "failed"),
             total("truncated_texts", "Truncated texts", lambda each: len(each.truncations)),
@@ -89,7 +89,8 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "interval, which takes claims as independent and is too narrow where claims of one "
             "response go together.",
             "Invalid responses and failed ones have no score and are in no mean. A claim with an "
-            "unreadable judgement is undetermined and is in neither score.",
+            "unreadable judgement is not in CS-R; where that could make it a conflict it is "
+            "undetermined and not in CS-C.",
             "The rows of the paper were measured with other models on other data. They stand here "
             "for orientation; rows of this run are no reproduction of them.",
         ),
@@ -111,6 +112,7 @@ def labels(results: Sequence[Result]) -> Table:
             VARIANT,
             *label_columns(lambda own: label_counts(own.results)),
             Column("judgements", "Judgements", lambda own: label_counts(own.results).total()),
+            Column("cut_replies", "Cut replies", lambda own: cut_replies(own.results)),
             Column(
                 "label_mass",
                 "Probability on labels",
@@ -119,6 +121,7 @@ def labels(results: Sequence[Result]) -> Table:
         ],
         notes=(
             "Invalid: the reply could not be read as a label. It is not counted as irrelevant.",
+            "Cut replies: a snippet or a reason ended at its bound; the label came after it.",
             "Probability on labels: the share of the judge's probability that fell on the labels "
             "at all, averaged over the judgements that have it. Far below 1, the judge wanted to "
             "write something else.",
@@ -221,6 +224,11 @@ def label_counts(results: Sequence[Result]) -> Counter[Relation]:
     return Counter(judgement.relation for result in results for judgement in result.judgements)
 
 
+def cut_replies(results: Iterable[Result]) -> int:
+    """Judgements whose snippet or reason may lack its end."""
+    return sum(each.reply_cut for result in results for each in result.judgements)
+
+
 def label_masses(results: Iterable[Result]) -> list[float | None]:
     """Of every judgement, the share of the judge's probability that fell on the labels."""
     return [judgement.label_mass for result in results for judgement in result.judgements]
@@ -238,14 +246,14 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
 
 def conflicting_share(results: Sequence[Result]) -> Estimate | None:
     """Share of conflicting claims among the determined claims of all scored responses."""
-    claims = [
-        relations
+    decided = [
+        found
         for result in results
         if result.status == "scored"
         for relations in claim_relations(result)
-        if determined(relations)
+        if (found := in_conflict(relations)) is not None
     ]
-    return proportion(sum(conflicting(relations) for relations in claims), len(claims))
+    return proportion(sum(decided), len(decided))
 
 
 def _groups(results: Sequence[Result]) -> list[Group]:
@@ -298,7 +306,7 @@ def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
         kept = len(result.claims)
         reason = (
             f"the list ended at {kept:,} claim{'s' if kept != 1 else ''}, repetitions aside, "
-            "because it was as long as it may be; claims may be missing"
+            "because it was as long as it may be, in claims or in tokens; claims may be missing"
         )
         yield fault("capped claims", "response", reason)
     for cut in result.truncations:

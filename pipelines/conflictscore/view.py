@@ -8,9 +8,9 @@ from pipelines.conflictscore import tables
 from pipelines.conflictscore.labelling import tradeoff
 from pipelines.conflictscore.matrix import NAMES, cell, first, sources
 from pipelines.conflictscore.result import Result
-from pipelines.conflictscore.scores import contradicting, determined, supporting
+from pipelines.conflictscore.scores import contradicting, supporting
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Relation, conflicting
+from pipelines.evidence.judgement import Relation, in_conflict
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.label_mass import low_label_mass
 from pipelines.report import glance
@@ -305,9 +305,10 @@ def matrix(result: Result) -> Matrix:
 
 
 def _state(relations: Sequence[Relation]) -> str:
-    if not determined(relations):
+    conflict = in_conflict(relations)
+    if conflict is None:
         return "undetermined"
-    if conflicting(relations):
+    if conflict:
         return "conflict"
     if supporting(relations):
         return "support"

@@ -35,6 +35,25 @@ def conflicting(relations: Sequence[Relation]) -> bool:
     return Relation.SUPPORTS in relations and Relation.CONTRADICTS in relations
 
 
+def in_conflict(relations: Sequence[Relation]) -> bool | None:
+    """Whether a claim is in conflict, as far as its judgements could be read.
+
+    A side that was seen stays seen, whatever could not be read. So SUPPORTS, CONTRADICTS, INVALID
+    is a conflict; IRRELEVANT, INVALID is none, for one document cannot be on both sides; and
+    SUPPORTS, INVALID is open.
+
+    Returns:
+        None where the unreadable judgements could make it a conflict, or where none was read.
+    """
+    if conflicting(relations):
+        return True
+    unread = relations.count(Relation.INVALID)
+    if not unread:
+        return False
+    lacking = sum(side not in relations for side in (Relation.SUPPORTS, Relation.CONTRADICTS))
+    return None if unread >= lacking or unread == len(relations) else False
+
+
 class Judgement(BaseModel):
     """One (claim, document) pair judged; the document by its id.
 
@@ -48,6 +67,7 @@ class Judgement(BaseModel):
         snippet_found: Whether the document really contains the snippet (white space and case
             aside); None without a snippet.
         raw: The reply as it came; kept for `INVALID` so that a person can see why.
+        reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade
             "cascade-nli" or "cascade-llm".
@@ -64,6 +84,7 @@ class Judgement(BaseModel):
     snippet_found: bool | None = None
     reasoning: str | None = None
     raw: str | None = None
+    reply_cut: bool = False
     read_tokens: int | None = None
     source: str
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, create_model
+from pydantic import BaseModel, create_model
 
 from pipelines import prompts
 from pipelines.data.records import Document
@@ -21,13 +21,17 @@ from pipelines.evidence.labeller import identity_of
 from pipelines.prompts import Prompt
 from serving.calls import Excerpt, Sampling, Structured
 from serving.client import Client
+from serving.schemas import told
 
 Mode = Literal["choice", "json", "together"]
 
 Answer = Literal["SUPPORTS", "CONTRADICTS", "IRRELEVANT"]
 
+TEXT_CHARACTERS = 400
+"""Where a server that holds replies to their schema ends a snippet or a reason."""
+
 REPLY_TOKENS = 512
-"""Room for one JSON reply: two texts of at most 400 characters, and the label."""
+"""Room for one JSON reply: two such texts, and the label."""
 
 
 class RelationReply(BaseModel):
@@ -36,9 +40,14 @@ class RelationReply(BaseModel):
     The paper also has the claim repeated in the reply; it is known, so it is not paid for here.
     """
 
-    snippet: Annotated[str, Field(max_length=400)]
-    reasoning: Annotated[str, Field(max_length=400)]
+    snippet: Annotated[str, told(maxLength=TEXT_CHARACTERS)]
+    reasoning: Annotated[str, told(maxLength=TEXT_CHARACTERS)]
     answer: Answer
+
+    @property
+    def cut(self) -> bool:
+        """Whether a text is as long as a server lets it be, so that its end may be missing."""
+        return TEXT_CHARACTERS in (len(self.snippet), len(self.reasoning))
 
 
 @dataclass(frozen=True)
@@ -139,6 +148,7 @@ class LlmLabeller:
             snippet=snippet,
             snippet_found=contains(text.text, snippet) if snippet else None,
             reasoning=value.reasoning,
+            reply_cut=value.cut,
             read_tokens=_read(text),
         )
 

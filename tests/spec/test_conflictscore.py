@@ -1,5 +1,6 @@
 """ConflictScore, section 3: CS-C and CS-R worked out by hand, and what must always hold."""
 
+from itertools import product
 from random import Random
 
 import pytest
@@ -13,7 +14,7 @@ from pipelines.conflictscore.scores import (
     contradiction_ratio,
     determined,
 )
-from pipelines.evidence.judgement import RELATIONS, Relation, conflicting
+from pipelines.evidence.judgement import RELATIONS, Relation, conflicting, in_conflict
 
 S, C, N, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID
 
@@ -46,10 +47,27 @@ def test_claims_without_evidence_count_as_zero_or_are_left_out() -> None:
     assert conflict_score_ratio(claims, unevidenced="exclude") == 0.5
 
 
-def test_a_claim_with_an_unreadable_judgement_is_left_out_of_both() -> None:
+def test_a_claim_that_an_unreadable_judgement_leaves_open_is_left_out_of_both() -> None:
     claims = [[S, C], [S, X], [S, S]]
     assert conflict_score_count(claims) == 0.5
     assert conflict_score_ratio(claims) == 0.25
+
+
+def test_a_conflict_that_was_seen_counts_whatever_could_not_be_read() -> None:
+    """CS-R needs every label, CS-C only those that decide."""
+    ten = [S, C, *[N] * 7, X]
+    assert conflict_score_count([ten]) == 1.0
+    assert conflict_score_ratio([ten]) is None
+    # In conflict, open, and none: one document cannot be on both sides. The ratio is of the first.
+    claims = [[S, C, N], [C, X, N], [N, X, N]]
+    assert conflict_score_count(claims) == 0.5
+    assert conflict_score_ratio(claims) == 0.5
+
+
+def test_where_nothing_was_read_nothing_is_known() -> None:
+    assert in_conflict([X]) is None
+    assert in_conflict([X, X]) is None
+    assert in_conflict([N]) is False
 
 
 def test_nothing_to_average_gives_no_score() -> None:
@@ -85,7 +103,8 @@ def test_order_of_documents_and_claims_is_irrelevant(
     )
 
 
-@given(reports, policies, st.integers(1, 5))
+# Where nothing was read, an irrelevant document is the first thing that is known.
+@given(st.lists(any_relations.filter(lambda own: set(own) != {X})), policies, st.integers(1, 5))
 def test_irrelevant_documents_change_nothing(
     claims: Claims, policy: Unevidenced, extra: int
 ) -> None:
@@ -104,6 +123,18 @@ def test_swapping_support_and_contradiction_mirrors_the_ratio(claims: Claims) ->
     ratio = conflict_score_ratio(claims, unevidenced="exclude")
     mirrored = conflict_score_ratio(swapped, unevidenced="exclude")
     assert mirrored == (None if ratio is None else pytest.approx(1 - ratio))
+
+
+@given(st.lists(st.sampled_from(list(Relation)), min_size=1, max_size=5))
+def test_what_is_decided_is_what_every_reading_agrees_on(relations: list[Relation]) -> None:
+    """Put any label in place of each unreadable one: all must give the answer that was given."""
+    choices = [RELATIONS if each is X else (each,) for each in relations]
+    readings = {conflicting(each) for each in product(*choices)}
+    found = in_conflict(relations)
+    if set(relations) == {X}:
+        assert found is None
+    else:
+        assert found == (readings.pop() if len(readings) == 1 else None)
 
 
 @given(any_relations)

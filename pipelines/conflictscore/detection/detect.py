@@ -5,19 +5,18 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from pipelines.conflictscore.scores import determined
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
-from pipelines.evidence.judgement import Judgement, Relation, Truncation, conflicting
+from pipelines.evidence.judgement import Judgement, Relation, Truncation, in_conflict
 from pipelines.evidence.labeller import Labeller
 
 
 class DetectionResult(BaseModel):
     """What a labeller made of one example: one line of `conflict-detection.LABELLER.jsonl`.
 
-    It is "invalid" where a judgement could not be read, so that it is not known whether there is a
-    conflict, and "failed" where none could be made; those are tried again on resuming. The example
-    is kept, so that tables and page can be made from results alone.
+    It is "invalid" where unreadable judgements leave it open whether there is a conflict, and
+    "failed" where none could be made; those are tried again on resuming. The example is kept, so
+    that tables and page can be made from results alone.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -40,8 +39,8 @@ class DetectionResult(BaseModel):
 async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult:
     """Decide whether an example's documents conflict over its claim.
 
-    There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. An
-    unreadable label leaves the example undetermined, as it does a claim in ConflictScore.
+    There is a conflict exactly where some document is labelled SUPPORTS and some CONTRADICTS. The
+    example is undetermined where unreadable labels leave that open, as a claim is in ConflictScore.
 
     What is known of the documents is not shown to the labeller.
 
@@ -51,12 +50,12 @@ async def detect(example: ContestedClaim, labeller: Labeller) -> DetectionResult
     """
     labelled = await labeller([example.claim], example.documents)
     relations = [judgement.relation for judgement in labelled.judgements]
-    readable = determined(relations)
+    conflict = in_conflict(relations)
     return DetectionResult(
         id=example.id,
         example=example,
-        status="labelled" if readable else "invalid",
+        status="invalid" if conflict is None else "labelled",
         judgements=labelled.judgements,
-        conflict=conflicting(relations) if readable else None,
+        conflict=conflict,
         truncations=labelled.truncations,
     )

@@ -230,10 +230,10 @@ async def rewrite(example: Example, latest: Attempt, writer: Writer, scorer: Sco
 
 
 def _scores(attempt: Attempt) -> tuple[float, float]:
-    """CS-C, then CS-R; what has no score is worse than all that have one."""
-    if attempt.score.cs_c is None or attempt.score.cs_r is None:
-        return float("inf"), float("inf")
-    return attempt.score.cs_c, attempt.score.cs_r
+    """CS-C, then CS-R; what lacks one is worse than all that have it."""
+    scores = attempt.score.cs_c, attempt.score.cs_r
+    first, second = (float("inf") if score is None else score for score in scores)
+    return first, second
 
 
 def _chosen(attempts: Sequence[Attempt], keep: Literal["best", "last"]) -> int:

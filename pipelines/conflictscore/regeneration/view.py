@@ -81,10 +81,10 @@ def new_words(before: str, after: str) -> tuple[Span, ...]:
 
 def _attempt(attempt: Attempt, before: str, *, chosen: bool = False) -> list[Block]:
     score = attempt.score
-    if score.cs_c is None or score.cs_r is None:
+    if score.cs_c is None:
         made: list[Block] = [Line((Chip("no score", "invalid", "?"), score.error or ""))]
     else:
-        figures = Chip(f"CS-C {score.cs_c:.2f}, CS-R {score.cs_r:.2f}", "outline")
+        figures = Chip(", ".join(score.figures()), "outline")
         made = [Line((figures, *([Chip("taken", "support", "✓")] if chosen else [])))]
     if attempt.response:
         spans = new_words(before, attempt.response) if before else ()

@@ -106,7 +106,7 @@ EXAMPLES = (
     example("missed", "s i-sure", "sc", conflict=True),
     example("invented", "s c", "si", conflict=False),
     example("quiet", "s i", "si", conflict=False),
-    example("unreadable", "s c x", "sci", conflict=True),
+    example("unreadable", "s i x", "sic", conflict=True),
     example("unknown", "s-long c", None, conflict=True, source="other"),
 )
 
@@ -135,7 +135,10 @@ async def run(
         ("s s", "labelled", False),
         ("c i", "labelled", False),
         ("i", "labelled", False),
-        ("s c x", "invalid", None),
+        ("s c x", "labelled", True),
+        ("i i x", "labelled", False),
+        ("s x", "invalid", None),
+        ("i x x", "invalid", None),
         ("x", "invalid", None),
     ],
 )
@@ -322,9 +325,9 @@ async def test_documents_by_hand(results: Results) -> None:
     # 12 documents with known relations, one label unreadable; two of eleven are wrong.
     assert (made["documents"], made["invalid"]) == (12, 1)
     assert made["accuracy"] == pytest.approx(9 / 11)
-    taken = row(tables.confusions(every), source="made", detector="letters", truth="IRRELEVANT")
+    taken = row(tables.confusions(every), source="made", detector="letters", truth="CONTRADICTS")
     labels = ("supports", "contradicts", "irrelevant", "invalid")
-    assert [taken[key] for key in labels] == [0, 1, 2, 1]
+    assert [taken[key] for key in labels] == [0, 1, 1, 1]
 
 
 async def test_confidences_by_hand(results: Results) -> None:

@@ -271,3 +271,55 @@ async def test_judgements_are_shared_through_the_store_and_repeats_are_asked_ane
         assert again.client is not None
         assert again.client.usage.calls == 6
         assert len(store) == 9
+
+
+async def test_a_conflict_that_was_seen_counts_beside_an_unreadable_judgement(
+    client: Client, scripted: Scripted
+) -> None:
+    def reply(request: dict[str, Any]) -> str:
+        text = fenced_text(request, "DOCUMENT")
+        if "toll" in text:
+            return "no JSON"
+        label = "SUPPORTS" if "1932" in text else "CONTRADICTS"
+        return json.dumps({"snippet": "", "reasoning": "", "answer": label})
+
+    scripted.reply = reply
+    result = await score(client, given("A."), evidence="json")
+    assert (result.status, result.cs_c, result.cs_r) == ("scored", 1.0, None)
+    assert (result.undetermined_claims, result.unread_claims) == (0, 1)
+    assert result.figures() == ("CS-C 1.00", "CS-R –")
+
+
+async def test_a_long_claim_fails_no_reply_and_a_cut_list_keeps_what_was_whole(
+    client: Client, scripted: Scripted
+) -> None:
+    """As of endpoints that do not hold replies to their schema."""
+    long = f"The bridge is {'very, ' * 200}old."
+    judged = json.dumps({"snippet": "s" * 900, "reasoning": "r" * 400, "answer": "SUPPORTS"})
+
+    def reply(request: dict[str, Any]) -> str:
+        if request["response_format"]["json_schema"]["name"] != "Claims":
+            return judged
+        return json.dumps({"claims": [long, "It is of steel."]})
+
+    scripted.reply = reply
+    whole = await score(client, evidence="json")
+    assert whole.claims == (" ".join(long.split()), "It is of steel.")
+    assert not whole.claims_capped
+    assert [each.reply_cut for each in whole.judgements] == [True] * 6
+
+
+async def test_the_judge_is_told_the_documents_that_claims_name(
+    client: Client, scripted: Scripted
+) -> None:
+    scripted.reply = lambda _: json.dumps({"snippet": "", "reasoning": "", "answer": "SUPPORTS"})
+    await score(client, given("Document 2 gives another year."), evidence="json")
+    shown = [fenced_text(request, "DOCUMENT") for request in scripted.requests]
+    assert [text.split("\n")[0] for text in sorted(shown)] == [
+        "Document 1 (Document A)",
+        "Document 2 (Document B): Records",
+        "Document 3 (Document C)",
+    ]
+    scripted.requests.clear()
+    await score(client, given("Another year."), evidence="json")
+    assert not any("Document 1" in str(request) for request in scripted.requests)

@@ -1,0 +1,47 @@
+"""Schemas of replies: bounds that fail no reply, and what is whole of one that breaks off."""
+
+from typing import Any
+
+from pydantic import Field, ValidationError
+from pydantic_core import from_json
+
+from serving.calls import Schema
+
+
+def told(**bounds: int) -> Any:
+    """A field whose bounds are told to the server, and not checked when its reply is read.
+
+    `Annotated[str, told(maxLength=400)]`: a server that holds replies to their schema ends the text
+    there, so that the model does not ramble; of one that does not, a longer text is read whole.
+    """
+    return Field(json_schema_extra=dict(bounds))
+
+
+def whole_part(text: str, schema: type[Schema]) -> Schema | None:
+    """A JSON object without what its end cut into: a last text, or a last item of a list.
+
+    Returns:
+        None where nothing is left that fits the schema.
+    """
+    try:
+        value = from_json(text, allow_partial=True)
+    except ValueError:
+        return None
+    while True:
+        try:
+            return schema.model_validate(value)
+        except ValidationError as error:
+            if not _without_last(value, error):
+                return None
+
+
+def _without_last(value: Any, error: ValidationError) -> bool:
+    """Take the last item out of a list that ends with the fault; False if that is elsewhere."""
+    place = error.errors(include_url=False)[0]["loc"]
+    if len(place) < 2 or not isinstance(value, dict):
+        return False
+    items = value.get(str(place[0]))
+    if not isinstance(items, list) or place[1] != len(items) - 1:
+        return False
+    items.pop()
+    return True
