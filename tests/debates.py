@@ -48,11 +48,11 @@ def schema_of(request: dict[str, Any]) -> str:
 
 
 def agent(answer: str, explanation: str = "So it says.") -> str:
-    return json.dumps({"answer": answer, "explanation": explanation})
+    return json.dumps({"explanation": explanation, "answer": answer})
 
 
 def conclusion(*answers: str, explanation: str = "So they say.") -> str:
-    return json.dumps({"answers": list(answers), "explanation": explanation})
+    return json.dumps({"explanation": explanation, "answers": list(answers)})
 
 
 def answers_heard(request: dict[str, Any]) -> list[str]:

@@ -73,7 +73,7 @@ def debate(
             GivenDocument(document=each) for each in read_documents([*documents, *(more or [])])
         ),
     )
-    settings = options.settings() if options.aggregator else _without_aggregator(options)
+    settings = options.debate if options.aggregator else _without_aggregator(options)
 
     async def work(models: Models, tell: Tell) -> Inspection:
         client, tagger = models.asked, models.tagger
@@ -124,7 +124,7 @@ def _without_aggregator(options: DebateOptions) -> DebateSettings:
     if told or options.reliability:
         idle = "--reliability" if options.reliability else "--history aggregate"
         raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator out")
-    return options.settings().without_aggregator()
+    return options.debate.without_aggregator()
 
 
 def show(asked: Question, found: Debate, console: Console) -> None:

@@ -16,6 +16,7 @@ from pipelines.madam_rag.transcript import Conclusion
 from pipelines.metrics.short_answers import known
 from serving.calls import Structured
 from serving.client import Client
+from serving.schemas import told
 
 Source = Literal["memory", "external", "both"]
 
@@ -33,9 +34,9 @@ GROUP_TOKENS: Final = 256
 
 _IGNORANCE = "i don't know"
 
-Passage = Annotated[str, Field(json_schema_extra={"maxLength": 400})]
+Passage = Annotated[str, told(maxLength=400)]
 
-Numbers = Annotated[tuple[int, ...], Field(max_length=20)]
+Numbers = Annotated[tuple[int, ...], told(maxItems=20)]
 """Documents, from 1; recalled passages are counted before retrieved documents."""
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -78,21 +79,21 @@ class Consolidation(BaseModel, frozen=True):
 class PassagesJson(BaseModel):
     """Recalled passages."""
 
-    passages: Annotated[list[Passage], Field(max_length=INTERNAL)]
+    passages: Annotated[list[Passage], told(maxItems=INTERNAL)]
 
 
 class ContextJson(BaseModel):
     """A consolidated context."""
 
-    documents: Annotated[list[ConsolidatedDocument], Field(max_length=4)]
+    documents: Annotated[list[ConsolidatedDocument], told(maxItems=4)]
 
 
 class FinalJson(BaseModel):
     """The answer: groups come first, so that they are compared before answers are chosen."""
 
-    groups: Annotated[list[Group], Field(max_length=5)]
-    answers: Annotated[list[Short], Field(max_length=ANSWERS)]
+    groups: Annotated[list[Group], told(maxItems=5)]
     explanation: Explanation
+    answers: Annotated[list[Short], told(maxItems=ANSWERS)]
 
 
 async def astute_rag(
@@ -132,7 +133,7 @@ async def astute_rag(
         problems.append(f"recall: {recalled.problem}")
         internal = ()
     else:
-        internal = _passages(recalled.value.passages)
+        internal = _passages(recalled.value.passages[:INTERNAL])
     context = [
         *({"source": "memory", "text": passage} for passage in internal),
         *({"source": "external", "text": document.as_read()} for document in documents),
@@ -168,7 +169,7 @@ async def astute_rag(
         concluded = Conclusion(problem=final.problem, raw=final.raw)
     else:
         concluded = Conclusion(
-            answers=known(final.value.answers), explanation=final.value.explanation
+            answers=known(final.value.answers)[:ANSWERS], explanation=final.value.explanation
         )
         groups = tuple(_with_numbers(each, len(given)) for each in final.value.groups)
     return concluded, Consolidation(

@@ -42,10 +42,12 @@ class Dataset:
     questions: tuple[Question, ...]
 
 
-def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
+def read(name: DatasetName, path: Path, *, part: Part = "all", titles: bool = False) -> Dataset:
     """The questions of a released file, or those of one half, by their text.
 
-    The training half of RAMDocs may have trained the tagger that comes with the program.
+    The training half of RAMDocs may have trained the tagger that comes with the program. Titles of
+    AmbigDocs name the entity that a document is about. The paper's agents do not see them; here
+    they do with `titles`.
 
     Raises:
         InputError: The file cannot be read, is of another format, or has no question in this half.
@@ -53,6 +55,8 @@ def read(name: DatasetName, path: Path, *, part: Part = "all") -> Dataset:
     release, as_question = _RELEASES[name]
     released = enumerate(release(path), start=1)
     questions = _with_distinct_ids([as_question(row, number) for number, row in released])
+    if not titles:
+        questions = [question.untitled() for question in questions]
     chosen = in_part(questions, part, lambda question: question.question)
     if not chosen:
         raise InputError(f"{path} has no question in the {part} half; choose another --half")

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
@@ -20,7 +21,15 @@ from pipelines.experiment.options import RunOptions, ServerOptions, source_of, t
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
-from pipelines.madam_rag.datasets import RAMDOCS, SAMPLES, Dataset, DatasetName, read, sampled
+from pipelines.madam_rag.datasets import (
+    AMBIGDOCS,
+    RAMDOCS,
+    SAMPLES,
+    Dataset,
+    DatasetName,
+    read,
+    sampled,
+)
 from pipelines.madam_rag.debate import panel
 from pipelines.madam_rag.methods import (
     COMPARED,
@@ -57,13 +66,17 @@ Examples:
 
 PANEL: Final = "Experiment"
 
+TITLED: Final = (
+    "On AmbigDocs agents saw the titles of documents, which name the entities; the paper's did not."
+)
+
 _CONSTRUCTIONS: Final = {"support": support_imbalance, "misinformation": misinformation}
 
 
 class MadamOptions(RunOptions, DebateOptions, ServerOptions):
     """What a user may choose about MADAM-RAG and its baselines."""
 
-    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
+    PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER, **DebateOptions.PRESETS}
 
     dataset: Annotated[DatasetName, Option("What the file is.", panel=PANEL)] = RAMDOCS
     data: Annotated[
@@ -83,6 +96,19 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
             panel=PANEL,
         ),
     ] = "methods"
+    titles: Annotated[
+        bool,
+        Option(
+            "Show agents the titles of AmbigDocs, which name the entity that a document is about; "
+            "the paper's agents do not see them.",
+            name="--titles",
+            panel=PANEL,
+            only=Only(
+                lambda options: options.dataset == AMBIGDOCS,
+                lambda options: f"--dataset {options.dataset}, which has no titles",
+            ),
+        ),
+    ] = False
     half: Annotated[Part, Option("Which half of the questions, by their text.", panel=PANEL)] = (
         "all"
     )
@@ -118,9 +144,9 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
             f"leave --dataset {dataset} out"
         )
-    settings = options.settings()
+    settings = options.debate
     path = options.data or SAMPLES
-    data = read(dataset, path, part=options.half)
+    data = read(dataset, path, part=options.half, titles=options.titles)
     chosen = data.questions
     if options.sample is not None:
         chosen = sampled(chosen, options.sample, options.seed)
@@ -144,6 +170,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             "data": {"name": data.file, "sha256": data.digest},
             "half": data.part,
             "sample": options.sample and {"n": options.sample, "seed": options.seed},
+            **({"titles": True} if options.titles else {}),
             "experiment": experiment,
             "methods": list(names),
             "debate": settings.model_dump(),
@@ -253,6 +280,8 @@ def _publication(runs: Runs[QuestionResult]) -> Publication:
     file, counted = next(iter(averages.items()), ("", ()))
     models = {name: config["model"]["name"] for name, config in runs.configs.items()}
     made = all_tables(runs.results, models, counted, file)
+    if any(config.get("titles") for config in runs.configs.values()):
+        made = [replace(each, notes=(*each.notes, TITLED)) for each in made]
     return Publication(view(runs.results, made, runs.configs), made)
 
 

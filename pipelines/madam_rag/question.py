@@ -1,6 +1,6 @@
 """A question with its documents, and what the data say of both."""
 
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel
 
@@ -37,3 +37,11 @@ class Question(BaseModel, frozen=True):
     wrong: tuple[Text, ...] = ()
     one_answer: bool = False
     level: int | None = None
+
+    def untitled(self) -> Self:
+        """The question, its documents without titles."""
+        documents = tuple(
+            each.model_copy(update={"document": each.document.model_copy(update={"title": None})})
+            for each in self.documents
+        )
+        return self.model_copy(update={"documents": documents})

@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines.madam_rag.settings import DebateSettings, Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
 from serving.calls import Sampling, Structured
 from serving.client import Client
+from serving.schemas import told
 
 Messages = Sequence[Mapping[str, str]]
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -21,31 +22,30 @@ ANSWERS: Final = 8
 
 # What a model may write at most is told to the server, so that a reply ends within its tokens. A
 # server that does not keep to it makes no reply unreadable.
-Short = Annotated[str, Field(json_schema_extra={"maxLength": 100})]
-AgentExplanation = Annotated[str, Field(json_schema_extra={"maxLength": 350})]
-Explanation = Annotated[str, Field(json_schema_extra={"maxLength": 700})]
+Short = Annotated[str, told(maxLength=100)]
+Explanation = Annotated[str, told(maxLength=700)]
 
-_AGENT = re.compile(r"answer:(?P<answer>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S)
-_CONCLUSION = re.compile(
-    r"all correct answers:(?P<answers>.*?)(?:explanation:(?P<explanation>.*))?\Z", re.I | re.S
-)
+_EXPLAINED = r"(?:(?:step[- ]by[- ]step )?explanation:(?P<explanation>.*))?\Z"
+_AGENT = re.compile(rf"answer:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
+_CONCLUSION = re.compile(rf"all correct answers:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
 _FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence
 _QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'(.+?)\'(?!\w)')
+_OR_THOUSANDS = re.compile(r"(\"[^\"]*\"|'[^']*')|(?<![\w.,])[1-9]\d{0,2}(?:,\d{3})+(?!\w|[.,]\d)")
 _LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$", re.M)
 
 
 class AgentJson(BaseModel):
-    """An agent's JSON reply."""
+    """An agent's JSON reply: it reasons before it answers."""
 
+    explanation: Explanation
     answer: Short
-    explanation: AgentExplanation
 
 
 class ConclusionJson(BaseModel):
     """The JSON reply of an aggregator, and of methods that answer at once."""
 
-    answers: Annotated[list[Short], Field(max_length=ANSWERS)]
     explanation: Explanation
+    answers: Annotated[list[Short], told(maxItems=ANSWERS)]
 
 
 async def ask(
@@ -92,7 +92,9 @@ async def ask_conclusion(
         return read_conclusion(reply)
     if reply.value is None:
         return Conclusion(problem=reply.problem, raw=reply.raw)
-    return Conclusion(answers=known(reply.value.answers), explanation=reply.value.explanation)
+    return Conclusion(
+        answers=known(reply.value.answers)[:ANSWERS], explanation=reply.value.explanation
+    )
 
 
 def read_agent(text: str) -> AgentReply:
@@ -133,11 +135,16 @@ def _listed(text: str) -> list[str]:
         return _LISTED.findall(text) or [_bare(text.partition("\n")[0])]
     for end in (place for place, sign in enumerate(text, 1) if sign == "]"):
         try:
-            return [str(each) for each in ast.literal_eval(text[:end])]
+            return [str(each) for each in ast.literal_eval(_whole_numbers(text[:end]))]
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     inside = text.partition("]")[0]
     return [one or other for one, other in _QUOTED.findall(inside)] or [_bare(inside.strip("[ \n"))]
+
+
+def _whole_numbers(text: str) -> str:
+    """A list in which 1,856 is one number, and quoted so; with a space, 1, 856 are two."""
+    return _OR_THOUSANDS.sub(lambda found: found[1] or f'"{found[0]}"', text)
 
 
 def _bare(answer: str) -> str:

@@ -1,11 +1,12 @@
 """The variants of a debate."""
 
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from pipelines.errors import InputError
+from pipelines.madam_rag.presets import AS_RELEASED
 from pipelines.option import Option
+from pipelines.preset import WithPresets
 
 PANEL: Final = "Debate (MADAM-RAG, section 4)"
 
@@ -21,8 +22,7 @@ Replies = Literal["json", "text"]
 class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     """How a debate is held.
 
-    The defaults are those of the paper's section 4. Its released code (`RELEASED`) differs in four
-    of them, and lets every reply have 128 tokens.
+    The defaults are those of the paper's section 4; `presets` has what its released code does.
 
     Attributes:
         rounds: T, the most rounds, at least 1.
@@ -64,8 +64,12 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
         Replies, Option("Hold replies to a JSON schema, or parse free text.", panel=PANEL)
     ] = "json"
     aggregator: bool = True
-    agent_tokens: int = Field(256, ge=1)
-    conclusion_tokens: int = Field(512, ge=1)
+    agent_tokens: Annotated[
+        int, Field(ge=1), Option("Most tokens of an agent's reply.", panel=PANEL)
+    ] = 256
+    conclusion_tokens: Annotated[
+        int, Field(ge=1), Option("Most tokens of every other reply.", panel=PANEL)
+    ] = 512
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -80,19 +84,10 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
         return self.model_copy(update={"aggregator": False, "history": "agents"})
 
 
-RELEASED = DebateSettings(
-    history="agents",
-    agreement="contained",
-    closing="previous",
-    replies="text",
-    agent_tokens=128,
-    conclusion_tokens=128,
-)
-"""The debate as the paper's released code holds it."""
-
-
-class DebateOptions(BaseModel, frozen=True, extra="forbid"):
+class DebateOptions(WithPresets, frozen=True, extra="forbid"):
     """What a user may choose about a debate."""
+
+    PRESETS: ClassVar = {"as_released": AS_RELEASED}
 
     debate: DebateSettings = DebateSettings()
     as_released: Annotated[
@@ -113,16 +108,3 @@ class DebateOptions(BaseModel, frozen=True, extra="forbid"):
             panel=PANEL,
         ),
     ] = False
-
-    def settings(self) -> DebateSettings:
-        """The debate that the options name.
-
-        Raises:
-            InputError: `--as-released` stands beside an option that it decides.
-        """
-        if not self.as_released:
-            return self.debate
-        decided = RELEASED.model_fields_set & self.debate.model_fields_set
-        if decided:
-            raise InputError(f"--as-released decides --{min(decided)}; leave one of the two out")
-        return RELEASED.model_copy(update={"rounds": self.debate.rounds})

@@ -56,10 +56,18 @@ _UNKNOWN = frozenset({
     "answer is unknown",
 })  # fmt: skip
 """What says that there is no answer, in canonical form."""
-_IT_IS = re.compile(r"^(?:it|answer) (?:is|was) ")
+_IT_IS = re.compile(r"^(?:it|answer|(?:this )?information) (?:is |was )?(?=\w)")
+_ADVERB = re.compile(r"\b(?:explicitly|directly|specifically|clearly|currently) ")
+_TEXTS = r"(?:documents?|texts?|passages?|contexts?|sources?|information)"
+_SAYS_NOTHING = re.compile(
+    rf"(?:this |given |provided )?{_TEXTS} (?:provided )?(?:(?:do|does|did) not|doesnt|dont|didnt) "
+    r"(?:provide|state|mention|specify|contain|say|give|include|answer|indicate)"
+    r"(?: (?:this|that|it|any|such|enough|relevant|requested|specific|answer|answers|information|"
+    r"details?|question|to|of|about))*"
+)
 _LOOKED_IN = re.compile(
     r" (?:in|by|from|on|based on|according to) (?:this |given |provided |any )?"
-    r"(?:documents?|texts?|passages?|contexts?|sources?|information)(?: provided| given)?$"
+    rf"{_TEXTS}(?: provided| given)?$"
 )
 _NOT_APPLICABLE = re.compile(r"\W*n\s*[/.]\s*a\W*", re.IGNORECASE)
 
@@ -107,12 +115,16 @@ def canonical(text: str) -> str:
 def is_unknown(text: str) -> bool:
     """Whether an answer says that there is none: "unknown", "N/A", "not stated", "".
 
-    It is compared with a closed list, whole and in canonical form; "it is" may stand before it, and
-    behind it a second phrase of the list or where the answer was looked for ("not mentioned in the
-    document"). "The Unknown Soldier" and "none of the above" are answers. A question whose right
-    answer is the band None is beyond it.
+    It is compared with a closed list, whole and in canonical form. "It is" may stand before it,
+    "explicitly" within, and behind it a second phrase of the list or where the answer was looked
+    for ("not mentioned in the document"). "The document does not provide this information" says so,
+    too; what names anything ("... does not mention Boston") is an answer. "The Unknown Soldier" and
+    "none of the above" are answers. A question whose right answer is the band None is beyond it.
     """
-    form = _LOOKED_IN.sub("", _IT_IS.sub("", canonical(text)))
+    form = _ADVERB.sub("", canonical(text))
+    if _SAYS_NOTHING.fullmatch(form):
+        return True
+    form = _LOOKED_IN.sub("", _IT_IS.sub("", form))
     first, _, second = form.partition(" ")
     # The form of "N/A" is "n", since "a" is an article; and "Na" is sodium.
     return (

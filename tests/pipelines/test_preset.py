@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from pipelines import papers
 from pipelines.errors import InputError
-from pipelines.option import Only, Option, nested, refuse_idle
+from pipelines.option import Only, Option, refuse_idle
 from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
 
 WHY = "it is for a test of settings"
@@ -104,6 +104,6 @@ def test_a_preset_can_be_made_and_differs_from_the_defaults(name: str, preset: s
         for part in each.choice.field.split("."):
             value = getattr(value, part)
         assert value == each.preset != each.ours, each.choice.field
-        assert each.flag.startswith("--") or not nested(options), each.choice.field
+        assert each.flag.startswith("--"), each.choice.field
         assert each.choice.source
         assert len(each.choice.why.split()) > 4

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
-from pipelines.madam_rag.settings import RELEASED, DebateSettings
+from pipelines.madam_rag.settings import DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.strict_match import strict_match
 
@@ -234,7 +234,9 @@ async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
             return "Answer: in 1856. Explanation: Again."
         return "Answer: 1856. Explanation: It says so."
 
-    held, requests = await hold(tmp_path, NORTH, SOUTH, settings=RELEASED, reply=said)
+    held, requests = await hold(
+        tmp_path, NORTH, SOUTH, settings=DebateOptions(as_released=True).debate, reply=said
+    )
     assert held.agreed  # "1856" stands in "in 1856"
     assert [reply.answer for reply in held.rounds[1].agents] == ["in 1856", "in 1856"]
     assert held.rounds[1].aggregate is None

@@ -113,6 +113,10 @@ def test_every_day_is_one_word(day: date, order: str) -> None:
     ["unknown", "Unknown.", "None", "N/A", "n/a.", "n.a.", "not stated", "I don't know",
      "not mentioned in the document", "Not specified in this text.", "unknown (not stated)",
      "Unknown based on the document", "Cannot be determined from the passage", "It is unknown.",
+     "The document does not provide this information", "Not explicitly stated",
+     "Information not available", "Information is not available in the document",
+     "The provided document does not mention any such information.", "The text doesn't say.",
+     "This information is not provided", "Not directly mentioned in the text",
      "I don\u2019t know.", "No answer", "The answer is unknown", "", " ... ", "the"],
 )  # fmt: skip
 def test_what_says_that_there_is_no_answer(text: str) -> None:
@@ -125,6 +129,9 @@ def test_what_says_that_there_is_no_answer(text: str) -> None:
         "None of the above",
         "The Unknown Soldier",
         "unknown artist",
+        "The document does not mention Boston",
+        "Information Age",
+        "no information on Boston",
         "mentioned in the document",
         "It is 1902",
         "Na",

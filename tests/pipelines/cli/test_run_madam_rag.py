@@ -14,7 +14,7 @@ from scripted import Scripted, prompt_of
 from tiny_words import word_counting
 
 from pipelines.evidence.nli import shipped_tagger
-from pipelines.madam_rag.settings import RELEASED
+from pipelines.madam_rag.settings import DebateOptions
 
 ROOT = Path(__file__).parents[3]
 
@@ -353,7 +353,7 @@ def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: 
     told = [prompt for prompt in endpoint.prompts() if "said in the round before" in prompt]
     assert len(told) == 7
     assert all("<<AGENT " in prompt and "<<AGGREGATOR" not in prompt for prompt in told)
-    assert entry()["config"]["debate"] == RELEASED.model_dump()
+    assert entry()["config"]["debate"] == DebateOptions(as_released=True).debate.model_dump()
     assert "agents hear the other agents, replies in free text" in (
         Path("out/report.html").read_text()
     )
@@ -556,7 +556,10 @@ BAD_FILES: dict[str, str] = {
             "--tagger has no effect with a debate without --reliability; leave it out",
         ),
         ("--reliability --tagger .", ". has no safetensors file"),
-        ("--as-released --history agents", "--as-released decides --history; leave one of the two"),
+        (
+            "--as-released --history aggregate",
+            "--as-released decides --history; leave one of the two",
+        ),
         ("--as-released --replies json", "--as-released decides --replies"),
         ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
         ("--model none --models-dir .", "there is no model 'none' in"),
