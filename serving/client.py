@@ -18,7 +18,7 @@ from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
 from serving.line import Line, open_lines
 from serving.requests import ask, token_ids
-from serving.schemas import whole_part
+from serving.schemas import Partial, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -89,13 +89,13 @@ class Client:
         sampling: Sampling,
         *,
         affinity: str = "",
-        partial: bool = False,
+        partial: Partial | None = None,
     ) -> Structured[Schema]:
         """Let the model write JSON that is constrained to a pydantic schema.
 
         A reply that still cannot be read (cut by `max_tokens`) comes back as a value, not as an
-        error: the caller records it. With `partial`, what was whole before the cut is read: of a
-        list the items but the last.
+        error: the caller records it. With `partial`, what was written before the cut is read; see
+        `schemas.whole_part`.
         """
         wanted = self._request(messages, sampling) | {"response_format": _form(schema)}
         completion = await self._reply(wanted, affinity)
@@ -103,7 +103,7 @@ class Client:
             return Structured(schema.model_validate_json(completion.text), completion.text)
         except ValidationError as error:
             if partial and not completion.finished:
-                whole = whole_part(completion.text, schema)
+                whole = whole_part(completion.text, schema, partial)
                 if whole is not None:
                     return Structured(whole, completion.text, cut=True)
             cut = "" if completion.finished else f" (cut after {sampling.max_tokens} tokens)"

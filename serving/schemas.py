@@ -1,6 +1,6 @@
 """Schemas of replies: bounds that fail no reply, and what is whole of one that breaks off."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 from pydantic_core import from_json
@@ -17,14 +17,20 @@ def told(**bounds: int) -> Any:
     return Field(json_schema_extra=dict(bounds))
 
 
-def whole_part(text: str, schema: type[Schema]) -> Schema | None:
+Partial = Literal["items", "text"]
+"""What is read of a reply that breaks off: whole items, or the last text as far as it goes, too."""
+
+
+def whole_part(text: str, schema: type[Schema], part: Partial = "items") -> Schema | None:
     """A JSON object without what its end cut into: a last text, or a last item of a list.
+
+    With "text" the last text is kept as far as it goes.
 
     Returns:
         None where nothing is left that fits the schema.
     """
     try:
-        value = from_json(text, allow_partial=True)
+        value = from_json(text, allow_partial=True if part == "items" else "trailing-strings")
     except ValueError:
         return None
     while True:

@@ -36,7 +36,7 @@ def fit_sources(query: Query, writer: Writer) -> tuple[Query, tuple[Truncation, 
         [source.text for source in query.sources],
         writer.client,
         messages,
-        max_tokens=writer.reply_tokens,
+        max_tokens=writer.room,
         cut=writer.settings.cut,
         name=f"the sources of query '{query.id}'",
     )

@@ -4,4 +4,17 @@ from typing import Final
 
 from pipelines.preset import Choice
 
-AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
+AS_IN_PAPER: Final = (
+    Choice(
+        "settings.types",
+        "json",
+        "section 5.1",
+        "small models' types are worse than those of the classifier, which costs no call",
+    ),
+    Choice(
+        "settings.against",
+        "all",
+        "section 4",
+        "a citation is to be right, and not only some source that was not cited",
+    ),
+)

@@ -83,7 +83,16 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     ] = {}
     answer_tokens: Annotated[
         int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
-    ] = 256
+    ] = 768
+    guided: Annotated[
+        bool,
+        Option(
+            "Tell the taxonomy-aware strategy also what a good answer to each type is, which "
+            "expected behaviour is judged by; the paper tells it definitions alone.",
+            name="--guided",
+            panel=ANSWERS_PANEL,
+        ),
+    ] = False
     dates: Annotated[
         bool,
         Option(

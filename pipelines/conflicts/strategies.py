@@ -1,10 +1,6 @@
 """Four ways to ask for an answer: vanilla, pipeline, taxonomy-aware, oracle (section 5.1)."""
 
 import re
-from functools import lru_cache
-from typing import Annotated, Final
-
-from pydantic import Field
 
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.classification import CategoryJson, explained
@@ -13,9 +9,6 @@ from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Answer, Strategy
 from pipelines.conflicts.writer import Writer
 from serving.calls import Sampling
-
-CHARACTERS: Final = 4
-"""Per token of an answer within JSON, as English has on average."""
 
 _CODE = re.compile(r"```\w*\n(?P<text>(?:(?!```).)*)```", re.DOTALL)
 _QUOTES = re.compile(r"[\"“](?P<text>[^\"“”]+)[\"”]")
@@ -70,22 +63,20 @@ async def answer(
 
 
 async def _typed(query: Query, writer: Writer) -> Answer:
-    length = CHARACTERS * writer.settings.answer_tokens
     reply = await writer.client.structured(
         writer.asks_type("taxonomy_aware", query),
-        _schema(length),
+        TypedAnswer,
         Sampling(max_tokens=writer.reply_tokens),
         affinity=query.query,
+        partial="text",
     )
     if reply.value is None:
         return Answer(text="", problem=reply.problem, raw=reply.raw)
     made = _read(reply.value.answer, query)
-    # The server closes an answer at its most characters, wherever a sentence stands. A longer one
-    # comes from a server that does not know the limit: nothing was cut.
     update = {
         "prediction": explained(reply.value),
         "raw": reply.raw if made.problem else None,
-        "finished": len(reply.value.answer) != length,
+        "finished": not reply.cut,
     }
     return made.model_copy(update=update)
 
@@ -120,16 +111,3 @@ class TypedAnswer(CategoryJson):
     """The JSON reply to the taxonomy-aware prompt: why, which type, and the answer."""
 
     answer: str
-
-
-@lru_cache(maxsize=8)
-def _schema(length: int) -> type[TypedAnswer]:
-    """The reply with an answer of so many characters at most.
-
-    The server alone is told of them: without, a model that does not end would never close its JSON.
-    """
-
-    class TaxonomyAwareJson(TypedAnswer):
-        answer: Annotated[str, Field(json_schema_extra={"maxLength": length})]
-
-    return TaxonomyAwareJson

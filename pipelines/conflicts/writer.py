@@ -25,7 +25,7 @@ TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
 
 VARIABLES: Final = {
     "answer": {"query", "results", "conflict", "dated"},
-    "taxonomy_aware": {"query", "results", "taxonomy"},
+    "taxonomy_aware": {"query", "results", "taxonomy", "guided"},
     "classify": {"query", "results", "taxonomy"},
     "classify_choice": {"query", "results", "taxonomy"},
 }
@@ -51,6 +51,15 @@ class Writer:
         """Most tokens that any reply may have: that with type and answer."""
         return EXPLANATION_TOKENS + self.settings.answer_tokens
 
+    @property
+    def room(self) -> int:
+        """Tokens to leave beside the sources: the reply, and what a judge of it reads again.
+
+        The judge of grounding sees the whole answer and a sentence of it.
+        """
+        read_again = 2 * self.settings.answer_tokens if self.settings.judge == "llm" else 0
+        return self.reply_tokens + read_again
+
     def asks_answer(self, query: Query, told: ConflictType | None) -> Messages:
         """The request for an answer; where no type is told, the vanilla one."""
         dated = self.settings.dates and told is ConflictType.OUTDATED
@@ -65,8 +74,9 @@ class Writer:
     def asks_type(self, template: TypePrompt, query: Query) -> Messages:
         """The request for a type, by one of the other prompts."""
         results = [source.as_read() for source in query.sources]
+        guided = {"guided": self.settings.guided} if template == "taxonomy_aware" else {}
         return self.templates[template].messages(
-            query=query.query, results=results, taxonomy=TAXONOMY
+            query=query.query, results=results, taxonomy=TAXONOMY, **guided
         )
 
     def longest(self, query: Query) -> Callable[[Query], Messages]:

@@ -82,7 +82,7 @@ async def decompose(
     claim_list = Annotated[list[str], told(minItems=1, maxItems=most)]
     schema = create_model("Claims", __base__=Claims, claims=(claim_list, ...))
     messages = prompt.messages(response=fitted.text, k=k)
-    reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial=True)
+    reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
     written = reply.value.claims if reply.value else []
     if claims := distinct(written[:most]):
         full = len(written) > most if salient else len(written) >= most

@@ -4,8 +4,14 @@ from typing import Final
 
 from pipelines.preset import Choice
 
-AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
-DETECTION_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
-REPORTS_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
-TRUTHFULQA_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
+_WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
+
+AS_IN_PAPER: Final = (Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),)
+
+DETECTION_AS_IN_PAPER: Final = (Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),)
+
+REPORTS_AS_IN_PAPER: Final = AS_IN_PAPER
+
+TRUTHFULQA_AS_IN_PAPER: Final = AS_IN_PAPER
+
 JUDGES_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()

@@ -1,6 +1,6 @@
 """A debate by transformers, one reply after the other, and by our server with all in flight.
 
-Both hold the very same debate, as the released code of MADAM-RAG sets it (`RELEASED`), with the
+Both hold the very same debate, as the released code of MADAM-RAG sets it (`--as-released`), with the
 same weights on the same machine; only who writes the replies differs. Then batching, the prefix
 cache and the early stop are taken away from ours, one at a time.
 """
@@ -29,7 +29,7 @@ from pipelines.experiment.options import EndpointOptions, source_of
 from pipelines.madam_rag.datasets import SAMPLES, read
 from pipelines.madam_rag.debate import Panel, debate, panel
 from pipelines.madam_rag.question import Question
-from pipelines.madam_rag.settings import RELEASED, DebateSettings
+from pipelines.madam_rag.settings import DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import Debate
 from pipelines.prompts import Prompt
 from serving.backend import RunningEndpoints
@@ -104,7 +104,8 @@ def main(
     if questions > len(found):
         raise InputError(f"--questions {questions}: {path} has {len(found)}; ask for less")
     source = source_of(models, "generator")
-    settings = RELEASED.model_copy(update={"agent_tokens": tokens, "conclusion_tokens": tokens})
+    released = DebateOptions(as_released=True).debate
+    settings = released.model_copy(update={"agent_tokens": tokens, "conclusion_tokens": tokens})
     asked = found[:questions]
     measured, facts = asyncio.run(measure(source, asked, settings, rounds, peer=peer))
     documents = sum(len(each.documents) for each in asked)

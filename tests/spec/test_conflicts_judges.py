@@ -174,7 +174,7 @@ def template(of: ConflictType) -> str:
 
 @pytest.mark.parametrize("of", ConflictType)
 def test_a_template_has_as_many_examples_that_adhere_as_that_do_not(of: ConflictType) -> None:
-    verdicts = re.findall(r"^Verdict: (YES|NO)\. \w", template(of), re.MULTILINE)
+    verdicts = re.findall(r"^Reason: .+\nVerdict: (YES|NO)$", template(of), re.MULTILINE)
     assert verdicts.count("YES") == verdicts.count("NO")
     assert 2 <= verdicts.count("YES") <= 3
 

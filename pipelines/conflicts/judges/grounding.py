@@ -1,7 +1,7 @@
 """Whether sources say what each sentence says (CONFLICTS, section 4, factual grounding)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, Field
@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.remarks import states_a_fact
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
-from pipelines.conflicts.question import Source
-from pipelines.conflicts.result import Sentence
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Answer, Sentence
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.llm import contains
@@ -40,12 +40,16 @@ class UncitedJson(BaseModel):
 
 
 async def grounding(
-    sentences: Sequence[Sentence],
-    sources: Sequence[Source],
+    answer: Answer,
+    query: Query,
     judge: ModelJudge | Labeller,
     against: Against = "cited",
 ) -> Grounding:
     """Judge every sentence of an answer, each by itself.
+
+    A language model also sees the question and the whole answer, as in FACTS, which the paper
+    follows, so that it knows what "it" means. Of sources that disagree one that supports the
+    sentence is enough, whoever judges.
 
     By default a sentence is judged by the sources that it cites, since the paper measures citation
     quality. One that cites none has nothing that could support it: it is unsupported if it states a
@@ -55,26 +59,28 @@ async def grounding(
         RequestError: The sources do not fit the model's context.
         ServingError: No server can be had.
     """
+    sources = query.sources
 
     async def verdict(sentence: Sentence) -> SentenceGrounding:
         numbers = sentence.cites if against == "cited" else tuple(range(1, len(sources) + 1))
         if isinstance(judge, ModelJudge):
-            return await _by_model(sentence.text, numbers, sources, judge)
+            told = {"query": query.query, "answer": answer.text, "sentence": sentence.text}
+            return await _by_model(told, numbers, sources, judge)
         return await _by_labeller(sentence.text, numbers, sources, judge)
 
-    return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, sentences))))
+    return Grounding(sentences=tuple(await asyncio.gather(*map(verdict, answer.sentences))))
 
 
 async def _by_model(
-    sentence: str, numbers: tuple[int, ...], sources: Sequence[Source], judge: ModelJudge
+    told: Mapping[str, str], numbers: tuple[int, ...], sources: Sequence[Source], judge: ModelJudge
 ) -> SentenceGrounding:
     evidence = [{"number": number, "text": sources[number - 1].as_read()} for number in numbers]
     texts = [str(each["text"]) for each in evidence]
     schema: type[GroundingJson | UncitedJson] = GroundingJson if evidence else UncitedJson
-    told = {"evidence": evidence, "sentence": sentence}
+    asked = {"evidence": evidence, **told}
     # Sentences that cite the same sources share the prompt up to the sentence.
     affinity = "\n".join(texts) or "uncited"
-    reply = await judge.reply("grounding", schema, told, affinity=affinity, tokens=320)
+    reply = await judge.reply("grounding", schema, asked, affinity=affinity, tokens=320)
     value = reply.value
     if value is None:
         return SentenceGrounding(

@@ -98,6 +98,6 @@ async def judged(
     behaves, includes, grounds = await asyncio.gather(
         adherence(),
         included(),
-        grounding(answer.sentences, query.sources, judge.facts, judge.against),
+        grounding(answer, query, judge.facts, judge.against),
     )
     return Verdicts(adherence=behaves, inclusion=includes, grounding=grounds)

@@ -22,7 +22,7 @@ BEHAVIOUR: Final = {each: f"behaviour_{each.replace('-', '_')}" for each in Conf
 VARIABLES: Final = {
     **{name: {"definition", "expected", "query", "answer", "form"} for name in BEHAVIOUR.values()},
     "recall": {"query", "gold", "answer"},
-    "grounding": {"evidence", "sentence"},
+    "grounding": {"evidence", "query", "answer", "sentence"},
 }
 """Prompt -> what it is told."""
 

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, NamedTuple
 from pipelines.conflicts import paper
 from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.result import QueryResult, Strategy
-from pipelines.conflicts.strategies import CHARACTERS
 from pipelines.conflicts.tables.scores import (
     MERGED,
     Missing,
@@ -105,7 +104,18 @@ def answers(made: Sequence[Part]) -> Table:
                 "Expected behaviour, unreadable as none",
                 lambda own: own.scores(adherence).share_of_all,
             ),
-            *(RECALL, GROUNDING),
+            RECALL,
+            Measure(
+                "recall_of_all",
+                "Answer recall, unreadable as none",
+                lambda own: own.scores(answer_recall).share_of_all,
+            ),
+            GROUNDING,
+            Measure(
+                "grounding_of_all",
+                "Factual grounding, unreadable as none",
+                lambda own: own.scores(grounding).mean_of_all,
+            ),
             _missing("untyped", "No gold type", adherence, "without"),
             _missing("no_facts", "No factual sentence", grounding, "without"),
             *UNJUDGED,
@@ -114,14 +124,13 @@ def answers(made: Sequence[Part]) -> Table:
         notes=(
             RULES,
             LEFT_OUT,
-            "A strategy that is often unreadable answers fewer queries than others do. The column "
-            "that takes unreadable ones as not adhering leaves out those without a verdict alone; "
-            "the paper's figures stand there, as nothing says that it left any out.",
+            "A strategy that is often unreadable answers fewer queries than others do. The columns "
+            "that take unreadable ones as none leave out those without a verdict alone; the "
+            "paper's behaviour stands there, as nothing says that it left any out.",
             INTERVALS,
             "Shares over all sentences are in conflicts_grounding.",
-            "Cut by tokens: answers that reached --answer-tokens. Within the JSON of the "
-            f"taxonomy-aware strategy the limit is {CHARACTERS} characters for each of these "
-            "tokens, and those of exactly this length are counted.",
+            "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "
+            "these tokens and those of the explanation before it.",
             "The paper's answers are of larger models and were judged by another one; figures of "
             "two judges cannot be compared, and its rows stand here for orientation.",
         ),

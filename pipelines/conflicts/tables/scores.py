@@ -92,6 +92,11 @@ class Scores:
         """Mean of a measure that is a share."""
         return mean(list(self.values.values()), bounds=(0, 1))
 
+    @property
+    def mean_of_all(self) -> Estimate | None:
+        """The same with answers that could not be read, which count as 0."""
+        return mean([*self.values.values(), *[0.0] * self.missing["unreadable"]], bounds=(0, 1))
+
 
 class Slice(NamedTuple):
     """The results of a run under one strategy: all, or those that `name` says."""

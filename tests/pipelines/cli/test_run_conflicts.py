@@ -380,7 +380,7 @@ def test_another_setting_is_refused_in_the_same_folder(
     before, asked = contents(Path("out")), len(endpoint.requests)
     message = contested.refused(*command, "--answer-tokens", 100)
     assert message == (
-        "out holds a run that differs in settings.answer_tokens (256 there, 100 now); name another "
+        "out holds a run that differs in settings.answer_tokens (768 there, 100 now); name another "
         "--out (answers already given come from the cache)"
     )
     assert "differs in strategies;" in contested.refused(*everything)
@@ -524,12 +524,14 @@ LONG = query(
 
 
 def test_sources_that_do_not_fit(contested: Contested, small: Scripted) -> None:
+    # An answer has no more tokens than it may have.
+    small.reply = lambda request: speaks(request).replace(" Word", "")
     write("long.jsonl", TOWER, LONG)
     command = [*RUN, *at(small), "--data", "long.jsonl", *BY_MODEL, "--answer-tokens", 64]
     message = contested.refused(*command)
     assert re.match(
         r"'2': the sources of query '2' are too long for \S+: the prompt has \d,\d{3} tokens, "
-        r"the context leaves 1,480 beside 320 for the reply; .* --on-overflow cut",
+        r"the context leaves 1,352 beside 448 for the reply; .* --on-overflow cut",
         message,
     )
 

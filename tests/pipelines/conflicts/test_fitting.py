@@ -71,7 +71,7 @@ def of_text(query: Query, by: Writer) -> list[int]:
 
 def test_what_fits_stays_as_it_is(smollm2: Model, tmp_path: Path) -> None:
     query = asked(2, 30, 3)
-    room = tokens(query, writing(smollm2, None, tmp_path)) + 256 + 64
+    room = tokens(query, writing(smollm2, None, tmp_path)) + 256 + 3 * 64
     by = writing(smollm2, room, tmp_path)
     for cut in (False, True):
         assert fitted(query, by, cut=cut) == (query, ())
@@ -111,7 +111,7 @@ def test_the_longest_sources_are_cut_to_a_common_length(smollm2: Model, tmp_path
         assert before.text.startswith(after.text)
         assert before.model_copy(update={"text": after.text}) == after
     assert found.model_copy(update={"sources": query.sources}) == query
-    room = 2048 - by.reply_tokens
+    room = 2048 - by.room
     assert tokens(found, by) <= room < tokens(query, by)
     # Little room is left: a few tokens, for the marks of fences change with the texts.
     assert tokens(found, by) > room - 20

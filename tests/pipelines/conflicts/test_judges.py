@@ -1,6 +1,7 @@
 """The judges at a scripted endpoint, and with a labeller whose labels are known."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,12 +109,20 @@ async def test_everything_by_a_language_model(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def asked(sources: Sequence[Source] = SOURCES) -> Query:
+    return Query(id="mill", query="When was the mill built?", sources=tuple(sources))
+
+
+def said(*sentences: Sentence) -> Answer:
+    return Answer(text=" ".join(each.text for each in sentences), sentences=sentences)
+
+
 async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     async with asking(tmp_path, replies) as (client, requests):
         by = model_judge(client)
         sentences = [Sentence(text=text, cites=(1, 2)) for text in ("Since 1902.", "In 1856.")]
-        await grounding(sentences, SOURCES, by)
-        await grounding([Sentence(text="It is tall.")], SOURCES, by)
+        await grounding(said(*sentences), asked(), by)
+        await grounding(said(Sentence(text="It is tall.")), asked(), by)
     one, other, bare = map(prompt_of, requests)
     assert fenced_text(requests[0], "SOURCE 1") == SOURCES[0].as_read()
     assert fenced_text(requests[0], "SOURCE 2") == SOURCES[1].as_read()
@@ -123,23 +132,26 @@ async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     assert other.startswith(before)
     assert "<<SOURCE" not in bare
     assert '"quote"' not in bare
+    # The judge sees what "it" may mean.
+    assert fenced_text(requests[1], "WHOLE ANSWER") == "Since 1902. In 1856."
+    assert fenced_text(requests[1], "QUESTION") == asked().query
 
 
 async def test_against_all_sources(tmp_path: Path) -> None:
     bare = [Sentence(text="It dates from 1902.")]
     async with asking(tmp_path, replies) as (client, requests):
-        found = await grounding(bare, SOURCES, model_judge(client), "all")
+        found = await grounding(said(*bare), asked(), model_judge(client), "all")
     assert found.sentences[0].sources == (1, 2, 3)
     assert found.share == 1.0
     assert len(requests) == 1
     labeller = KnownLabels(by_year)
-    (known,) = (await grounding(bare, SOURCES, labeller, "all")).sentences
+    (known,) = (await grounding(said(*bare), asked(), labeller, "all")).sentences
     assert (known.grounds, known.sources) == (Grounds.SUPPORTED, (1, 2, 3))
 
 
 async def test_grounding_by_a_labeller() -> None:
     labeller = KnownLabels(by_year)
-    found = await grounding(ANSWERED.sentences, SOURCES, labeller)
+    found = await grounding(ANSWERED, asked(), labeller)
     one, two, three, four = found.sentences
     assert (one.grounds, one.quote) == (Grounds.SUPPORTED, "The mill was built in 1856.")
     assert (two.grounds, two.quote) == (Grounds.CONTRADICTORY, "The mill dates from 1902.")
@@ -173,7 +185,7 @@ async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
         return Relation.SUPPORTS if "1936" in document.text else Relation.IRRELEVANT
 
     sentence = Sentence(text=snippet, cites=(1,))
-    found = await grounding([sentence], sources, KnownLabels(by_words))
+    found = await grounding(said(sentence), asked(sources), KnownLabels(by_words))
     assert (found.sentences[0].grounds, found.sentences[0].quote) == (Grounds.SUPPORTED, snippet)
     # The classifier of types was trained on title and segment.
     assert sources[0].as_document(1).as_read() == f"The bridge\n\n{text}"
@@ -181,8 +193,8 @@ async def test_a_labeller_reads_the_snippet_as_the_writer_did() -> None:
 
 async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None:
     labeller = KnownLabels(by_year)
-    said = Sentence(text="The results do not answer the query.", cites=(1, 2))
-    found = await grounding([said], SOURCES, labeller)
+    nothing = Sentence(text="The results do not answer the query.", cites=(1, 2))
+    found = await grounding(said(nothing), asked(), labeller)
     assert found.sentences[0].grounds is Grounds.NO_FACT
     assert found.share is None
     assert labeller.asked == []
@@ -190,12 +202,12 @@ async def test_an_answer_that_says_that_nothing_was_found_has_no_facts() -> None
 
 async def test_a_labeller_that_cannot_judge() -> None:
     unread = await grounding(
-        ANSWERED.sentences[:1], SOURCES, KnownLabels(lambda _: Relation.INVALID)
+        said(*ANSWERED.sentences[:1]), asked(), KnownLabels(lambda _: Relation.INVALID)
     )
     assert unread.sentences[0].grounds is None
     assert unread.sentences[0].problem == "1 of 1 sources could not be judged"
     assert len(unread.sentences[0].judgements) == 1
-    refused = await grounding(ANSWERED.sentences[:3], SOURCES, TooLong())
+    refused = await grounding(said(*ANSWERED.sentences[:3]), asked(), TooLong())
     assert [each.grounds for each in refused.sentences] == [None, None, Grounds.UNSUPPORTED]
     assert refused.sentences[1].problem == "'It dates from 1902.' is too long"
     assert refused.share == 0.0

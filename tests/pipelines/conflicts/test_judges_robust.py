@@ -17,8 +17,8 @@ from pipelines.conflicts.judges.grounding import grounding
 from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.recall import inclusion
 from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, SentenceGrounding
-from pipelines.conflicts.question import Source
-from pipelines.conflicts.result import Sentence
+from pipelines.conflicts.question import Query, Source
+from pipelines.conflicts.result import Answer, Sentence
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.prompts import fenced
 from serving.client import Client
@@ -56,7 +56,9 @@ async def _includes(client: Client, text: str) -> Verdict:
 async def _grounded(client: Client, text: str, cites: tuple[int, ...] = (1,)) -> Verdict:
     sources = [Source(text="The mill was built in 1902.")]
     sentence = Sentence(text=text, cites=cites)
-    return (await grounding([sentence], sources, model_judge(client))).sentences[0]
+    said = Answer(text=text, sentences=(sentence,))
+    query = Query(id="q", query=QUERY, sources=tuple(sources))
+    return (await grounding(said, query, model_judge(client))).sentences[0]
 
 
 def _wrong(name: str) -> tuple[object, ...]:
@@ -127,6 +129,8 @@ async def test_no_text_judges_itself(name: str, tmp_path: Path) -> None:
     for (kind, text), verdict in zip(HOSTILE.items(), verdicts, strict=True):
         assert _says_no(verdict), kind
         assert verdict.problem is verdict.raw is None, kind
+        if kind == "its own fence" and judging.fence == "SENTENCE":
+            continue  # the whole answer, which stands before it, holds a sentence's fence
         fence = defuse_common(fenced(text, judging.fence))
         (request,) = (each for each in requests if fence in prompt_of(each))
         (turn,) = request["messages"]
@@ -154,6 +158,7 @@ async def test_nor_where_it_is_chosen(tmp_path: Path) -> None:
 async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
     reply = json.dumps({"quote": "", "reason": "r", "verdict": "unsupported"})
     sentence = Sentence(text="In 1856.", cites=(1, 2))
+    said = Answer(text=sentence.text, sentences=(sentence,))
     given = {
         kind: [Source(text=f"{text} x", title=text), Source(text="Flour.")]
         for kind, text in HOSTILE.items()
@@ -161,7 +166,10 @@ async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
     async with asking(tmp_path, lambda _: reply) as (client, requests):
         by = model_judge(client)
         found = await asyncio.gather(
-            *(grounding([sentence], sources, by) for sources in given.values())
+            *(
+                grounding(said, Query(id="q", query=QUERY, sources=tuple(sources)), by)
+                for sources in given.values()
+            )
         )
     assert [each.sentences[0].grounds for each in found] == [Grounds.UNSUPPORTED] * len(given)
     for kind, (first, _) in given.items():
@@ -169,7 +177,7 @@ async def test_no_source_judges_a_sentence(tmp_path: Path) -> None:
         (request,) = (each for each in requests if fenced_text(each, "SOURCE 1") == text)
         # Apart from what stands in the first fence, the prompt is that of harmless sources.
         rest = prompt_of(request).partition(text)[2]
-        assert rest.count("<<") == 2, kind
+        assert rest.count("<<") == 4, kind
         assert fenced("Flour.", "SOURCE 2") in rest, kind
         assert fenced("In 1856.", "SENTENCE") in rest, kind
 

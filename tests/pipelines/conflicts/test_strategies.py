@@ -115,11 +115,13 @@ async def test_taxonomy_aware_gives_type_and_answer_at_once(tmp_path: Path) -> N
     )
     assert found.told is None
     for each in TAXONOMY:
-        for shown in (each.label, each.definition, each.expected, each.example.results):
+        for shown in (each.label, each.definition, each.example.results):
             assert shown in prompt_of(request)
+        # The judge of behaviour judges by it.
+        assert each.expected not in prompt_of(request)
     properties = request["response_format"]["json_schema"]["schema"]["properties"]
     assert list(properties) == ["explanation", "category", "answer"]
-    assert properties["answer"]["maxLength"] == 400
+    assert "maxLength" not in properties["answer"]
     assert request["max_tokens"] == EXPLANATION_TOKENS + 100
 
 
@@ -149,19 +151,21 @@ async def test_a_type_without_an_answer_is_kept_with_the_problem(tmp_path: Path)
     assert found.raw == reply
 
 
-@pytest.mark.parametrize(
-    ("length", "finished"),
-    # The limit of 100 tokens is one of 400 characters within JSON. Of 2,000 the server knew no
-    # limit, so it cut nothing.
-    [(399, True), (400, False), (401, True), (2_000, True)],
-)
-async def test_an_answer_of_exactly_the_most_characters_is_cut(
-    length: int, finished: bool, tmp_path: Path
-) -> None:
-    said = "It opened in 1889. [1]".ljust(length, "x")
-    found, _ = await answered(tmp_path, "taxonomy-aware", reply=category(4, answer=said))
-    assert found.text == said
-    assert found.finished is finished
+async def test_an_answer_that_runs_out_of_tokens_is_kept_as_far_as_it_goes(tmp_path: Path) -> None:
+    words = " ".join(["It opened in 1889. [1]"] * 200)
+    found, _ = await answered(tmp_path, "taxonomy-aware", reply=category(4, answer=words)[:-2])
+    assert found.text == words
+    assert not found.finished
+    assert found.prediction is not None
+    whole, _ = await answered(tmp_path, "taxonomy-aware", reply=category(4, answer=words))
+    assert (whole.text, whole.finished) == (words, True)
+
+
+async def test_what_a_good_answer_is_can_be_told(tmp_path: Path) -> None:
+    settings = SETTINGS.model_copy(update={"guided": True})
+    async with asking(tmp_path) as (client, _):
+        asked = writer(client, settings).asks_type("taxonomy_aware", query())
+    assert all(each.expected in asked[0]["content"] for each in TAXONOMY)
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "...", '""', "```\n```", "Answer:", "**"])
