@@ -1,6 +1,6 @@
 """A debate by transformers, one reply after the other, and by our server with all in flight.
 
-Both hold the very same debate, as the released code of MADAM-RAG sets it (`--as-released`), with the
+Both hold the very same debate, that of MADAM-RAG's `--as-released`, with the
 same weights on the same machine; only who writes the replies differs. Then batching, the prefix
 cache and the early stop are taken away from ours, one at a time.
 """
