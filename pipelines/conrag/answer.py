@@ -71,6 +71,7 @@ class Answer(BaseModel, frozen=True):
         evidence: The packet, as a table; the clusters are of all that was retrieved.
         edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
+        cut: Whether the answer breaks off, for tokens or sentences ran out.
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
@@ -91,6 +92,7 @@ class Answer(BaseModel, frozen=True):
     edges: tuple[tuple[str, str, float], ...]
     conflict: str | None
     sentences: tuple[AnswerSentence, ...]
+    cut: bool = False
     problem: str | None = None
     raw: str | None = None
     unreadable: tuple[str, ...] = ()

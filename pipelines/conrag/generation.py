@@ -9,9 +9,9 @@ there would be nothing to compare, and nobody has them repair it.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines.conrag import template
 from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence
@@ -20,13 +20,16 @@ from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.question import FirstAnswer
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tagged import SIDES, TaggedPassage
+from serving.calls import Structured
+from serving.schemas import told
 
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192
 SENTENCES = 8
 
-Sent = Annotated[str, Field(min_length=1, max_length=400)]
-Cites = Annotated[list[int], Field(max_length=8)]
+Sent = Annotated[str, told(minLength=1, maxLength=400)]
+Cites = Annotated[list[int], told(maxItems=8)]
+Conflict = Annotated[str, told(maxLength=400)]
 
 # The docstrings of replies are a part of the schema that the model is asked by.
 
@@ -42,16 +45,16 @@ class SentenceReply(BaseModel):
 class QuestionReply(BaseModel):
     """The JSON reply to a question."""
 
-    conflict: Annotated[str, Field(max_length=400)]
-    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+    conflict: Conflict
+    sentences: Annotated[list[SentenceReply], told(minItems=1, maxItems=SENTENCES)]
 
 
 class AnswerReply(BaseModel):
     """The JSON reply to a claim (ConRAG, section 2, citation binding)."""
 
     stance: Stance
-    conflict: Annotated[str, Field(max_length=400)]
-    sentences: Annotated[list[SentenceReply], Field(min_length=1, max_length=SENTENCES)]
+    conflict: Conflict
+    sentences: Annotated[list[SentenceReply], told(minItems=1, maxItems=SENTENCES)]
 
 
 class PlainSentence(BaseModel):
@@ -64,14 +67,14 @@ class PlainSentence(BaseModel):
 class PlainQuestionReply(BaseModel):
     """The JSON reply to a question."""
 
-    sentences: Annotated[list[PlainSentence], Field(min_length=1, max_length=SENTENCES)]
+    sentences: Annotated[list[PlainSentence], told(minItems=1, maxItems=SENTENCES)]
 
 
 class PlainReply(BaseModel):
     """The JSON reply to a claim."""
 
     stance: Stance
-    sentences: Annotated[list[PlainSentence], Field(min_length=1, max_length=SENTENCES)]
+    sentences: Annotated[list[PlainSentence], told(minItems=1, maxItems=SENTENCES)]
 
 
 @dataclass(frozen=True)
@@ -81,12 +84,14 @@ class GeneratedAnswer:
     Attributes:
         sentences: With what is wrong with their citations; empty where the reply was unreadable.
         stance: What the model takes the stance to be; None likewise, and of questions.
+        cut: Whether it breaks off: tokens ran out, or there were more sentences than are read.
         problem: Why there is no answer, in one line; `raw` is the unreadable reply.
     """
 
     sentences: tuple[AnswerSentence, ...]
     stance: Stance | None = None
     conflict: str | None = None
+    cut: bool = False
     problem: str | None = None
     raw: str | None = None
 
@@ -130,8 +135,9 @@ async def write(
     reply = await generator.ask(
         prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=shown
     )
-    if reply.value is None:
-        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
+    written, cut = _written(reply)
+    if reply.value is None or not written:
+        return _unreadable(reply)
 
     def checked(written: SentenceReply) -> AnswerSentence:
         cites = tuple(dict.fromkeys(written.cites))
@@ -155,9 +161,10 @@ async def write(
         second = checked(again.value) if again.value else first
         return first if second.problems else second.model_copy(update={"repaired": True})
 
-    sentences = await asyncio.gather(*(bound(each) for each in reply.value.sentences))
+    sentences = await asyncio.gather(*map(bound, written))
     stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
-    return GeneratedAnswer(tuple(sentences), stance, unmarked(reply.value.conflict) or None)
+    conflict = unmarked(reply.value.conflict) or None
+    return GeneratedAnswer(tuple(sentences), stance, conflict, cut)
 
 
 async def write_plainly(
@@ -174,8 +181,9 @@ async def write_plainly(
     form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
     prompt = "plain_question" if question else "plain"
     reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=shown)
-    if reply.value is None:
-        return GeneratedAnswer((), problem=f"answer: {reply.problem}", raw=reply.raw)
+    written, cut = _written(reply)
+    if reply.value is None or not written:
+        return _unreadable(reply)
     stance = reply.value.stance if isinstance(reply.value, PlainReply) else None
     about = ABOUT.get(stance or Stance.NOT_ENOUGH_INFO, "answer")
     numbers = range(1, len(packet) + 1)
@@ -186,6 +194,17 @@ async def write_plainly(
             about=about,
             problems=() if each.cites and {*each.cites} <= {*numbers} else ("cites no passage",),
         )
-        for each in reply.value.sentences
+        for each in written
     )
-    return GeneratedAnswer(tuple(sentences), stance)
+    return GeneratedAnswer(tuple(sentences), stance, cut=cut)
+
+
+def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
+    """The sentences of a reply that say something, and whether it breaks off."""
+    every = [each for each in reply.value.sentences if each.sent.strip()] if reply.value else []
+    return every[:SENTENCES], reply.cut or len(every) > SENTENCES
+
+
+def _unreadable(reply: Structured[Any]) -> GeneratedAnswer:
+    why = reply.problem or "the reply has no sentence"
+    return GeneratedAnswer((), problem=f"answer: {why}", raw=reply.raw)

@@ -35,14 +35,14 @@ class Generator:
     async def ask(
         self, prompt: str, reply: type[Reply], max_tokens: int, **variables: object
     ) -> Structured[Reply]:
-        """The reply to a prompt, read as JSON.
+        """The reply to a prompt, read as JSON: of one that breaks off, whole sentences.
 
         Raises:
             RequestError: What is shown does not fit the model's context.
             ServingError: No server can be had.
         """
         messages = self.prompts[prompt].messages(**variables)
-        return await self.client.structured(messages, reply, Sampling(max_tokens))
+        return await self.client.structured(messages, reply, Sampling(max_tokens), partial="items")
 
 
 def generator(client: Client, overrides: Path | None = None) -> Generator:

@@ -29,6 +29,7 @@ class Outcome(BaseModel, frozen=True):
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.
         unbound: Sentences whose citations are wrong; they count as citing nothing.
+        cut: Whether the answer breaks off, for tokens or sentences ran out.
         problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
     """
 
@@ -38,6 +39,7 @@ class Outcome(BaseModel, frozen=True):
     support: float = 0.0  # older results do not have it, and need it for nothing
     undecided: bool = False
     unbound: int = 0
+    cut: bool = False
     problem: str | None = None
     raw: str | None = None
 

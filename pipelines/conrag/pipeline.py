@@ -75,6 +75,7 @@ async def conrag(
         # Whether passages disagree is read off the table, never off what a model writes.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
+        cut=written.cut,
         problem=written.problem,
         raw=written.raw,
         unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),

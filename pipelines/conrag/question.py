@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import unmarked
 from pipelines.retrieval.index import Retrieved
 from pipelines.text.declarative import as_claim
+from serving.schemas import told
 
 MOST = 5
 REPLY_TOKENS = 256
@@ -24,9 +25,7 @@ REPLY_TOKENS = 256
 class FirstAnswerReply(BaseModel):
     """The JSON reply."""
 
-    answers: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=240)]], Field(max_length=MOST)
-    ]
+    answers: Annotated[list[Annotated[str, told(minLength=1, maxLength=240)]], told(maxItems=MOST)]
 
 
 @dataclass(frozen=True)
@@ -64,5 +63,5 @@ async def first_answer(
     )
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    given = [unmarked(each) for each in reply.value.answers]
+    given = [unmarked(each) for each in reply.value.answers[:MOST]]
     return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))

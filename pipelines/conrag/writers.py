@@ -174,6 +174,7 @@ def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) 
         update={
             "statements": tuple(statements),
             "unbound": sum(bool(each.problems) for each in text.sentences),
+            "cut": text.cut,
             "problem": text.problem,
             "raw": text.raw,
         }

@@ -8,9 +8,10 @@ the best first). What else an object has tells its task: `sample_id` and `qa_pai
 questions have no name. Scores, summaries and long answers are not read.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, BaseModel
 
@@ -21,6 +22,7 @@ from pipelines.errors import InputError
 NAME = "ALCE"
 
 Task = Literal["asqa", "qampari", "eli5"]
+FilledT = TypeVar("FilledT", str, tuple[str, ...])
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,8 @@ class Question:
     claims: tuple[str, ...] = ()
 
 
-def _aliases(texts: tuple[str, ...]) -> tuple[str, ...]:
-    # An empty alias would be found in every answer.
-    if not (kept := cleaned(texts)):
-        raise ValueError("has no text in it")
-    return kept
-
-
-_Aliases = Annotated[tuple[str, ...], AfterValidator(_aliases)]
+# An empty alias would be found in every answer.
+_Aliases = Annotated[tuple[str, ...], AfterValidator(cleaned)]
 
 
 class _Passage(BaseModel):
@@ -92,7 +88,7 @@ class _Qampari(_Released):
 
 
 class _Eli5(_Released):
-    claims: NonEmpty[Text]
+    claims: NonEmpty[str]
 
 
 def read(path: Path) -> list[Question]:
@@ -105,16 +101,27 @@ def _question(entry: Entry, number: int) -> Question:
     # Fields of other tasks may be there, null.
     if given.get("qa_pairs") is not None:
         asqa = record(entry, _Asqa, NAME)
-        pairs = tuple(pair.short_answers for pair in asqa.qa_pairs)
+        pairs = _filled(entry, [pair.short_answers for pair in asqa.qa_pairs], "qa_pairs")
         return asqa.as_question(asqa.sample_id, "asqa", answers=pairs)
     if given.get("answers") is not None:
         qampari = record(entry, _Qampari, NAME)
-        return qampari.as_question(qampari.id, "qampari", answers=qampari.answers)
+        answers = _filled(entry, qampari.answers, "answers")
+        return qampari.as_question(qampari.id, "qampari", answers=answers)
     if given.get("claims") is not None:
         eli5 = record(entry, _Eli5, NAME)
-        return eli5.as_question(number, "eli5", claims=eli5.claims)
+        claims = _filled(entry, cleaned(eli5.claims), "claims")
+        return eli5.as_question(number, "eli5", claims=claims)
     record(entry, _Released, NAME)  # says what is wrong where it is no question at all
     raise InputError(
         f"{entry.where}: none of the fields 'qa_pairs' (ASQA), 'answers' (QAMPARI) and 'claims' "
         f"(ELI5) is given; name a file in the format of {NAME}"
+    )
+
+
+def _filled(entry: Entry, given: Sequence[FilledT], field: str) -> tuple[FilledT, ...]:
+    """Answers or claims without empty ones, which releases have; one at least is left."""
+    if kept := tuple(each for each in given if each):
+        return kept
+    raise InputError(
+        f"{entry.where}: '{field}' has no text in it; name a file in the format of {NAME}"
     )

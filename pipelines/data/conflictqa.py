@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, StringConstraints
+from pydantic import BaseModel, BeforeValidator, StringConstraints
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records
@@ -24,6 +24,11 @@ _NOTE = re.compile(
 Stripped = Annotated[str, StringConstraints(strip_whitespace=True)]
 
 
+def _several(value: object) -> object:
+    """One string as a list of one: some parts of the release have no list."""
+    return [value] if isinstance(value, str) else value
+
+
 class KnowledgeConflict(BaseModel, frozen=True):
     """A question of StrategyQA (yes or no) or PopQA: a claim, the opposite one, evidence for each.
 
@@ -32,7 +37,7 @@ class KnowledgeConflict(BaseModel, frozen=True):
     """
 
     question: Text
-    ground_truth: tuple[str, ...] = ()
+    ground_truth: Annotated[tuple[str, ...], BeforeValidator(_several)] = ()
     memory_answer: Text
     parametric_memory: Text
     counter_answer: Text

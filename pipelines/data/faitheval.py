@@ -10,6 +10,7 @@ single correct answer". And which document is the misinformation, and what wrong
 document is marked, and every answer that is none of those names counts as wrong.
 """
 
+import ast
 import re
 from pathlib import Path
 from typing import Annotated, Any
@@ -28,11 +29,23 @@ PARQUET = b"PAR1"
 
 
 def _answers(value: object) -> object:
-    """One string as a list of one; a list of strings without empty and repeated ones."""
-    strings = [value] if isinstance(value, str) else value
+    """One string as a list of one; a list of strings without empty and repeated ones.
+
+    Some copies of the release have the list as Python writes it, in a string: "['a', 'b']".
+    """
+    strings = _listed(value) if isinstance(value, str) else value
     if isinstance(strings, list) and all(isinstance(each, str) for each in strings):
         return cleaned(strings)
     return value
+
+
+def _listed(text: str) -> list[Any]:
+    """The list that a string spells, or a list of the string."""
+    try:
+        value = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return [text]
+    return value if isinstance(value, list) else [text]
 
 
 class FaithQuestion(BaseModel, frozen=True):

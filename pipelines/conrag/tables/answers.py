@@ -58,6 +58,9 @@ RECALL: Final = figure(
 UNREADABLE: Final = Column[Line[ClaimResult]](
     "unreadable", "Unreadable", lambda line: figures.unreadable(line.own, line.method)
 )
+CUT: Final = Column[Line[ClaimResult]](
+    "cut", "Cut", lambda line: sum(each.outcomes[line.method].cut for each in line.own)
+)
 
 
 def citations(results: Results) -> Table:
@@ -84,7 +87,7 @@ def citations(results: Results) -> Table:
                 "Wrong citations",
                 lambda line: sum(each.outcomes[line.method].unbound for each in line.own),
             ),
-            UNREADABLE,
+            *(UNREADABLE, CUT),
             Column(
                 "statements",
                 "Statements",

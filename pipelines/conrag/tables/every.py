@@ -91,7 +91,7 @@ def stances(results: Results) -> Table:
                 "Whatever is shown",
                 partial(figures.contradiction_rate, disclosure=False),
             ),
-            *(TAKES_A_SIDE, answers.UNREADABLE),
+            *(TAKES_A_SIDE, answers.UNREADABLE, answers.CUT),
             Column("claims", "Claims", lambda line: len(line.own)),
         ],
         quoted=paper.TABLE_IV,

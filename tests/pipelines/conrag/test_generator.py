@@ -9,7 +9,7 @@ from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Evidence
-from pipelines.conrag.generation import GeneratedAnswer, write
+from pipelines.conrag.generation import SENTENCES, GeneratedAnswer, write
 from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
@@ -113,3 +113,27 @@ async def test_an_unreadable_answer_is_kept_as_it_came(asked: Asked) -> None:
     assert written.sentences == ()
     assert written.raw == '{"stance": "SUPPORT", "sentences": ['
     assert written.problem is not None
+
+
+async def test_a_long_or_an_empty_sentence_fails_no_answer(asked: Asked) -> None:
+    """As of endpoints that do not hold replies to their schema."""
+    long = f"One passage has 1902, {'very, ' * 100}surely."
+    written = await asked(script(says("support", long, 1), says("answer", " ")))
+    assert [(s.text, s.cites) for s in written.sentences] == [(long, (1,))]
+    assert not written.cut
+
+
+async def test_more_sentences_than_are_read_are_a_cut(asked: Asked) -> None:
+    every = [says("support", f"Sentence {n} has 1902.", 1) for n in range(SENTENCES + 1)]
+    written = await asked(script(*every))
+    assert len(written.sentences) == SENTENCES
+    assert written.cut
+
+
+async def test_an_answer_that_runs_out_of_tokens_keeps_whole_sentences(asked: Asked) -> None:
+    long = says("support", "One passage has 1902, surely. " + "It is so. " * 800, 1)
+    whole = script(says("support", "One passage has 1902.", 1), long)
+    written = await asked(lambda request: whole(request)[:-20])
+    assert [s.text for s in written.sentences] == ["One passage has 1902."]
+    assert written.cut
+    assert written.problem is None

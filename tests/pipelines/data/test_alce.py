@@ -123,11 +123,26 @@ BAD: dict[str, tuple[Any, str]] = {
     "a passage without text": (ASQA | {"docs": [{"title": "T"}]}, "'docs.0.text' is missing"),
     "no name": (without(ASQA, "sample_id"), "the field 'sample_id' is missing"),
     "no pairs": (ASQA | {"qa_pairs": []}, "the field 'qa_pairs' is empty"),
-    "no aliases": (ASQA | {"qa_pairs": [{"short_answers": [""]}]}, "'qa_pairs.0.short_answers'"),
+    "no aliases": (ASQA | {"qa_pairs": [{"short_answers": [""]}]}, "'qa_pairs' has no text in it"),
+    "empty claims alone": (ELI5 | {"claims": [" ", ""]}, "'claims' has no text in it"),
     "bare answers": (QAMPARI | {"answers": ["Alder Bridge"]}, "'answers.0'"),
     "a number for claims": (ELI5 | {"claims": 3}, "'claims'"),
     "a claim that is none": (ELI5 | {"claims": ["Steel grows.", None]}, "'claims.1'"),
 }
+
+
+def test_what_is_empty_beside_others_is_left_out(tmp_path: Path) -> None:
+    """As releases have it: the file is read all the same."""
+    pairs = [{"short_answers": ["", " "]}, {"short_answers": ["1936", ""]}]
+    path = tmp_path / "alce.json"
+    rows = [
+        ASQA | {"qa_pairs": pairs},
+        QAMPARI | {"answers": [["Alder"], [""]]},
+        ELI5 | {"claims": ["Steel grows.", " "]},
+    ]
+    asqa, qampari, eli5 = alce.read(write(path, rows))
+    assert (asqa.answers, qampari.answers) == ((("1936",),), (("Alder",),))
+    assert eli5.claims == ("Steel grows.",)
 
 
 @pytest.mark.parametrize("kind", BAD)

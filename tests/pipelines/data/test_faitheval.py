@@ -42,7 +42,13 @@ def test_the_content_decides_how_a_file_is_read(form: str, packed: bool, tmp_pat
 
 @pytest.mark.parametrize(
     ("given_", "read"),
-    [("1902", ("1902",)), (["1902", " 1902 ", ""], ("1902",)), (["b", "a"], ("b", "a"))],
+    [
+        ("1902", ("1902",)),
+        (["1902", " 1902 ", ""], ("1902",)),
+        (["b", "a"], ("b", "a")),
+        ("['Ada Ng', \"Ng's mill\"]", ("Ada Ng", "Ng's mill")),
+        ("[a", ("[a",)),
+    ],
 )
 def test_answers_are_one_string_or_several(given_: object, read: object, tmp_path: Path) -> None:
     (question,) = faitheval.read(lines(tmp_path / "f.jsonl", ROW | {"answers": given_}))

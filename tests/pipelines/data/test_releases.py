@@ -270,3 +270,14 @@ def test_records_that_contradict_their_format(
 ) -> None:
     assert read(lines(tmp_path / "good.jsonl", record))
     assert "bad.jsonl:1: " in refusal(read, lines(tmp_path / "bad.jsonl", record | wrong))
+
+
+def test_the_truth_of_conflictqa_may_be_one_string() -> None:
+    fields = {
+        "question": "Who built it?",
+        **dict.fromkeys(("memory_answer", "parametric_memory"), "Ada Ng."),
+        **dict.fromkeys(("counter_answer", "counter_memory"), "Bo Li."),
+    }
+    for truth, read in (("Ada Ng", ("Ada Ng",)), (["Ada Ng", "Ng"], ("Ada Ng", "Ng"))):
+        row = conflictqa.KnowledgeConflict.model_validate(fields | {"ground_truth": truth})
+        assert row.ground_truth == read
