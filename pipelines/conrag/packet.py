@@ -35,7 +35,7 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         Option("Conflict score from which both sides are shown in equal parts.", panel=PANEL),
     ] = 0.50
     per_cluster: Annotated[
-        int, Field(ge=2), Option("m, most passages of a cluster.", panel=PANEL)
+        int, Field(ge=1), Option("m, most passages of a cluster.", panel=PANEL)
     ] = 2
     irrelevant: int = Field(2, ge=0)
     near_duplicate: float = Field(0.9, gt=0, le=1)
@@ -65,7 +65,8 @@ def select(
     From tau on each side first gets its budget, the two in turn, ordered by relevance times
     confidence; below tau each side that there is gets one passage. The most relevant of what is
     left fill the rest. No cluster gives more than m passages and of near-duplicates one is taken,
-    so that a packet is smaller than k' where too little is left. Ties are broken by id.
+    so that a packet is smaller than k' where too little is left; with m = 1 a cluster that holds
+    both sides shows one of them. Ties are broken by id.
 
     Two things differ from the paper's text. Below tau the paper takes the most relevant alone,
     which may leave out the only passage that a stance rests on, so that the answer could not cite

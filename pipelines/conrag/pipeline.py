@@ -120,11 +120,17 @@ async def tag(
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
     """What a passage says of an answer in several parts: the judgement that decides.
 
-    A passage that supports one part supports the answer, whatever it says of the others; else one
-    that contradicts a part contradicts it. Of several, the surest decides. There is at least one.
+    The surest that takes a side decides, so that a weak support hides no sure contradiction; of two
+    as sure, the one that supports. Without a side the passage is irrelevant, unless nothing could
+    be read. There is at least one.
     """
-    order = (Relation.INVALID, Relation.IRRELEVANT, Relation.CONTRADICTS, Relation.SUPPORTS)
-    return max(judgements, key=lambda each: (order.index(each.relation), tag_confidence(each)))
+    rank = {Relation.INVALID: 0, Relation.IRRELEVANT: 1, Relation.CONTRADICTS: 2}
+
+    def weight(each: Judgement) -> tuple[int, float, bool]:
+        supports = each.relation is Relation.SUPPORTS
+        return rank.get(each.relation, 2), tag_confidence(each), supports
+
+    return max(judgements, key=weight)
 
 
 def tag_confidence(judgement: Judgement) -> float:

@@ -115,11 +115,18 @@ def judged(*relations: tuple[Relation, float]) -> Sequence[Judgement]:
     ]  # fmt: skip
 
 
-SUREST = [((C, 0.9), (S, 0.4)), ((I, 0.9), (C, 0.4)), ((S, 0.5), (S, 0.8)), ((X, 0), (I, 0.9))]
+SUREST = [
+    ((S, 0.4), (C, 0.9)),
+    ((C, 0.4), (S, 0.9)),
+    ((C, 0.7), (S, 0.7)),
+    ((I, 0.9), (C, 0.4)),
+    ((S, 0.5), (S, 0.8)),
+    ((X, 0), (I, 0.9)),
+]
 
 
 @pytest.mark.parametrize("relations", SUREST)
-def test_a_passage_supports_an_answer_if_it_supports_a_part(
+def test_the_surest_part_that_takes_a_side_decides(
     relations: tuple[tuple[Relation, float], ...],
 ) -> None:
     for given, place in ((relations, 1), (relations[::-1], 0)):
