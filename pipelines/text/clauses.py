@@ -43,11 +43,43 @@ def _before_adverbs(words: list[str], place: int) -> int:
     return place
 
 
+def _another_verb(masked: list[str], start: int) -> bool:
+    """Whether a base verb comes from a place on; "to go", "and go", "the play" and "can go" do not.
+
+    It may be the verb that "did" belongs to.
+    """
+    told = {
+        "to",
+        "and",
+        "or",
+        "not",
+        "can",
+        "could",
+        "will",
+        "would",
+        "may",
+        "might",
+        "must",
+        "should",
+    }
+    return any(
+        is_verb(masked[place])
+        and not _leads(masked[place - 1])
+        and masked[place - 1].lower() not in told
+        for place in range(start, len(masked))
+    )
+
+
 def verb_split(rest: str) -> tuple[str, str, str, str] | None:
-    """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb."""
+    """Subject, adverbs, base verb and tail of what follows "did"; None without a known verb.
+
+    None, too, where a second word may be the verb: "the last name Keith come from".
+    """
     words, masked = rest.split(" "), _masked(rest)
     for place in range(1, len(masked)):
         if is_verb(masked[place]) and not _leads(masked[place - 1]):
+            if _another_verb(masked, place + 1):
+                return None
             start = _before_adverbs(masked, place)
             subject, adverbs = " ".join(words[:start]), " ".join(words[start:place])
             return subject, adverbs, words[place], " ".join(words[place + 1 :])

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 from pipelines.text.clauses import PREPOSITIONS, adjective_split, be_split, stranded, verb_split
-from pipelines.text.verbs import is_participle, past, third_person
+from pipelines.text.verbs import is_participle, is_verb, past, third_person
 
 Rule = Callable[[re.Match[str], str], str | None]
 """Takes a question of the rule's form and an answer; gives the statement without its full stop, or
@@ -30,6 +30,11 @@ _DAY = re.compile(
 _IN_TIME = re.compile(
     rf"\d|\b(?:{_MONTHS}|spring|summer|autumn|fall|winter|century)\b", re.IGNORECASE
 )
+_NO_TIME = re.compile(
+    r"(?!(?:the|a|early|mid|late|about|around|approximately|roughly|every|each|first|last|next|"
+    r"spring|summer|autumn|fall|winter)\b)[a-z]{3,} "
+)
+"""An answer that begins with a word in lower case is seldom a time: "begins at sundown on ..."."""
 _AS_IT_IS = re.compile(
     r"(?:in|on|at|by|near|between|during|before|after|around|since|from|until|throughout|within|"
     r"outside|inside|off|along|under|over|across|behind|circa|c\.|today|now|never)\b",
@@ -68,7 +73,7 @@ def declarative(question: str, answer: str) -> str:
     for form, rule in _RULES:
         found = re.fullmatch(form, asked, re.IGNORECASE)
         statement = rule(found, answer) if found else None
-        if statement is not None and answer in statement:
+        if statement is not None and answer in statement and not _broken(statement, answer):
             return _sentence(statement)
     return _quoted(question, answer)
 
@@ -103,6 +108,8 @@ def time_phrase(answer: str) -> str | None:
     """
     if _AS_IT_IS.match(answer):
         return answer
+    if _NO_TIME.match(answer):
+        return None
     if _DAY.search(answer):
         return f"on {answer}"
     return f"in {answer}" if _IN_TIME.search(answer) else None
@@ -115,6 +122,13 @@ def place_phrase(answer: str) -> str:
 
 def _quoted(question: str, answer: str) -> str:
     return _sentence(f'The answer to "{question}" is {answer}')
+
+
+def _broken(statement: str, answer: str) -> bool:
+    """Whether an answer that ends a sentence stands within the statement: "3 firms. firms have"."""
+    return answer.endswith((".", "!", "?")) and bool(
+        re.search(rf"{re.escape(answer)} [a-z]", statement)
+    )
 
 
 def _sentence(statement: str) -> str:
@@ -180,6 +194,8 @@ def _when_where(found: re.Match[str], answer: str) -> str | None:
         return _adjunct(verb, rest, time_phrase(answer))
     if ending := re.fullmatch(r"(.+) (from)", rest):
         return _adjunct(verb, ending[1], f"from {answer}")
+    if re.search(r"\bfrom\b", rest):  # "Where does the oxygen come from today?"
+        return None
     return _adjunct(verb, rest, place_phrase(answer))
 
 
@@ -235,9 +251,11 @@ def _noun_is(found: re.Match[str], answer: str) -> str | None:
     return f"The {noun} of {rest} {verb} {answer}"
 
 
-def _is(found: re.Match[str], answer: str) -> str:
+def _is(found: re.Match[str], answer: str) -> str | None:
     """Who is the artist of X -> The artist of X is A; what is X known for -> X is known for A."""
     verb, rest = found.groups()
+    if re.search(rf" (?:{_BE})$", rest) and not re.match(rf"the (?:{'|'.join(_CLASSES)}) of", rest):
+        return None
     if kind := re.fullmatch(rf"the ({'|'.join(_CLASSES)}) of (\w+) (.+) (?:{_BE})", rest):
         return _capital(f"{kind[3]} {verb} the {kind[1]} of {kind[2]} {answer}")
     if ending := stranded(rest):
@@ -248,13 +266,23 @@ def _is(found: re.Match[str], answer: str) -> str:
 def _how_many(found: re.Match[str], answer: str) -> str | None:
     """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
     noun, auxiliary, rest = found.groups()
+    if noun.lower() == "times":  # whose statement has another order
+        return None
     thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"
-    if auxiliary is None:
-        return f"{thing} {rest}"
+    if not auxiliary:
+        return f"{thing} {rest}" if _has_verb(rest) else None
     if parts := _done(rest, auxiliary):
         *clause, tail = parts
         return _clause(*clause, thing, tail)
     return None
+
+
+def _has_verb(rest: str) -> bool:
+    """Whether what follows "how many people" says what they do or are, by verbs that are known."""
+    words = rest.lower().split()
+    return any(is_verb(word) or is_participle(word) for word in words) or bool(
+        re.search(rf"\b(?:{_BE}|{_MODAL})\b", rest, re.IGNORECASE)
+    )
 
 
 def _how(found: re.Match[str], answer: str) -> str:
@@ -299,7 +327,8 @@ def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     (r"whose (.+)", _whose),
-    (rf"how many (\w+)(?: ({_DO}))? (.+)", _how_many),
+    (rf"how many ([\w' ]+?) ({_DO}) (.+)", _how_many),
+    (r"how many (\w+)()? (.+)", _how_many),
     (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),
     (rf"({PREPOSITIONS}) (?:which|what|whom) ?(.*?) ({_BE}|{_DO}) (.+)", _preposition_first),
     (rf"(when|where|what year|which year|in what year|what date) ({_BE}|{_DO}) (.+)", _when_where),

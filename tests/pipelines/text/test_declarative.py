@@ -46,6 +46,8 @@ FORMS = [
      "Joe Biden's book, Dreams From My Father, was published in 1995."),
     ("What does RSJ refer to?", "Robert Jones", "RSJ refers to Robert Jones."),
     ("How many people live in Paris?", "2 million", "2 million people live in Paris."),
+    ("How many trophies does the club have?", "0", "The club has 0 trophies."),
+    ("How many league trophies does the club have?", "0", "The club has 0 league trophies."),
     ("How long is the Nile?", "6,650 km", "The Nile is 6,650 km long."),
     ("Is infinite scrolling a good web design technique?", "yes",
      "Infinite scrolling is a good web design technique."),
@@ -63,6 +65,23 @@ FORMS = [
     ("Why is the sky blue?", "scattering", 'The answer to "Why is the sky blue?" is scattering.'),
     ("Who is the head of the U.S.?", "Jones Jr.", "The head of the U.S. is Jones Jr."),
 ]  # fmt: skip
+
+
+UNSURE = [
+    ("Where does the last name Keith come from?", "Scotland"),  # "the last named Keith"
+    ("When did season 5 of prison break come out?", "April 4, 2017"),
+    ("Where does most of the oxygen come from today?", "plants"),
+    ("When does the feast start?", "begins at sundown on 12 April"),
+    ("How many diners in the United States?", "Over 660"),
+    ("How many times the club reached the final?", "10"),
+    ("How many firms have, at any point, been worth a trillion?", "3 firms."),
+]
+
+
+@pytest.mark.parametrize(("question", "answer"), UNSURE)
+def test_what_no_rule_is_sure_of_is_quoted(question: str, answer: str) -> None:
+    end = "" if answer.endswith(".") else "."
+    assert declarative(question, answer) == f'The answer to "{question}" is {answer}{end}'
 
 
 @pytest.mark.parametrize(("question", "answer", "statement"), FORMS)
