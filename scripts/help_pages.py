@@ -19,8 +19,9 @@ import typer
 
 from pipelines import papers
 from pipelines.cli.app import app
+from pipelines.cli.conflictbench import BenchOptions
 from pipelines.data.records import Record
-from pipelines.preset import Difference, differences, shown
+from pipelines.preset import Difference, WithPresets, differences, shown
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -168,11 +169,13 @@ def pages() -> dict[Path, str]:
 def differences_page() -> str:
     """The text of docs/differences.md."""
     parts = [DIFFERENCES]
-    for name in papers.EXPERIMENTS:
-        experiment = papers.experiment(name)
-        parts.append(f"## contested run {name}\n")
-        for preset in experiment.options.PRESETS:
-            rows = [_difference(each) for each in differences(experiment.options, preset)]
+    commands: dict[str, type[WithPresets]] = {
+        f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
+    }
+    for command, options in (commands | {"contested conflictbench build": BenchOptions}).items():
+        parts.append(f"## {command}\n")
+        for preset in options.PRESETS:
+            rows = [_difference(each) for each in differences(options, preset)]
             flag = f"--{preset.replace('_', '-')}"
             head = [
                 f"| option | default | `{flag}` | from | why ours is another |",

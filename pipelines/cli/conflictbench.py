@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import typer
 from pydantic import Field
@@ -14,14 +14,16 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
 from pipelines.conflictscore.detection.questions import QuestionAnswer
+from pipelines.conflictscore.presets import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import write
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import LlmOptions
+from pipelines.experiment.options import AsInPaper, LlmOptions
 from pipelines.option import Option, Options, refuse_given
+from pipelines.preset import WithPresets, told
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -65,14 +67,22 @@ class Releases(Options):
         return found
 
 
-class BenchOptions(LlmOptions):
+class BenchOptions(WithPresets, LlmOptions):
     """What is built, and who writes its claims."""
 
+    PRESETS: ClassVar = {"as_in_paper": BENCH_AS_IN_PAPER}
+
+    as_in_paper: AsInPaper = False
     out: Annotated[Path, Option("The file to write, JSON Lines.")] = Path("bench.jsonl")
     releases: Releases = Releases()
     half: Annotated[
-        Part, Option("Which half of the questions. Nothing is trained or tuned on the test halves.")
-    ] = "test"
+        Part | None,
+        Option(
+            "Which half of the questions. Nothing is trained or tuned on the test halves.",
+            shown="test of ramdocs, conflictqa and climate-fever, which the tagger learned from, "
+            "else all",
+        ),
+    ] = None
     seed: Annotated[int, Option("Decides the random documents.")] = 0
     questions: Annotated[
         int | None,
@@ -94,6 +104,8 @@ def build(options: BenchOptions) -> None:
 
         contested conflictbench build --ramdocs RAMDocs_test.jsonl --half train --out train.jsonl
     """
+    if decided := told(options):
+        STDERR.print(escape(decided), soft_wrap=True)
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
     questions = bench.read(options.releases.files())
@@ -107,6 +119,8 @@ def build(options: BenchOptions) -> None:
         questions, part=options.half, seed=options.seed, most=options.questions, claims=claims
     )
     write(options.out, examples)
+    halves = ", ".join(f"{bench.part_of(name, options.half)} of {name}" for name in questions)
+    STDERR.print(f"halves: {halves}; claims by {options.claims_by}", soft_wrap=True)
     show(bench.counts(examples), Console())
     STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
 

@@ -33,6 +33,17 @@ Overflow = Annotated[
 """For the field `on_overflow`."""
 
 
+AsInPaper = Annotated[
+    bool,
+    Option(
+        "As the paper has it, wherever our defaults are others: docs/differences.md lists what it "
+        "decides.",
+        name="--as-in-paper",
+    ),
+]
+"""For the field `as_in_paper`."""
+
+
 Cache = Annotated[Path | None, Option("The SQLite file of completions.", panel=MODEL_PANEL)]
 """For the field `cache`; beside the file, judgements of the tagger are kept."""
 
@@ -140,14 +151,7 @@ def _of_ray(address: str | None) -> str | None:
 class RunOptions(WithPresets, ModelOptions):
     """Where results go, how many there are to be, and on which machines they are made."""
 
-    as_in_paper: Annotated[
-        bool,
-        Option(
-            "As the paper has it, wherever our defaults are others: docs/differences.md lists "
-            "what it decides.",
-            name="--as-in-paper",
-        ),
-    ] = False
+    as_in_paper: AsInPaper = False
 
     out: Annotated[Path, Option("Run folder; made, or continued.")] = Path("results")
     limit: Annotated[

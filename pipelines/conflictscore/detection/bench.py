@@ -58,13 +58,14 @@ class Source:
     """How a source is read: its records from released files, and of each a question, if any.
 
     `files` says in messages what the files are. Examples are constructed, or, unless `built`, taken
-    as they are.
+    as they are. The shipped tagger has learned from the training half of sources that are `halved`.
     """
 
     records: Callable[..., Sequence[Any]]
     question: Callable[[Any], Question | None]
     files: tuple[str, ...] = ("a file",)
     built: bool = True
+    halved: bool = False
 
     def read(self, files: Sequence[Path]) -> list[Question]:
         """The questions of released files; those without a name are called by their number."""
@@ -78,9 +79,9 @@ SOURCES: dict[str, Source] = {
     "macnoise-nq": Source(macnoise.read, sources.macnoise),
     "macnoise-tqa": Source(macnoise.read, sources.macnoise),
     "conflictingqa": Source(conflictingqa.read, sources.conflictingqa, built=False),
-    "ramdocs": Source(ramdocs.read, sources.ramdocs),
-    "conflictqa": Source(conflictqa.read, sources.conflictqa),
-    "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False),
+    "ramdocs": Source(ramdocs.read, sources.ramdocs, halved=True),
+    "conflictqa": Source(conflictqa.read, sources.conflictqa, halved=True),
+    "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False, halved=True),
 }
 
 
@@ -99,10 +100,18 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
     return questions
 
 
+def part_of(name: str, part: Part | None) -> Part:
+    """The part that is taken of a source: of those that the tagger learned from the test half.
+
+    All of the others, unless a part is named.
+    """
+    return part or ("test" if SOURCES[name].halved else "all")
+
+
 def build(
     questions: Mapping[str, Sequence[Question]],
     *,
-    part: Part,
+    part: Part | None = None,
     seed: int = 0,
     most: int | None = None,
     claims: Mapping[QuestionAnswer, str] | None = None,
@@ -113,13 +122,14 @@ def build(
     without whose irrelevant documents are the question's own noise, that is on its topic.
 
     The seed decides random documents, their order, and which questions are drawn where there are
-    more than `most` in the part of a source. Random documents come from all of the half of their
-    question. Rules make the claims that a model did not (`claims`).
+    more than `most` in the part of a source (`part_of`). Random documents come from all of the half
+    of their question. Rules make the claims that a model did not (`claims`).
     """
     claims = claims or {}
     found: list[ContestedClaim] = []
     for name, every in questions.items():
-        own = drawn(every, part, seed, most)
+        chosen = part_of(name, part)
+        own = drawn(every, chosen, seed, most)
         if SOURCES[name].built:
             examples = constructed(name, own, every, seed, claims)
             if name == "ramdocs":
@@ -128,7 +138,7 @@ def build(
             examples = as_released(name, own, claims)
         if not examples:
             where, other = (
-                ("here", "") if part == "all" else (f"in the half '{part}'", ", or --half all")
+                ("here", "") if chosen == "all" else (f"in the half '{chosen}'", ", or --half all")
             )
             raise InputError(f"{name} makes no example {where}; name a larger file{other}")
         found += examples
@@ -144,10 +154,14 @@ def drawn(
 
 
 def asked(
-    questions: Mapping[str, Sequence[Question]], part: Part, seed: int, most: int | None
+    questions: Mapping[str, Sequence[Question]], part: Part | None, seed: int, most: int | None
 ) -> list[QuestionAnswer]:
     """Every question and answer that a claim is to be made from, once."""
-    own = (each for every in questions.values() for each in drawn(every, part, seed, most))
+    own = (
+        each
+        for name, every in questions.items()
+        for each in drawn(every, part_of(name, part), seed, most)
+    )
     return list(dict.fromkeys(each.asked for each in own if each.asked is not None))
 
 

@@ -10,7 +10,8 @@ from pages import unpacked
 from scripted import Scripted, fenced_text
 
 from pipelines.conflictscore.detection.baselines import CHOSEN
-from pipelines.conflictscore.detection.bench import SOURCES
+from pipelines.conflictscore.detection.bench import SOURCES, part_of
+from pipelines.data.released import half
 from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
 
 EXAMPLE = {
@@ -66,6 +67,36 @@ def test_building_from_real_releases_counts_them(contested: Contested, released_
     assert ("ramdocs", "this", "build", "94", "122", "216", "964") in printed
     assert ("AmbigDocs", "paper,", "Table", "1", "291", "360", "651", "–") in printed
     assert len(read(Path("built.jsonl")).examples) == 216 + 182 + 783
+
+
+def test_halves_are_of_what_the_tagger_learned_from(
+    contested: Contested, endpoint: Scripted, released_data: Path
+) -> None:
+    given = ("--ramdocs", released_data / "ramdocs/RAMDocs_250.jsonl", "--questions", 20)
+    said = contested.done("conflictbench", "build", "--out", "ours.jsonl", *given)
+    assert "halves: test of ramdocs; claims by rules" in said.err
+    ours = {each.question for each in read(Path("ours.jsonl")).examples}
+    assert {half(str(each)) for each in ours} == {"test"}
+    endpoint.reply = lambda request: json.dumps({"claim": fenced_text(request, "ANSWER")})
+    said = contested.done(
+        "conflictbench", "build", "--out", "all.jsonl", "--as-in-paper", *given,
+        "--endpoint", endpoint.url,
+    )  # fmt: skip
+    assert "--as-in-paper: --half all, --claims-by llm" in said.err
+    assert "halves: all of ramdocs; claims by llm" in said.err
+    taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
+    assert taken == {"train", "test"}
+    refused = contested.refused("conflictbench", "build", "--as-in-paper", "--half", "test", *given)
+    assert "--as-in-paper decides --half; leave one of the two out" in refused
+
+
+def test_a_source_that_nothing_learned_from_is_taken_whole() -> None:
+    assert [part_of(name, None) for name in ("ramdocs", "ambigdocs", "contraqa")] == [
+        "test",
+        "all",
+        "all",
+    ]
+    assert part_of("ambigdocs", "train") == "train"
 
 
 def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_data: Path) -> None:
