@@ -9,6 +9,7 @@ from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import TAXONOMY, of_number
 from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
 from serving.calls import Sampling
+from serving.schemas import told
 
 NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
 """What the model chooses from: "1" to "5"."""
@@ -19,7 +20,7 @@ class CategoryJson(BaseModel):
 
     # The length is told to the server, so that a reply ends within its tokens. A server that does
     # not keep to it makes no reply unreadable.
-    explanation: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
+    explanation: Annotated[str, told(maxLength=300)]
     category: Annotated[int, Field(ge=1, le=len(TAXONOMY), strict=True)]
 
 

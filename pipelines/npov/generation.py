@@ -13,13 +13,14 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.errors import InputError
 from pipelines.npov.example import NpovExample, Perspectives
 from pipelines.npov.prompt import input_text, unbraced
 from pipelines.prompts import Prompt
+from serving import schemas
 from serving.calls import Sampling
 from serving.client import Client
 from serving.embeddings import embed
@@ -40,7 +41,7 @@ _REPLY = re.compile(r"([^{}]+)\}\s*Neutral response core: \{([^{}]+)\}")
 class ResponseReply(BaseModel):
     """The JSON reply of a chat model."""
 
-    opening: Annotated[str, Field(max_length=400)]
+    opening: Annotated[str, schemas.told(maxLength=400)]
     response: str
 
 

@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, StrictBool
 
 from pipelines.conflicts.judges.model import BEHAVIOUR, ModelJudge
 from pipelines.conflicts.judges.verdicts import Adherence
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from serving.schemas import told
 
 YES, NO = "YES", "NO"
 
@@ -14,7 +15,7 @@ YES, NO = "YES", "NO"
 class AdherenceJson(BaseModel):
     """The JSON reply; the reason comes first, so that the verdict follows from it."""
 
-    reason: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
+    reason: Annotated[str, told(maxLength=300)]
     adheres: StrictBool
 
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.remarks import states_a_fact
@@ -14,6 +14,7 @@ from pipelines.conflicts.result import Answer, Sentence
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.evidence.llm import contains
+from serving.schemas import told
 
 Against = Literal["cited", "all"]
 """Which sources a sentence is judged by: those that it cites, or all of the query's."""
@@ -21,13 +22,13 @@ Against = Literal["cited", "all"]
 NOTHING_CITED: Final = "cites no source"
 NO_FACT: Final = "states no fact"
 
-Reason = Annotated[str, Field(json_schema_extra={"maxLength": 200})]
+Reason = Annotated[str, told(maxLength=200)]
 
 
 class GroundingJson(BaseModel):
     """The JSON reply: first the passage, then what it means."""
 
-    quote: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
+    quote: Annotated[str, told(maxLength=300)]
     reason: Reason
     verdict: Grounds
 

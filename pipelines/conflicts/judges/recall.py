@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, StrictBool
 
 from pipelines.conflicts.citations import cited_sentences
 from pipelines.conflicts.judges.model import ModelJudge
@@ -12,6 +12,7 @@ from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller, PairError
 from pipelines.metrics.answer_recall import named_answers, normalised
 from pipelines.text.declarative import NO, YES, as_claim
+from serving.schemas import told
 
 WORD_FOR_WORD: Final = "named word for word"
 """The reason that the NLI judge gives where it need not ask."""
@@ -20,7 +21,7 @@ WORD_FOR_WORD: Final = "named word for word"
 class InclusionJson(BaseModel):
     """The JSON reply."""
 
-    reason: Annotated[str, Field(json_schema_extra={"maxLength": 300})]
+    reason: Annotated[str, told(maxLength=300)]
     included: StrictBool
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.conflictscore.detection import sources
@@ -34,6 +34,7 @@ from pipelines.report.table import Column, Table, quote
 from pipelines.text.declarative import NO, YES
 from serving.calls import Sampling
 from serving.client import Client
+from serving.schemas import told
 
 REPLY_TOKENS = 256
 
@@ -194,7 +195,7 @@ def counts(examples: Sequence[ContestedClaim]) -> Table:
 class Claim(BaseModel):
     """The JSON reply of a model that makes a claim."""
 
-    claim: Annotated[str, Field(min_length=1, max_length=600)]
+    claim: Annotated[str, told(minLength=1, maxLength=600)]
 
 
 def claim_prompt(overrides: Path | None = None) -> Prompt:

@@ -4,12 +4,13 @@ import re
 from itertools import takewhile
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines.prompts import Prompt
 from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
 from serving.client import Client
+from serving.schemas import told
 
 MOST_CHARACTERS = 120
 REPLY_TOKENS = 64
@@ -30,7 +31,7 @@ _OPENING = re.compile(
 class EntityReply(BaseModel):
     """The JSON reply to the prompt that asks for an entity."""
 
-    entity: Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
+    entity: Annotated[str, told(minLength=1, maxLength=MOST_CHARACTERS)]
 
 
 class Entity(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Protocol
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.conflictscore.truthfulqa.result import Verdict
@@ -16,6 +16,7 @@ from pipelines.prompts import Prompt
 from pipelines.text.declarative import as_claim
 from serving.calls import Sampling
 from serving.client import Client
+from serving.schemas import told
 
 TruthJudgeName = Literal["llm", "nli"]
 
@@ -26,7 +27,7 @@ class VerdictReply(BaseModel):
     """The JSON reply to either prompt."""
 
     verdict: bool
-    explanation: Annotated[str, Field(max_length=600)]
+    explanation: Annotated[str, told(maxLength=600)]
 
 
 class Known(Protocol):

@@ -194,7 +194,6 @@ UNREADABLE = {  # of a chat model, and of a soft prompt
         ('{"opening": "Views differ.", "response": "So', "not the JSON asked for"),
         (reply(opening=" \n"), "the opening holds no word"),
         (reply(response="..."), "the response holds no word"),
-        (reply(opening="so " * 200), "opening: String should have at most 400 characters"),
         ("", "not the JSON asked for"),
     ],
     False: [
