@@ -102,9 +102,9 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
 
 
 def part_of(name: str, part: Part | None) -> Part:
-    """The part that is taken of a source: of those that the tagger learned from the test half.
+    """What is taken of a source: the part that is named.
 
-    All of the others, unless a part is named.
+    Where none is, the test half of sources that the tagger learned from, and all of the others.
     """
     return part or ("test" if SOURCES[name].halved else "all")
 
