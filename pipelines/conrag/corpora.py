@@ -139,6 +139,7 @@ def _sentences(response: Response, source: tuple[Document, ...]) -> Iterator[Que
                 tokens=len(words),
                 hallucinated=hallucinated,
             ),
+            split=response.split,
         )
 
 

@@ -26,7 +26,7 @@ from pipelines.conrag.releases import (
 from pipelines.data import alce, climate_fever, fever, fool_me_twice, ragtruth, scifact, wice
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
-from pipelines.data.released import Part, in_part
+from pipelines.data.released import Part, half
 from pipelines.errors import InputError
 from pipelines.evidence import examples
 
@@ -43,6 +43,7 @@ class Dataset:
         file: Name of the file; the digest is the SHA-256 of its bytes.
         queries: The claims of the half that is asked for, in the file's order.
         corpus: Its passages, each id once: those of files of their own, or those of the claims.
+        skipped: Why rows of the file are not among the claims, in a line each.
     """
 
     name: str
@@ -51,10 +52,11 @@ class Dataset:
     part: Part
     queries: tuple[Query, ...]
     corpus: tuple[Document, ...]
+    skipped: tuple[str, ...] = ()
 
 
-Read = tuple[Iterable[Query], list[Document] | None]
-"""Queries, and the passages of a corpus of its own."""
+Read = tuple[Iterable[Query], list[Document] | None, tuple[str, ...]]
+"""Queries, the passages of a corpus of its own, and why rows were skipped."""
 
 
 def _fever(path: Path, corpus: Path) -> Read:
@@ -63,16 +65,17 @@ def _fever(path: Path, corpus: Path) -> Read:
         pointer.page for claim in claims for pointers in claim.evidence for pointer in pointers
     }
     pages = fever.read_wikipedia(corpus, named, 0, Random(0)).pages  # noqa: S311  draws nothing
-    return from_fever(claims, pages), fever_passages(pages)
+    return from_fever(claims, pages), fever_passages(pages), ()
 
 
 def _scifact(path: Path, corpus: Path) -> Read:
     abstracts = scifact.read_corpus(corpus)
-    return from_scifact(scifact.read(path), abstracts), scifact_passages(abstracts)
+    return from_scifact(scifact.read(path), abstracts), scifact_passages(abstracts), ()
 
 
 def _ragtruth(path: Path, corpus: Path) -> Read:
-    return from_ragtruth(ragtruth.read(path), ragtruth.read_sources(corpus)), None
+    responses, skipped = ragtruth.read(path)
+    return from_ragtruth(responses, ragtruth.read_sources(corpus)), None, skipped
 
 
 ALCE: DatasetName = "alce"
@@ -103,19 +106,21 @@ def read(
 ) -> Dataset:
     """The claims of a released file; "claims" is the unified format of docs/conflict-detection.md.
 
-    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is taken by
-    the claims' text; that is for sets of which the other half is trained on.
+    Passages in files of their own are the `corpus`; see `WITH_CORPUS`. A half (`part`) is the
+    release's own split, where it has one, and else taken by the claims' text; that is for sets of
+    which the other half is trained on.
 
     Raises:
         InputError: A file cannot be read or is of another format, a corpus is missing or has no
             effect, or there is no claim, or none in this half.
     """
-    passages = None
+    passages: list[Document] | None = None
+    skipped: tuple[str, ...] = ()
     if name in WITH_CORPUS:
         called, load = WITH_CORPUS[name]
         if corpus is None:
             raise InputError(f"--dataset {name} needs its passages; name {called} with --corpus")
-        found, passages = load(path, corpus)
+        found, passages, skipped = load(path, corpus)
     else:
         if corpus is not None:
             raise InputError(f"--corpus has no effect with --dataset {name}; leave it out")
@@ -126,7 +131,7 @@ def read(
     repeated, times = Counter(each.id for each in queries).most_common(1)[0]
     if times > 1:
         raise InputError(f"{path}: the id '{repeated}' stands twice; make ids distinct")
-    chosen = in_part(queries, part, lambda query: query.claim)
+    chosen = [each for each in queries if part in ("all", each.split or half(each.claim))]
     if not chosen:
         raise InputError(f"{path} has no claim in the {part} half; choose another --half")
     return Dataset(
@@ -136,6 +141,7 @@ def read(
         part,
         tuple(chosen),
         tuple(_passages_of(chosen) if passages is None else passages),
+        skipped,
     )
 
 

@@ -146,10 +146,13 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
                     query, find(query, settings.depth), judge.labeller, settings, llm
                 ),
                 judge=judge,
+                facts={"skipped": list(claims.skipped)} if claims.skipped else {},
             )
         ]
 
-    return Plan(queries, options.needs(), work, _summary(claims, queries, options))
+    remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if (bad := claims.skipped) else []
+    summary = _summary(claims, queries, options)
+    return Plan(queries, options.needs(), work, summary, remarks=remarks)
 
 
 def _refuse_of_questions(options: ConragOptions) -> None:

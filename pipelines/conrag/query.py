@@ -7,6 +7,7 @@ from pipelines.conrag.hallucination import ResponseSentence
 from pipelines.conrag.question import MOST
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
+from pipelines.data.released import Half
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.answer_recall import named_answers
 from pipelines.retrieval.index import Retrieved
@@ -53,6 +54,7 @@ class Query:
         evidence: Alternative sets of passage ids, each enough by itself.
         relations: Passage id -> what it says of the claim, as far as the data say.
         response: Where the claim stands, if it is a sentence of a response.
+        split: The part of the release that it is in, where the release says so.
         gold_answer: What is known of the answer, if it is a question; then relations are to that.
     """
 
@@ -65,4 +67,5 @@ class Query:
     evidence: tuple[frozenset[str], ...] = ()
     relations: Mapping[str, Relation] = field(default_factory=dict)
     response: ResponseSentence | None = None
+    split: Half | None = None
     gold_answer: GoldAnswer | None = None

@@ -10,12 +10,13 @@ line with `id`, `source_id`, `model`, `temperature`, `labels` (spans: `start`, `
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from pipelines.data.records import Text
-from pipelines.data.released import cleaned, read_records
+from pipelines.data.released import cleaned, entries, read_records, record
+from pipelines.errors import InputError
 
 NAME = "RAGTruth"
 
@@ -45,7 +46,7 @@ class HallucinatedSpan(BaseModel, frozen=True):
     start: Annotated[int, Field(ge=0)]
     end: int
     label_type: SpanType
-    meta: str = ""
+    meta: Annotated[str, BeforeValidator(lambda given: given or "")] = ""
     implicit_true: bool = False
     due_to_null: bool = False
 
@@ -91,9 +92,32 @@ class Source(BaseModel, frozen=True):
         return cleaned(_PASSAGE.split(str(self.source_info.get("passages") or "")))
 
 
-def read(path: Path) -> list[Response]:
-    """The responses of `response.jsonl`, in its order; raises as `read_records`."""
-    return read_records(path, Response, NAME)
+class Release(NamedTuple):
+    """Responses in the file's order, and why others were skipped, in a line each."""
+
+    responses: tuple[Response, ...]
+    skipped: tuple[str, ...] = ()
+
+
+def read(path: Path) -> Release:
+    """The responses of `response.jsonl`.
+
+    One that is not in the format (a span that overruns the text, a type of span that the paper does
+    not have) is skipped, for it says nothing of the others.
+
+    Raises:
+        InputError: As `entries`, or no response is in the format.
+    """
+    kept: list[Response] = []
+    skipped: list[str] = []
+    for entry in entries(path):
+        try:
+            kept.append(record(entry, Response, NAME))
+        except InputError as error:
+            skipped.append(str(error))
+    if not kept and skipped:
+        raise InputError(skipped[0])
+    return Release(tuple(kept), tuple(skipped))
 
 
 def read_sources(path: Path) -> dict[str, Source]:

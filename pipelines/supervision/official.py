@@ -141,7 +141,8 @@ def scifact_pairs(
 def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
     """Pairs of the RAGTruth release: response.jsonl, with source_info.jsonl."""
     splits = _files(part, "train", "test")
-    responses = [one for one in ragtruth.read(folder / "response.jsonl") if one.split in splits]
+    released = ragtruth.read(folder / "response.jsonl")
+    responses = [one for one in released.responses if one.split in splits]
     sources = ragtruth.read_sources(folder / "source_info.jsonl")
     lost = sum(response.source_id not in sources for response in responses)
     if responses and lost == len(responses):
@@ -150,6 +151,9 @@ def from_ragtruth(folder: Path, part: Split, _: random.Random) -> TrainingPairs:
             "both from one release"
         )
     notes = [f"{lost:,} responses of RAGTruth have no source; left out."] if lost else []
+    if released.skipped:
+        skipped = len(released.skipped)
+        notes.append(f"{skipped:,} responses of RAGTruth skipped; {released.skipped[0]}.")
     return TrainingPairs(tuple(ragtruth_pairs(responses, sources)), tuple(notes))
 
 

@@ -215,7 +215,7 @@ def test_who_flags_what_is_marked_misses_nothing(own: list[CheckedSentence]) -> 
 
 def test_real_responses_with_stand_ins_for_their_sources(released_data: Path) -> None:
     path = released_data / "ragtruth" / "ragtruth_sample_50_responses.jsonl"
-    responses = ragtruth.read(path)
+    responses = ragtruth.read(path).responses
     sources = {
         each.source_id: Source(
             source_id=each.source_id, task_type="Summary", source_info="Stands for the source."

@@ -27,7 +27,7 @@ WATER = {
     "gold_evidence": [{"text": "The watermill dates from 1902."}],
     "retrieved_evidence": [{"text": "It is of stone."}],
 }
-RESPONSE = {
+RESPONSE: dict[str, Any] = {
     "id": "1",
     "source_id": "s1",
     "model": "some-model",
@@ -107,6 +107,23 @@ def test_two_data_sets_in_one_folder_stand_in_one_table(contested: Contested, fo
     contested.done("report", "out")
     again = ["run", "conrag", "--data", "claims.jsonl", "--method", "bm25", "--out", "out"]
     assert "differs in conrag.delta (" in contested.refused(*again, "--delta", "0.2")
+
+
+def test_splits_of_the_release_and_rows_that_are_not_in_its_format(
+    contested: Contested, folder: Path
+) -> None:
+    rows = [
+        RESPONSE | {"split": "train"},
+        FAITHFUL | {"split": "test"},
+        RESPONSE | {"id": "9", "labels": [RESPONSE["labels"][0] | {"label_type": "Typo"}]},
+    ]
+    Path("response.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    told = contested.done("run", "conrag", *RAGTRUTH, "--half", "test", "--method", "bm25").err
+    assert "rows skipped: 1; the first: response.jsonl:3: the field 'labels.0.label_type'" in " ".join(
+        told.split()
+    )
+    lines = Path("results/conrag.ragtruth.jsonl").read_text().splitlines()
+    assert {json.loads(line)["id"].split(":")[0] for line in lines} == {"2"}
 
 
 def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:

@@ -141,7 +141,7 @@ def test_scifact(tmp_path: Path) -> None:
 
 # RAGTruth
 
-RESPONSE = {
+RESPONSE: dict[str, Any] = {
     "id": "7",
     "source_id": "s1",
     "model": "some-model",
@@ -174,7 +174,7 @@ QA_SOURCE = {
 
 
 def test_ragtruth(tmp_path: Path) -> None:
-    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RESPONSE))
+    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", RESPONSE)).responses
     assert one.response[one.labels[0].start : one.labels[0].end] == "It was built in 1936"
     summary = {"source_id": "s2", "task_type": "Summary", "source_info": " News. "}
     hours = {"name": "Cafe", "hours": {"Monday": "9:0-17:0"}}
@@ -187,7 +187,9 @@ def test_ragtruth(tmp_path: Path) -> None:
 
 
 def test_ragtruth_released_responses(released_data: Path) -> None:
-    found = ragtruth.read(released_data / "ragtruth" / "ragtruth_sample_50_responses.jsonl")
+    path = released_data / "ragtruth" / "ragtruth_sample_50_responses.jsonl"
+    found, skipped = ragtruth.read(path)
+    assert skipped == ()
     assert len(found) == 50
     spans = [span for response in found for span in response.labels]
     assert len(spans) == 19
@@ -212,21 +214,44 @@ BAD: dict[str, tuple[Any, Any, str]] = {
         "evidence.1.0.label",
     ),
     "no abstract": (scifact.read_corpus, ABSTRACT | {"abstract": []}, "'abstract' is empty"),
-    "span outside": (
-        ragtruth.read,
-        RESPONSE | {"response": "Short."},
-        "0-20 lies outside the response (6 characters)",
-    ),
     "other task": (ragtruth.read_sources, QA_SOURCE | {"task_type": "Chat"}, "'task_type'"),
-    "a list": (ragtruth.read, [1], "an object"),
+    "a list": (ragtruth.read_sources, [1], "an object"),
 }
+
+
+UNUSABLE = {
+    "a span outside": (RESPONSE | {"response": "Short."}, "0-20 lies outside the response"),
+    "another type of span": (
+        RESPONSE | {"labels": [RESPONSE["labels"][0] | {"label_type": "Typo"}]},
+        "'labels.0.label_type'",
+    ),
+    "a list": ([1], "an object"),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_a_bad_response_of_ragtruth_is_skipped_and_told(kind: str, tmp_path: Path) -> None:
+    row, problem = UNUSABLE[kind]
+    path = lines(tmp_path / "response.jsonl", RESPONSE, row, RESPONSE)
+    found, (told,) = ragtruth.read(path)
+    assert len(found) == 2
+    assert told.startswith(f"{path}:2: ")
+    assert problem in told
+    with pytest.raises(InputError, match=r"response\.jsonl: ?(1|entry 1)"):
+        ragtruth.read(lines(tmp_path / "response.jsonl", row))
+
+
+def test_a_remark_of_ragtruth_may_be_null(tmp_path: Path) -> None:
+    row = RESPONSE | {"labels": [RESPONSE["labels"][0] | {"meta": None}]}
+    (one,) = ragtruth.read(lines(tmp_path / "response.jsonl", row)).responses
+    assert one.labels[0].meta == ""
 
 
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_lines_are_named(kind: str, tmp_path: Path) -> None:
     read, row, problem = BAD[kind]
     good = {fever.read: GOOD_CLAIM, scifact.read: SCIENCE, scifact.read_corpus: ABSTRACT}
-    good |= {ragtruth.read: RESPONSE, ragtruth.read_sources: QA_SOURCE}
+    good |= {ragtruth.read_sources: QA_SOURCE}
     path = lines(tmp_path / "data.jsonl", good[read], row)
     message = refusal(read, path)
     assert message.startswith(f"{path}:2: ")
