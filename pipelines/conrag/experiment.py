@@ -150,7 +150,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             )
         ]
 
-    remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if (bad := claims.skipped) else []
+    bad = claims.skipped
+    remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
     summary = _summary(claims, queries, options)
     return Plan(queries, options.needs(), work, summary, remarks=remarks)
 
