@@ -116,12 +116,12 @@ def answer_conflict(answer: Answer) -> tuple[Difference, ...]:
     return differences(claim, *said)
 
 
-def decided(row: Evidence) -> tuple[Span, ...]:
-    """Where the sentence that decided stands in its passage."""
-    start = row.passage.text.find(row.rationale) if row.rationale else -1
-    if row.rationale is None or start < 0:
+def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
+    """Where the sentence that decided stands in its passage, if that has others, too."""
+    if rationale is None or rationale == text or rationale not in text:
         return ()
-    return (Span(start, start + len(row.rationale), "decided"),)
+    start = text.index(rationale)
+    return (Span(start, start + len(rationale), "decided"),)
 
 
 def verdict(result: ClaimResult, method: str) -> Mark | None:
@@ -209,7 +209,7 @@ def _row(row: Evidence) -> Source:
         row.passage.title or row.passage.id,
         row.passage.text,
         (_tag(row.relation, row.confidence), Aside(row.cluster)),
-        spans=decided(row),
+        spans=decided(row.passage.text, row.rationale),
         tone=TONES[row.relation],
     )
 
@@ -260,7 +260,7 @@ def _difference(each: Difference) -> str:
         return (
             f"{each.kind}: {claimed or against}, {'in the claim' if claimed else 'against it'} only"
         )
-    return f"{each.kind}: no date, number, denial or name tells the sides apart"
+    return f"{each.kind}: no date, number or name of the claim is another, nor is it denied"
 
 
 def _card(result: ClaimResult, method: str) -> Card:
@@ -303,4 +303,5 @@ def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
     title = passage.title or passage.id
-    return Source(number, title, passage.text, tuple(about), tone=TONES[passage.tag])
+    marked = decided(passage.text, passage.rationale)
+    return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])

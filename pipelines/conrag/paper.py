@@ -26,7 +26,7 @@ TABLE_I = quote(
     (
         "RAGTruth",
         "RAG hallucination analysis",
-        "supported/contradictory/unsupported spans",
+        "spans: supported, contradictory, unsupported",
         "about 18,000 responses",
         "retrieved contexts and annotated outputs",
     ),

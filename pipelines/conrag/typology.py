@@ -37,7 +37,7 @@ _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY = rf"\d{{1,2}}(?:st|nd|rd|th)?\s+(?:{_MONTH})\b|\b(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?"
 _DATE = re.compile(
     rf"\b(?:{_DAY})\b"
-    r"|\b(?:\d{1,2}(?:st|nd|rd|th)|[a-z]+(?:st|nd|rd|th))[\s-]+centur(?:y|ies)\b"
+    r"|\b(?:\d{1,2}(?:st|nd|rd|th)|(?:twenty-)?[a-z]+(?:st|nd|rd|th))[\s-]+centur(?:y|ies)\b"
     r"|(?<![\d,.$£€])\b(?:1\d{3}|20\d{2})(?:s|(?![\d%])\b(?!,\d|\.\d|\s*(?:%|percent|per cent)))",
     re.IGNORECASE,
 )
@@ -55,8 +55,12 @@ _NAMED = {name: number for number, name in enumerate(_UNITS)} | {
 _NAMED |= {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "dozen": 12}
 _ORDINALS = dict(
     zip(
-        _list("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"),
-        _list("1st 2nd 3rd 4th 5th 6th 7th 8th 9th 10th 11th 12th"),
+        _list(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth "
+            "twenty-first"
+        ),
+        _list("1st 2nd 3rd " + " ".join(f"{n}th" for n in range(4, 21)) + " 21st"),
         strict=True,
     )
 )
@@ -164,7 +168,17 @@ def _otherwise(
 
 
 def _dates(text: str) -> frozenset[str]:
-    return frozenset(" ".join(found.lower()) for found in _DATE.findall(text))
+    return frozenset(map(_date, _DATE.findall(text)))
+
+
+def _date(written: str) -> str:
+    """One name for a date, however it is written: "May 4th" is "4 may", "twelfth century" 12th."""
+    parts = written.lower().replace("-century", " century").replace("centuries", "century").split()
+    if parts[-1] == "century":
+        return f"{_ORDINALS.get(parts[0], parts[0])} century"
+    return " ".join(
+        sorted(re.sub(r"(?<=\d)(?:st|nd|rd|th)$", "", part.rstrip(".")) for part in parts)
+    )
 
 
 def _numbers(text: str) -> frozenset[str]:

@@ -230,8 +230,16 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
             "marked.",
         ),
         explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
-        explorer.Part("Repeated runs", (named["repeats"],)),
-        explorer.Part("Data", (named["data"],)),
+        explorer.Part(
+            "Repeated runs",
+            (named["repeats"],),
+            intro="How far does another seed move a figure?",
+        ),
+        explorer.Part(
+            "Data",
+            (named["data"],),
+            intro="What was run, beside the data sets of the paper.",
+        ),
     )
     every = "every claim was judged, every label could be read, and every text was seen whole"
     return (

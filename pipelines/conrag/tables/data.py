@@ -66,7 +66,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "ragtruth": Kind(
         "hallucination analysis",
-        "supported/contradicted/baseless spans",
+        "spans: contradicting, baseless",
         "passages of what a response was written from",
         "responses that contradict their source",
     ),

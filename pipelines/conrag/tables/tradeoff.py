@@ -21,6 +21,9 @@ from pipelines.report.table import HERE, Column, Measure, Quoted, Table, estimat
 THRESHOLDS: Final = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9)
 """Least confidence of what is cited; at 0 the answer is as it is."""
 
+_ORDER = ("RelRAG", "NLI-RAG", figures.OURS, "CiteRAG", figures.ORACLE)
+"""Of the lines, so that a method has the colour that it has in Figure 6."""
+
 _WANTED = ("dataset", "method", "figures", "precision", "recall")
 POINTS: Final[tuple[Quoted, ...]] = tuple(
     {key: row[key] for key in _WANTED} for row in paper.TABLE_V
@@ -100,7 +103,7 @@ def precision_recall(found: dict[str, list[Point]]) -> Table:
             Column("dataset", "Data"),
             Column("method", "Method"),
             HERE,
-            Column("least", "Confidence from"),
+            Column("least", "Confidence from", lambda one: f"{one.least:g}"),
             Measure("precision", "Citation precision", lambda one: one.worth.precision),
             Measure("recall", "Citation recall", lambda one: one.worth.recall),
             Column("kept", "Citations"),
@@ -121,7 +124,7 @@ def plots(found: dict[str, list[Point]]) -> Iterator[Markup]:
     """Figure 4: a drawing per data set; of ALCE with the paper's points, hollow."""
     for name, own in found.items():
         lines: dict[str, list[Place]] = {}
-        for point in own:
+        for point in sorted(own, key=lambda one: _ORDER.index(one.method)):
             precision, recall = point.worth.precision, point.worth.recall
             if precision is not None and recall is not None:
                 told = f"confidence from {point.least:g}" if point.least else "all citations"
