@@ -116,8 +116,12 @@ def answer_conflict(answer: Answer) -> tuple[Difference, ...]:
     return differences(claim, *said)
 
 
-def decided(text: str, rationale: str | None) -> tuple[Span, ...]:
+def decided(row: Evidence) -> tuple[Span, ...]:
     """Where the sentence that decided stands in its passage, if that has others, too."""
+    return _marked(row.passage.text, row.rationale)
+
+
+def _marked(text: str, rationale: str | None) -> tuple[Span, ...]:
     if rationale is None or rationale == text or rationale not in text:
         return ()
     start = text.index(rationale)
@@ -209,7 +213,7 @@ def _row(row: Evidence) -> Source:
         row.passage.title or row.passage.id,
         row.passage.text,
         (_tag(row.relation, row.confidence), Aside(row.cluster)),
-        spans=decided(row.passage.text, row.rationale),
+        spans=decided(row),
         tone=TONES[row.relation],
     )
 
@@ -303,5 +307,5 @@ def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:
         about.append(Aside("gold evidence"))
     about.append(Aside(f"relevance {passage.relevance:.2f}"))
     title = passage.title or passage.id
-    marked = decided(passage.text, passage.rationale)
+    marked = _marked(passage.text, passage.rationale)
     return Source(number, title, passage.text, tuple(about), spans=marked, tone=TONES[passage.tag])
