@@ -153,7 +153,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
 
     def one(models: RunModels, number: int, found: Search | None) -> Work[Query, ClaimResult]:
         """The run of a seed."""
-        find, seed = found or as_given, options.seed + number
+        find = found or as_given
+        seed = options.seed + number if options.temperature > 0 else 0  # nothing is drawn at 0
         judge = models.judge(tagging)
         llm = None
         if options.writes:

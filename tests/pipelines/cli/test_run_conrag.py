@@ -303,6 +303,24 @@ def test_repeats_take_one_seed_after_another_and_are_resumed(
     assert len([row for row in table(out, "conrag_data") if row["figures"] == "this run"]) == 1
 
 
+def test_repeats_at_temperature_0_are_asked_anew_without_a_seed(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=answering) as endpoint:
+        contested.done(
+            "run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25",
+            "--endpoint", endpoint.url, "--repeat", "2", "--out", "out",
+        )  # fmt: skip
+        first, again = (
+            endpoint.prompts()[part]
+            for half in [len(endpoint.requests) // 2]
+            for part in (slice(half), slice(half, None))
+        )
+        assert sorted(first) == sorted(again)
+        assert {(each["temperature"], each["seed"]) for each in endpoint.requests} == {(0, 0)}
+
+
 def test_without_a_language_model_repeats_are_all_the_same_and_that_is_said(
     contested: Contested, folder: Path
 ) -> None:
