@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pipelines.data.ambigdocs import AmbiguousQuestion
-
 ENTITIES = {
     "Aldham": {
         "Aldham, Essex": ("3,559 people", "1902", "Mary Oake"),
@@ -24,15 +22,15 @@ ENTITIES = {
 """Name -> entity -> how many live there, when its bridge was opened, who was its first mayor."""
 
 TEMPLATES = (
-    ("What is the population of {}?", "{title} had {answer} at the last count. The count of {answer} is official."),
+    ("What is the population of {}?", "{title} has {answer}. The count of {answer} is official."),
     ("When was the bridge of {} opened?", "The bridge of {title} was opened on or in {answer}."),
     ("Who was the first mayor of {}?", "In {title} the first mayor was {answer}, a miller."),
-)  # fmt: skip
+)
 
 
 def rows() -> list[dict[str, Any]]:
     """Nine questions, each with a document for every entity of its name."""
-    found = []
+    found: list[dict[str, Any]] = []
     for name, entities in ENTITIES.items():
         for place, (asked, says) in enumerate(TEMPLATES):
             documents = [
@@ -53,11 +51,6 @@ def rows() -> list[dict[str, Any]]:
                 }
             )
     return found
-
-
-def questions() -> list[AmbiguousQuestion]:
-    """The same, as they are read."""
-    return [AmbiguousQuestion.model_validate(row) for row in rows()]
 
 
 def write_ambigdocs(path: Path) -> None:
