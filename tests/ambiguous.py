@@ -53,9 +53,9 @@ def rows() -> list[dict[str, Any]]:
     return found
 
 
-def write_ambigdocs(path: Path) -> None:
+def ambigdocs_text() -> str:
     """The same as a released file: one JSON list."""
-    path.write_text(json.dumps(rows(), indent=1), "utf-8")
+    return json.dumps(rows(), indent=1)
 
 
 def write_notes(folder: Path) -> None:

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from ambiguous import write_ambigdocs, write_notes
+from ambiguous import ambigdocs_text, write_notes
 from commands import Contested, contents
 
 from pipelines.data.ramdocs import read
@@ -16,7 +16,7 @@ BUILD = ["ramdocs", "build", "--ambigdocs", "ambigdocs.json"]
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    write_ambigdocs(Path("ambigdocs.json"))
+    Path("ambigdocs.json").write_text(ambigdocs_text(), "utf-8")
     write_notes(Path("notes"))
     return tmp_path
 

@@ -283,6 +283,21 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     assert told.out.startswith("3 questions from mine.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("experiment", "counted"),
+    [
+        ("support", "3 questions (1 at 3 levels)"),
+        ("misinformation", "4 questions (1 at 4 levels)"),
+    ],
+)
+def test_a_dry_run_says_how_many_questions_are_eligible(
+    contested: Contested, experiment: str, counted: str
+) -> None:
+    mixed = ["--data", "mixed.jsonl", "--experiment", experiment, "--dry-run"]
+    write("mixed.jsonl", BRIDGE, MILL, FERRY)
+    assert contested.done(*RUN, *mixed).out.startswith(f"{counted} from mixed.jsonl")
+
+
 def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
     told = contested.done(*MINE, *at(endpoint), "--dry-run")
     assert told.out.startswith(f"3 questions from mine.jsonl, 7 documents\n{', '.join(METHODS)}\n")
