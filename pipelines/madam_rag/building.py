@@ -12,7 +12,7 @@ What the section leaves open, or needs the web for, is decided here:
   finds none, it is a copy of one that is shown; these are counted. Two documents against one right
   answer give the same wrong answer.
 - Noise is drawn from what the ambiguous question itself retrieves and what answers nothing.
-- No passage serves two questions, so that questions are independent.
+- No passage serves two questions, or two answers.
 - Documents stand as in the release: by answer, those that support it and then those that give a
   wrong one in its place; the noise comes last.
 """

@@ -6,6 +6,7 @@ hand, by the same queries, and what is kept has to pass the rules here.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -64,11 +65,19 @@ def own_passages(questions: Iterable[AmbiguousQuestion]) -> list[Document]:
 
 
 def stated(question: AmbiguousQuestion) -> list[Stated]:
-    """The right answers that stand in a document of theirs, each once, in their order."""
+    """The right answers that stand in a document of theirs, each once, in their order.
+
+    A text that AmbigDocs gives for two answers supports neither alone.
+    """
+    answers: dict[str, set[str]] = defaultdict(set)
+    for each in question.documents:
+        answers[key(each.text)].add(canonical(each.answer))
     found: dict[str, Stated] = {}
     for each in question.documents:
         name = canonical(each.answer)
         if not name or is_unknown(each.answer) or not says(each.text, each.answer):
+            continue
+        if len(answers[key(each.text)]) > 1:
             continue
         first = found.get(name, Stated(each.answer, each.title, ()))
         texts = dict.fromkeys((*first.documents, each.text))

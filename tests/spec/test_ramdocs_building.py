@@ -443,5 +443,7 @@ def test_answers_that_no_document_states_are_left_out() -> None:
         ("B", "Tom Birch", "He did."),
         ("C", "ann ashby", "It was Ann Ashby."),
         ("D", "unknown", "It is unknown."),
+        ("E", "Rose Hale", "Rose Hale and Paul Wren."),
+        ("F", "Paul Wren", "Rose Hale  and Paul Wren."),
     )
     assert stated(question) == [Stated("Ann Ashby", "A", ("Ann Ashby did.", "It was Ann Ashby."))]
