@@ -92,6 +92,7 @@ GUIDES = {
     "run conflictscore": "score.md",
     "models": "serving.md",
     "conflictbench": "conflict-detection.md",
+    "ramdocs": "madam-rag.md",
     "conflicts": "conflicts.md",
     "nli": "nli.md",
 }

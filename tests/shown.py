@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from ambiguous import ambigdocs_text
 from tagger_files import write_examples
 
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
@@ -160,6 +161,7 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
+    texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")
     query, _ = examples("input.md", "jsonl")

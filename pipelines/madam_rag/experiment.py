@@ -260,10 +260,12 @@ async def _borne_out(
 
 
 def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:
-    documents = sum(len(each.documents) for each in questions)
+    documents = f"{sum(len(each.documents) for each in questions):,} documents"
     of_half = "" if data.part == "all" else f", {data.part} half"
+    levels = len({each.level for each in questions})
+    eligible = f" ({len(questions) // levels:,} at {levels} levels)" if levels > 1 else ""
     return (
-        f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
+        f"{len(questions):,} questions{eligible} from {data.file}{of_half}, {documents}\n"
         f"{', '.join(names)}"
     )
 

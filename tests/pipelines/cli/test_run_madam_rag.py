@@ -200,6 +200,14 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     averages = {row["name"]: row["estimate"] for row in ours("madam_statistics")}
     assert averages["documents"] == pytest.approx(7 / 3)
     assert averages["gold answers"] == pytest.approx(4 / 3)
+    numbers = {row["number"]: row for row in ours("madam_distributions")}
+    assert numbers["2"]["documents"] == 2  # three documents, two, two
+    assert numbers["3"]["documents"] == 1
+    assert numbers["1"]["wrong_answers"] == 1  # the mill's
+    page = Path("out/report.html").read_text()
+    assert "Documents per gold answer</figcaption>" in page
+    assert "3 per question: 1 of 3" in page
+    assert "paper 5.53" in page
     debate = results()[0]["outcomes"]["MADAM-RAG"]["debate"]
     assert [reply["answer"] for reply in debate["rounds"][0]["agents"]] == [
         "1901", "1902", "unknown",
@@ -273,6 +281,21 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     assert "holds a run that differs in sample.seed (4 there, 5 now);" in message
     told = contested.done(*MINE, "--sample", 99, "--dry-run")
     assert told.out.startswith("3 questions from mine.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "counted"),
+    [
+        ("support", "3 questions (1 at 3 levels)"),
+        ("misinformation", "4 questions (1 at 4 levels)"),
+    ],
+)
+def test_a_dry_run_says_how_many_questions_are_eligible(
+    contested: Contested, experiment: str, counted: str
+) -> None:
+    mixed = ["--data", "mixed.jsonl", "--experiment", experiment, "--dry-run"]
+    write("mixed.jsonl", BRIDGE, MILL, FERRY)
+    assert contested.done(*RUN, *mixed).out.startswith(f"{counted} from mixed.jsonl")
 
 
 def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
