@@ -8,6 +8,7 @@ from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import TONES, drawing
 from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.outcome import Statement
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
@@ -242,11 +243,7 @@ def _card(result: ClaimResult, method: str) -> Card:
     if outcome.statements:
         numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
         said_so = (
-            Sentence(
-                each.text,
-                tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
-                _ABOUT.get(each.about, "plain"),
-            )
+            Sentence(each.text, _cited(each, numbers), _ABOUT.get(each.about, "plain"))
             for each in outcome.statements
         )
         made.append(Sentences(tuple(said_so)))
@@ -254,6 +251,13 @@ def _card(result: ClaimResult, method: str) -> Card:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
         made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
+
+
+def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
+    """What a statement cites, and what it cited until that was dropped."""
+    cites = [Cite(numbers[name]) for name in statement.cites if name in numbers]
+    dropped = [f"[{numbers[name]}]" for name in statement.dropped if name in numbers]
+    return (*cites, *((Aside(f"dropped: {' '.join(dropped)}"),) if dropped else ()))
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:

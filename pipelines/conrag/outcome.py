@@ -8,11 +8,17 @@ from pipelines.evidence.judgement import Relation
 
 
 class Statement(BaseModel, frozen=True):
-    """A sentence of an answer, without citation marks; ids of passages are in the order cited."""
+    """A sentence of an answer, without citation marks; ids of passages are in the order cited.
+
+    Attributes:
+        cites: Passages that it cites.
+        dropped: Passages that it cited as it was written, until a policy took the citation away.
+    """
 
     text: str
     about: About
     cites: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     @property
     def side(self) -> Relation | None:
@@ -28,7 +34,7 @@ class Outcome(BaseModel, frozen=True):
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.
-        unbound: Sentences whose citations are wrong; they count as citing nothing.
+        unbound: Sentences whose citations are wrong; all that they cite is dropped.
         cut: Whether the answer breaks off, for tokens or sentences ran out.
         problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
     """

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import Analysis
-from pipelines.conrag.answer import ABOUT
+from pipelines.conrag.answer import ABOUT, AnswerSentence
 from pipelines.conrag.generation import GeneratedAnswer, nothing_found, write, write_plainly
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.methods import AnalysisName, Case, PacketName, Ruling, support_share
@@ -159,17 +159,16 @@ def _bound(found: Analysis, text: GeneratedAnswer) -> Outcome:
 def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) -> Outcome:
     """The outcome with what was written; a sentence whose citations are wrong cites nothing.
 
-    `ids` are those of passages by the numbers that they are cited by.
+    `ids` are those of passages by the numbers that they are cited by. A citation of what is not
+    there names no passage that could be kept as dropped; ALCE's code counts it nowhere, either.
     """
-    statements = (
-        Statement(
-            text=each.text,
-            about=each.about,
-            cites=() if each.problems else tuple(ids[number] for number in each.cites),
-        )
-        for each in text.sentences
-        if each.text
-    )
+
+    def stated(each: AnswerSentence) -> Statement:
+        named = tuple(ids[number] for number in each.cites if number in ids)
+        cites, dropped = ((), named) if each.problems else (named, ())
+        return Statement(text=each.text, about=each.about, cites=cites, dropped=dropped)
+
+    statements = (stated(each) for each in text.sentences if each.text)
     return outcome.model_copy(
         update={
             "statements": tuple(statements),

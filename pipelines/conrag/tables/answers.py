@@ -99,8 +99,9 @@ def citations(results: Results) -> Table:
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
             "Answers: the share of readable answers with a sentence about the evidence. Wrong "
-            "citations: sentences that cite nothing, or what is not there, or break the policy; "
-            "they count as citing nothing.",
+            "citations: sentences that cite nothing, or what is not there, or break the policy. "
+            "They count as citing nothing; the passages that they named stay among the citations "
+            "of which precision and leakage are shares, as do those that NLI-RAG drops.",
             QUESTIONS,
             "The paper's rows are of ALCE with a larger language model and judge.",
         ),

@@ -134,6 +134,31 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
+async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated) -> None:
+    """ConRAG's sentence speaks for the claim and cites what denies it, and no repair helps."""
+
+    def wrong(request: dict[str, Any]) -> str:
+        reply = json.loads(writes(request))
+        for sentence in reply.get("sentences", []):
+            if sentence.get("about") == "support":
+                sentence["cites"] = [2, 9]
+        return json.dumps(reply)
+
+    result = await evaluated(
+        CLAIM, lambda request: "{" if schema_of(request) == "SentenceReply" else wrong(request)
+    )
+    said = {name: each.statements for name, each in result.outcomes.items()}
+    assert [(each.cites, each.dropped) for each in said["ConRAG"]] == [((), ("c1",)), (("c1",), ())]
+    assert said["NLI-RAG"][0].dropped == ("s1",), "on the side that lost"
+    assert {each.dropped for each in said["w/o citation binding"]} == {()}
+    # One citation of two bears its sentence out; the dropped one does not.
+    precision, recall, statements = figures.citations([result], "ConRAG")
+    assert precision is not None
+    assert recall is not None
+    assert (precision.value, recall.value, statements) == (0.5, 0.5, 2)
+    assert ClaimResult.model_validate_json(result.model_dump_json()) == result
+
+
 async def test_a_question_is_answered_first_and_its_answers_judged(
     evaluated: Evaluated, scripted: ScriptedGenerator
 ) -> None:
