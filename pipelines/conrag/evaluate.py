@@ -52,7 +52,7 @@ async def evaluate(
     if generator is None:
         writer = await template_writer(case, labeller)
     else:
-        writer = await model_writer(case, settings.policy, generator, first=first, gold=gold)
+        writer = await model_writer(case, settings, generator, first=first, gold=gold)
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
     question = None
     if first is not None and gold_answer is not None:
@@ -62,6 +62,7 @@ async def evaluate(
             problem=first.problem,
             raw=first.raw,
             worth=worth,
+            cut=first.cut,
             unreadable=judge.unreadable,
             truncations=tuple(judge.truncations),
         )

@@ -1,25 +1,27 @@
 """Answers by a language model, in the form of the template's.
 
 With ConRAG's protocol each sentence is bound to evidence and checked. One whose citations are wrong
-is asked for once more; if they are still wrong it stays, marked, and does not count as cited. The
+is asked for once more; if they are still wrong it stays, marked, and does not count as cited. Where
+no passage is tagged with a side there is none to bind it to, and any passage may be cited. The
 baselines that look at relevance alone are given passages and a query and no more; they cite, or
 there would be nothing to compare, and nobody has them repair it.
 """
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel
 
 from pipelines.conrag import template
-from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence
+from pipelines.conrag.answer import ABOUT, AnswerSentence, Evidence, has_sides
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.policies import CitationPolicy, problems, unmarked
 from pipelines.conrag.question import FirstAnswer
+from pipelines.conrag.sorting import Sort, Sorting, shown, sort_evidence
 from pipelines.conrag.stance import Stance
-from pipelines.conrag.tagged import SIDES, TaggedPassage
+from pipelines.conrag.tagged import TaggedPassage
 from serving.calls import Structured
 from serving.schemas import told
 
@@ -57,6 +59,18 @@ class AnswerReply(BaseModel):
     sentences: Annotated[list[SentenceReply], told(minItems=1, maxItems=SENTENCES)]
 
 
+class OpenQuestionReply(QuestionReply):
+    """The JSON reply to a question of which no passage is known to take a side."""
+
+    sentences: Annotated[list[SentenceReply], told(maxItems=SENTENCES)]
+
+
+class OpenAnswerReply(AnswerReply):
+    """The JSON reply to a claim of which no passage is known to take a side."""
+
+    sentences: Annotated[list[SentenceReply], told(maxItems=SENTENCES)]
+
+
 class PlainSentence(BaseModel):
     """One sentence, as the model gives it; a number may be no passage's."""
 
@@ -86,6 +100,7 @@ class GeneratedAnswer:
         stance: What the model takes the stance to be; None likewise, and of questions.
         cut: Whether it breaks off: tokens ran out, or there were more sentences than are read.
         problem: Why there is no answer, in one line; `raw` is the unreadable reply.
+        table: The evidence that it is bound to, as it was sorted; empty of a text that is not.
     """
 
     sentences: tuple[AnswerSentence, ...]
@@ -94,6 +109,7 @@ class GeneratedAnswer:
     cut: bool = False
     problem: str | None = None
     raw: str | None = None
+    table: tuple[Evidence, ...] = ()
 
 
 def nothing_found(*, question: bool) -> GeneratedAnswer:
@@ -108,36 +124,67 @@ async def write(
     policy: CitationPolicy,
     generator: Generator,
     first: FirstAnswer | None = None,
+    *,
+    sort: Sort = "tags",
+    gold: bool = False,
 ) -> GeneratedAnswer:
-    """Have the model answer from the evidence (ConRAG, section 2, constrained resolution).
+    """Sort, adjudicate, cite: have the model answer from the evidence (ConRAG, section 2).
 
-    Without evidence for either side there is nothing to write from, and the model is not asked.
+    A tagger that finds no side may have missed one, so the model is asked all the same: it may then
+    cite any passage, or write nothing. It is not asked where relations are `gold`, or its own
+    (`sort`), and take no side; nor where it found no answer to a question before.
 
-    Of a question, `first` is the answer that the relations in the table are to; where it could not
-    be read, there is no answer either. Of a claim it is None. Errors are those of `Generator.ask`.
+    Args:
+        query: A claim, or a question.
+        table: The packet, by its tags.
+        policy: What sentences must cite.
+        generator: The model; errors are those of `Generator.ask`.
+        first: Of a question, the answer that the relations in the table are to; where it could not
+            be read, there is no answer either. None of a claim.
+        sort: Whether the model sorts the packet before it writes.
+        gold: Whether the relations are known to be right.
     """
     if first is not None and first.problem is not None:
-        return GeneratedAnswer((), problem=first.problem, raw=first.raw)
-    if not any(each.relation in SIDES for each in table):
-        return nothing_found(question=first is not None)
-    shown = [
-        {
-            "number": each.number,
-            "relation": each.relation.value,
-            "cluster": each.cluster,
-            "text": each.passage.as_read(),
-        }
-        for each in table
-    ]
+        return GeneratedAnswer((), problem=first.problem, raw=first.raw, table=tuple(table))
+    sorting, known = Sorting(tuple(table)), gold
+    to_be_said = bool(table) and (first is None or bool(first.claims))
+    if to_be_said and sort == "model" and not gold:
+        sorting = await sort_evidence(query, table, first.claims if first else (), generator)
+        known = True
+    if sorting.problem is not None:
+        return GeneratedAnswer((), problem=sorting.problem, raw=sorting.raw, table=sorting.table)
+    if not to_be_said or (known and not has_sides(sorting.table)):
+        answer = nothing_found(question=first is not None)
+    else:
+        answer = await _cite(query, sorting.table, policy, generator, first)
+    return replace(answer, cut=answer.cut or sorting.cut, table=sorting.table)
+
+
+async def _cite(
+    query: str,
+    table: Sequence[Evidence],
+    policy: CitationPolicy,
+    generator: Generator,
+    first: FirstAnswer | None,
+) -> GeneratedAnswer:
+    """The answer, each sentence bound to the table, and asked for once more where that failed."""
+    sided, evidence = has_sides(table), shown(table)
     claims = list(first.claims) if first else []
-    form: type[AnswerReply | QuestionReply] = AnswerReply if first is None else QuestionReply
+    form: type[AnswerReply | QuestionReply]
+    if first is None:
+        form = AnswerReply if sided else OpenAnswerReply
+    else:
+        form = QuestionReply if sided else OpenQuestionReply
     prompt = "answer" if first is None else "question"
     reply = await generator.ask(
-        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=shown
+        prompt, form, REPLY_TOKENS, query=query, claims=claims, evidence=evidence
     )
     written, cut = _written(reply)
-    if reply.value is None or not written:
+    if reply.value is None or (sided and not written):
         return _unreadable(reply)
+    stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
+    if not written:
+        return replace(nothing_found(question=first is not None), stance=stance, cut=cut)
 
     def checked(written: SentenceReply) -> AnswerSentence:
         cites = tuple(dict.fromkeys(written.cites))
@@ -145,24 +192,23 @@ async def write(
         return sentence.model_copy(update={"problems": problems(sentence, table, policy)})
 
     async def bound(written: SentenceReply) -> AnswerSentence:
-        first = checked(written)
-        if not first.problems:
-            return first
+        once = checked(written)
+        if not once.problems:
+            return once
         again = await generator.ask(
             "repair",
             SentenceReply,
             REPAIR_TOKENS,
             query=query,
             claims=claims,
-            evidence=shown,
-            sentence=first.text,
-            problem=first.problems[0],
+            evidence=evidence,
+            sentence=once.text,
+            problem=once.problems[0],
         )
-        second = checked(again.value) if again.value else first
-        return first if second.problems else second.model_copy(update={"repaired": True})
+        second = checked(again.value) if again.value else once
+        return once if second.problems else second.model_copy(update={"repaired": True})
 
     sentences = await asyncio.gather(*map(bound, written))
-    stance = reply.value.stance if isinstance(reply.value, AnswerReply) else None
     conflict = unmarked(reply.value.conflict) or None
     return GeneratedAnswer(tuple(sentences), stance, conflict, cut)
 
@@ -177,10 +223,10 @@ async def write_plainly(
     """
     if not packet:
         return nothing_found(question=question)
-    shown = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
+    passages = [{"number": n, "text": each.passage.as_read()} for n, each in enumerate(packet, 1)]
     form: type[PlainReply | PlainQuestionReply] = PlainQuestionReply if question else PlainReply
     prompt = "plain_question" if question else "plain"
-    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=shown)
+    reply = await generator.ask(prompt, form, REPLY_TOKENS, query=query, evidence=passages)
     written, cut = _written(reply)
     if reply.value is None or not written:
         return _unreadable(reply)

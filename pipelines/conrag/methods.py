@@ -15,7 +15,7 @@ from pipelines.conrag.analysis import Analysis, analyse
 from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.graph import similarity_graph
-from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.outcome import Outcome, Sorted, Statement
 from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import STANCE_OF, Stance, delta_rule
@@ -155,7 +155,7 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
     adjudication = case.analyses["tagged"].adjudication
     stance = delta_rule(adjudication.support, adjudication.refute, delta=0)
     text = writer.answer("tagged", stance)
-    lost = _against(stance, case.tagged)
+    lost = _against(stance, case.tagged, text.sorted)
     kept = (
         each
         for each in text.statements
@@ -264,7 +264,14 @@ def _without(lost: set[str], statement: Statement) -> Statement:
     return statement.model_copy(update={"cites": cites, "dropped": statement.dropped + dropped})
 
 
-def _against(stance: Stance, tagged: Sequence[TaggedPassage]) -> set[str]:
-    """Ids of the passages on the other side; none where the stance takes no side."""
+def _against(
+    stance: Stance, tagged: Sequence[TaggedPassage], placed: Sequence[Sorted] = ()
+) -> set[str]:
+    """Ids of the passages on the other side; none where the stance takes no side.
+
+    Passages that a language model sorted are on the side where it put them.
+    """
     lost = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}.get(stance)
-    return {each.id for each in tagged if each.relation is lost}
+    relations = {each.id: each.relation for each in tagged}
+    relations |= {each.id: each.relation for each in placed}
+    return {name for name, relation in relations.items() if relation is lost}

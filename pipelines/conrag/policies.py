@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence
+from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence, has_sides
 from pipelines.conrag.packet import PANEL
 from pipelines.conrag.tagged import SIDES
 from pipelines.option import Option
@@ -41,9 +41,10 @@ def problems(
 ) -> tuple[str, ...]:
     """What is wrong with a sentence's citations; nothing, where it may count as cited.
 
-    Every sentence cites passages of the packet that take a side, and no others. One that speaks of
-    a side cites that side alone; one that speaks of the disagreement cites both. A sentence of no
-    evidence needs none, and one without words is none. The policy may ask for more.
+    Every sentence cites passages of the packet that take a side, and no others, unless none does.
+    One that speaks of a side cites that side alone; one that speaks of the disagreement cites both.
+    A sentence of no evidence needs none, and one without words is none. The policy may ask for
+    more.
     """
     if not sentence.text:
         return ("says nothing",)
@@ -56,7 +57,7 @@ def problems(
         return () if sentence.about == "none" else ("cites nothing",)
     found = []
     idle = [each.number for each in cited if each.relation not in SIDES]
-    if idle:
+    if idle and has_sides(table):
         found.append(f"cites [{idle[0]}], which takes no side")
     sides = {each.relation for each in cited} & set(SIDES)
     if sentence.about == "conflict" and len(sides) < len(SIDES):

@@ -37,11 +37,13 @@ class FirstAnswer:
             answer the question, or the reply was unreadable.
         problem: Why there is no claim, in one line; None where the passages have no answer. What
             could not be read is `raw`.
+        cut: Whether there were more answers than are read, or tokens ran out.
     """
 
     claims: tuple[str, ...]
     problem: str | None = None
     raw: str | None = None
+    cut: bool = False
 
 
 async def first_answer(
@@ -63,5 +65,6 @@ async def first_answer(
     )
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    given = [unmarked(each) for each in reply.value.answers[:MOST]]
-    return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))
+    every = [text for each in reply.value.answers if (text := unmarked(each))]
+    claims = tuple(dict.fromkeys(as_claim(question, each) for each in every[:MOST]))
+    return FirstAnswer(claims, cut=reply.cut or len(every) > MOST)
