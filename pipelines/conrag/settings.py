@@ -87,7 +87,7 @@ class AnswerOptions(ServerOptions):
         Option(
             "What to do with a text too long for the context; cuts are recorded.",
             only=Only(
-                lambda options: options.judge.by_model,
+                lambda options: options.model_judges,
                 lambda options: f"--labeller {options.judge.labeller}",
             ),
         ),
@@ -122,6 +122,11 @@ class AnswerOptions(ServerOptions):
     def writes(self) -> bool:
         """Whether a language model writes."""
         return self.generator == "llm"
+
+    @property
+    def model_judges(self) -> bool:
+        """Whether a language model is shown texts to judge, which may be too long for it."""
+        return self.judge.by_model
 
     def needs(self) -> Needs:
         """The models.

@@ -15,8 +15,8 @@ from pipelines.report.table import HERE, Column, Measure, Table
 
 QUESTIONS = (
     "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
-    "passages say of a sentence is judged by the labeller of the run, where ALCE has a larger "
-    "entailment model. Every sentence counts there; of contradictions, all but those about the "
+    "passages say of a sentence is judged by a model, where ALCE has an entailment model of 11 "
+    "billion parameters. Every sentence counts there; of contradictions, all but those about the "
     "conflict or about nothing. A sentence contradicts the packet where one of its passages "
     "contradicts it and no other sentence gives that passage's version and cites it. Gold answers "
     "said: short answers named (of lists, five are enough), or claims entailed."

@@ -180,6 +180,18 @@ async def test_a_question_is_answered_first_and_its_answers_judged(
     assert result.question.worth["ConRAG"].recall == 0
 
 
+async def test_another_judge_says_what_answers_are_worth(scripted: ScriptedGenerator) -> None:
+    judge = KnownLabels(lambda _: I)
+    async with scripted(writes) as generator:
+        result = await evaluate(
+            QUESTION, FOUND, KnownLabels(), ConragSettings(), generator, judge=judge
+        )
+    assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
+    assert result.question is not None
+    assert {each.citations.supported for each in result.question.worth.values()} == {0}
+    assert judge.asked
+
+
 async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:
     results = [await evaluated(CLAIM, instead(rest="{"))]
     for method in ("RelRAG", "ConRAG"):
