@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
@@ -20,11 +20,18 @@ _MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     """What is asked of every sentence that says something of the evidence.
 
-    Each number of a sentence must stand in a passage that it cites, unless `numbers` is off; one
-    source asks for no more than a citation.
+    The paper's protocol asks for no more than a citation; it names both rules as adaptations
+    (ConRAG, section 2, citation binding). One source asks for no more than a citation.
     """
 
-    numbers: bool = True
+    numbers: Annotated[
+        Literal["cited", "free"],
+        Option(
+            "Whether every number of a sentence must stand in a passage that it cites (`cited`), "
+            "or need not (`free`).",
+            panel=PANEL,
+        ),
+    ] = "cited"
     sources: Annotated[
         int,
         Field(ge=1),
@@ -65,7 +72,7 @@ def problems(
     wanted = SIDE.get(sentence.about)
     if wanted and sides - {wanted}:
         found.append("cites the other side")
-    if policy.numbers:
+    if policy.numbers == "cited":
         absent = _numbers(sentence.text) - _numbers(" ".join(e.passage.as_read() for e in cited))
         found += [f"cites no passage with the number {number}" for number in sorted(absent)]
     independent = {source(each) for each in cited}

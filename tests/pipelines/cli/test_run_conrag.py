@@ -308,15 +308,38 @@ def test_another_than_the_selector_judges_citations(
     contested.done("report", "by-llm")
 
 
+def sorting(request: dict[str, Any]) -> str:
+    """As `judging`; of evidence it sorts the first passage alone."""
+    if request["response_format"]["json_schema"]["name"] != "SortReply":
+        return judging(request)
+    first = {"number": 1, "reason": "It has the year."}
+    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
+
+
+def test_questions_as_in_the_paper(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alce_file()
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=sorting) as endpoint:
+        told = contested.done(
+            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
+        )
+        asked = {
+            each["response_format"]["json_schema"]["name"]
+            for each in endpoint.requests
+            if "response_format" in each
+        }
+    assert {"SortReply", "RelationReply"} <= asked
+    assert "--sort model" in " ".join(told.err.split())
+    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
+    assert entry["config"]["citations"]["model"]["name"] == "scripted"
+
+
 def test_the_model_sorts_before_it_writes(
     contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def sorting(request: dict[str, Any]) -> str:
-        if request["response_format"]["json_schema"]["name"] != "SortReply":
-            return answering(request)
-        first = {"number": 1, "reason": "It has the year."}
-        return json.dumps({"support": [first], "refute": [], "irrelevant": []})
-
     monkeypatch.setenv("CONTESTED_API_KEY", KEY)
     with Scripted(reply=sorting) as endpoint:
         contested.done(
