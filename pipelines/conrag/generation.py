@@ -28,10 +28,12 @@ from serving.schemas import told
 REPLY_TOKENS = 768
 REPAIR_TOKENS = 192
 SENTENCES = 8
+CHARACTERS = 400
+"""Where a server that holds replies to their schema ends a sentence."""
 
-Sent = Annotated[str, told(minLength=1, maxLength=400)]
+Sent = Annotated[str, told(minLength=1, maxLength=CHARACTERS)]
 Cites = Annotated[list[int], told(maxItems=8)]
-Conflict = Annotated[str, told(maxLength=400)]
+Conflict = Annotated[str, told(maxLength=CHARACTERS)]
 
 # The docstrings of replies are a part of the schema that the model is asked by.
 
@@ -98,7 +100,8 @@ class GeneratedAnswer:
     Attributes:
         sentences: With what is wrong with their citations; empty where the reply was unreadable.
         stance: What the model takes the stance to be; None likewise, and of questions.
-        cut: Whether it breaks off: tokens ran out, or there were more sentences than are read.
+        cut: Whether it breaks off, or may: tokens ran out, or a sentence or their list is as long
+            as a server lets it be.
         problem: Why there is no answer, in one line; `raw` is the unreadable reply.
         table: The evidence that it is bound to, as it was sorted; empty of a text that is not.
     """
@@ -205,7 +208,7 @@ async def _cite(
             sentence=once.text,
             problem=once.problems[0],
         )
-        second = checked(again.value) if again.value else once
+        second = checked(again.value) if again.value and not again.cut else once
         return once if second.problems else second.model_copy(update={"repaired": True})
 
     sentences = await asyncio.gather(*map(bound, written))
@@ -246,9 +249,10 @@ async def write_plainly(
 
 
 def _written(reply: Structured[Any]) -> tuple[list[Any], bool]:
-    """The sentences of a reply that say something, and whether it breaks off."""
+    """The sentences of a reply that say something, and whether it breaks off, or may."""
     every = [each for each in reply.value.sentences if each.sent.strip()] if reply.value else []
-    return every[:SENTENCES], reply.cut or len(every) > SENTENCES
+    ended = any(len(each.sent) == CHARACTERS for each in every)
+    return every[:SENTENCES], reply.cut or ended or len(every) >= SENTENCES
 
 
 def _unreadable(reply: Structured[Any]) -> GeneratedAnswer:

@@ -20,6 +20,9 @@ from serving.schemas import told
 Sort = Literal["tags", "model"]
 """Whether the evidence is sorted by its tags, or by the model that writes from it."""
 
+CHARACTERS = 240
+"""Where a server that holds replies to their schema ends a reason."""
+
 TOKENS_OF_A_PASSAGE = 96
 """Room in the reply for a passage: its number, and why it is in its list."""
 
@@ -28,7 +31,7 @@ class SortedPassage(BaseModel):
     """One passage of a list; a number that is no passage's is passed over."""
 
     number: int
-    reason: Annotated[str, told(maxLength=240)]
+    reason: Annotated[str, told(maxLength=CHARACTERS)]
 
 
 class SortReply(BaseModel):
@@ -45,7 +48,7 @@ class Sorting:
 
     Attributes:
         table: Numbered anew; as it was where the reply could not be read.
-        cut: Whether the reply breaks off.
+        cut: Whether the reply breaks off, or a reason is as long as a server lets it be.
         problem: Why it could not be read, in one line; `raw` is the reply.
     """
 
@@ -76,7 +79,8 @@ async def sort_evidence(
     made = sorted_table(table, reply.value)
     if all(each.reason is None for each in made):
         return Sorting(tuple(table), problem="sort: the reply sorts no passage", raw=reply.raw)
-    return Sorting(made, reply.cut)
+    ended = any(len(each.reason) == CHARACTERS for _, each in _placed(reply.value))
+    return Sorting(made, reply.cut or ended)
 
 
 def sorted_table(table: Sequence[Evidence], reply: SortReply) -> tuple[Evidence, ...]:

@@ -227,6 +227,16 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     assert len(scripted.asked("QuestionReply")) == 1, "Oracle's"
 
 
+async def test_a_first_answer_that_is_cut_is_told(evaluated: Evaluated) -> None:
+    many = json.dumps({"answers": [f"193{n}" for n in range(2, 8)]})
+    result = await evaluated(QUESTION, instead(first=many))
+    assert result.question is not None
+    assert (len(result.question.first_answer), result.question.cut) == (5, True)
+    assert ("own", "two", "first answer cut") in {
+        row[:3] for row in tables.failures({"own": [result]}).rows
+    }
+
+
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:
     results = [await evaluated(QUESTION, instead(first='{"answers": ["19'))]
     assert results[0].question is not None
