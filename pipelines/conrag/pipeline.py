@@ -121,7 +121,8 @@ async def tag(
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
     """What a passage says of an answer in several parts: the judgement that decides.
 
-    The surest that takes a side decides, so that a weak support hides no sure contradiction; of two
+    The paper's query is one statement, so that it has no rule for this (ConRAG, section 2). The
+    surest that takes a side decides, so that a weak support hides no sure contradiction; of two
     as sure, the one that supports. Without a side the passage is irrelevant, unless nothing could
     be read. There is at least one.
     """
