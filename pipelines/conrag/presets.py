@@ -42,6 +42,13 @@ AS_IN_PAPER: Final = (
         "each question",
     ),
     Choice(
+        "among",
+        "all",
+        "section II",
+        "passages of the claim alone are found in seconds, and leave the retriever out of it",
+        where=("dataset", ("fever", "scifact")),
+    ),
+    Choice(
         "half",
         "all",
         "section III",
