@@ -140,7 +140,7 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
         return relations[text, group] is Relation.SUPPORTS
 
     sentences = [
-        CitedSentence(each.text, tuple(place[name] for name in each.cites))
+        CitedSentence(each.text, tuple(place[name] for name in each.cites), len(each.dropped))
         for each in outcome.statements
     ]
     return citation_counts(sentences, len(outcome.packet), supports)

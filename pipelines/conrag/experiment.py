@@ -4,6 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from pipelines.conrag.citation_judge import (
+    CitationJudgeSettings,
+    about,
+    citation_judge,
+    needs_with,
+)
 from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.generator import generator
@@ -17,6 +23,7 @@ from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Option, refuse_given
@@ -83,6 +90,13 @@ class ConragOptions(RunOptions, AnswerOptions):
         ),
     ] = None
 
+    citing: CitationJudgeSettings = CitationJudgeSettings()
+
+    def needs(self) -> Needs:
+        """The models, with who judges the citations of answers to questions."""
+        needs = super().needs()
+        return needs_with(self.citing, self, needs) if self.questions else needs
+
     @property
     def questions(self) -> bool:
         """Whether the data are questions, with passages that come ranked."""
@@ -92,6 +106,11 @@ class ConragOptions(RunOptions, AnswerOptions):
     def writes(self) -> bool:
         """Whether a language model writes; only one can answer questions."""
         return self.generator == "llm" or self.questions
+
+    @property
+    def model_judges(self) -> bool:
+        """Whether a language model is shown texts to judge, which may be too long for it."""
+        return super().model_judges or (self.questions and self.citing.judged_by == "llm")
 
     @property
     def part(self) -> Part:
@@ -108,6 +127,9 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     """
     if options.questions:
         _refuse_of_questions(options)
+    else:
+        named = f"--dataset {options.dataset}, which says itself what passages bear out"
+        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
     if options.data is None and options.dataset != "claims":
         raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
     claims = read(
@@ -123,7 +145,11 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         find = found or as_given
         judge = models.judge(tagging)
         llm = generator(models.asked, models.prompts) if options.writes else None
-        prompts = (*judge.prompts, *(llm.prompts.values() if llm else ()))
+        citing = None
+        if options.questions:
+            citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
+        asked = (*judge.prompts, *(citing.prompts if citing else ()))
+        prompts = (*asked, *(llm.prompts.values() if llm else ()))
         config: dict[str, Any] = {
             "data": {"name": claims.file, "sha256": claims.digest},
             "half": claims.part,
@@ -138,14 +164,22 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         }
         if llm is not None:
             config["writer"] = model_of(models.asked)
+        if citing is not None:
+            config["citations"] = about(citing)
         return [
             Work(
                 f"{EXPERIMENT.name}.{claims.name}",
                 config,
                 lambda query: evaluate(
-                    query, find(query, settings.depth), judge.labeller, settings, llm
+                    query,
+                    find(query, settings.depth),
+                    judge.labeller,
+                    settings,
+                    llm,
+                    judge=citing.labeller if citing else None,
                 ),
                 judge=judge,
+                second=None if citing is judge else citing,
                 facts={"skipped": list(claims.skipped)} if claims.skipped else {},
             )
         ]
@@ -163,11 +197,6 @@ def _refuse_of_questions(options: ConragOptions) -> None:
             f"{named} has questions, which a language model answers; leave --generator template out"
         )
     refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
-    if options.judge.by_model and options.judge.evidence == "together":
-        raise InputError(
-            "--evidence together reads all passages at once, and answers of alce are judged by a "
-            "few of them each time; choose json or choice"
-        )
 
 
 def _search(
@@ -190,9 +219,11 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{len(claims.corpus):,} passages, judged by {options.judge.labeller}"
+        f"{len(claims.corpus):,} passages, tagged by {options.judge.labeller}"
     )
-    return told + ("\n5 answers each, written by a language model" if options.writes else "")
+    if options.writes:
+        told += "\n5 answers each, written by a language model"
+    return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
 
 
 def _failed(query: Query, reason: str) -> ClaimResult:
@@ -209,9 +240,10 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
     from pipelines.conrag.tables.every import all_tables
+    from pipelines.conrag.tables.judges import with_judges
     from pipelines.conrag.view import view
 
-    made = all_tables(runs.results)
+    made = with_judges(all_tables(runs.results), runs.results, runs.configs)
     return Publication(view(runs.results, made, runs.configs), made)
 
 

@@ -15,6 +15,7 @@ from serving.client import Client
 Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
+    "sort": {"query", "evidence", "claims"},
     "answer": {"query", "evidence"},
     "question": {"query", "evidence", "claims"},
     "first_answer": {"query", "evidence"},

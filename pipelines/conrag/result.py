@@ -57,6 +57,7 @@ class AnsweredQuestion(BaseModel, frozen=True):
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
+        cut: Whether the first answer breaks off, or had more parts than are read.
         unreadable: Labels that could not be read when answers were judged; they bear nothing out.
         truncations: Texts of which the labeller read a part then.
     """
@@ -65,6 +66,7 @@ class AnsweredQuestion(BaseModel, frozen=True):
     problem: str | None
     raw: str | None
     worth: dict[str, AnswerWorth]
+    cut: bool = False
     unreadable: int = 0
     truncations: tuple[Truncation, ...] = ()
 

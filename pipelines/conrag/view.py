@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.citation_judge import judge_told
 from pipelines.conrag.hallucination import passage_auc, token_f1
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
@@ -61,7 +62,7 @@ def view(
         ),
         runs={name: name for name in results},
         noun=(noun, f"{noun}s"),
-        models=glance.judge_models(*configs.values()),
+        models=(*glance.judge_models(*configs.values()), *_citation_judges(configs)),
         facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
         **listed(results, _example),
     )
@@ -143,7 +144,15 @@ def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Es
 
 def _made_by(config: Mapping[str, Any]) -> str:
     written = f"; answers written by {config['writer']['name']}" if "writer" in config else ""
-    return f"passages labelled by {glance.judges(config)}{written}"
+    told = judge_told(config)
+    judged = f"; {told}" if told else ""
+    return f"passages labelled by {glance.judges(config)}{written}{judged}"
+
+
+def _citation_judges(configs: Mapping[str, Mapping[str, Any]]) -> tuple[glance.ModelUsed, ...]:
+    judges = (each["citations"]["model"] for each in configs.values() if "citations" in each)
+    models = (glance.ModelUsed("judges citations", each["name"], each["digest"]) for each in judges)
+    return tuple(dict.fromkeys(models))
 
 
 def _kind(own: Sequence[ClaimResult]) -> str:

@@ -44,8 +44,10 @@ class Facts:
         return Judgements(tuple(judged), ())
 
 
-def says(text: str, *cites: str, about: About = "answer") -> Statement:
-    return Statement(text=text, about=about, cites=cites)
+def says(
+    text: str, *cites: str, about: About = "answer", dropped: tuple[str, ...] = ()
+) -> Statement:
+    return Statement(text=text, about=about, cites=cites, dropped=dropped)
 
 
 def answer(*statements: Statement) -> Outcome:
@@ -62,6 +64,7 @@ CASES = {
     "one that is borne out": ([says("b", "q")], (1, 1, 1, 1), (0, 0)),
     "two that are needed together": ([says("a b c", "p", "r")], (1, 1, 2, 2), (1, 1)),
     "one too many": ([says("b", "q", "r")], (1, 1, 2, 1), (0, 0)),
+    "one that was dropped": ([says("b", "q", dropped=("r",))], (1, 1, 2, 1), (0, 0)),
     "nothing cited": ([says("b")], (1, 0, 0, 0), (0, 0)),
     "an answer that says nothing": ([says("Nothing.", about="none")], (1, 0, 0, 0), (0, 0)),
     "no answer": ([], (0, 0, 0, 0), (0, 0)),

@@ -276,6 +276,8 @@ def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]
             yield failed(at, f"unreadable answer, {method}", outcome.problem)
     if each.question is not None and each.question.problem is not None:
         yield failed(at, "first answer", each.question.problem)
+    if each.question is not None and each.question.cut:
+        yield Failure(at, "first answer cut", " ".join(each.question.first_answer))
     yield from truncations(at, each.truncations)
     if each.question is not None:
         yield from truncations(at, each.question.truncations)
