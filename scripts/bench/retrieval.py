@@ -150,11 +150,11 @@ def theirs(documents: Sequence[Document], queries: Sequence[str]) -> Measurement
 
     before = memory()
     start = time.perf_counter()
-    index = BM25Okapi(stems([document.text for document in documents]), k1=K1, b=B)
+    index = BM25Okapi(list(stems(document.text for document in documents)), k1=K1, b=B)
     build_s, build_mib = time.perf_counter() - start, memory() - before
 
     def first(query: str) -> str:
-        scores = index.get_scores(stems([query])[0])
+        scores = index.get_scores(next(stems([query])))
         best = [documents[int(position)] for position in np.argsort(-scores, kind="stable")[:K]]
         return best[0].id
 
