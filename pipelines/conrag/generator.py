@@ -21,6 +21,8 @@ PROMPTS = {
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
+    "list": {"query", "evidence", "claims"},
+    "plain_list": {"query", "evidence"},
 }
 """What each prompt is given."""
 

@@ -12,6 +12,7 @@ from pipelines.conrag.tables import answers, figures
 from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.conrag.tables.gold_answers import gold_answers
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
@@ -59,6 +60,7 @@ def all_tables(results: Results) -> list[Table]:
             replace(table, notes=(*table.notes, *doubts))
             for table in (stances(done), answers.citations(done))
         ),
+        gold_answers(done),
         answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),
