@@ -23,6 +23,7 @@ PROMPTS = {
     "plain_question": {"query", "evidence"},
     "list": {"query", "evidence", "claims"},
     "plain_list": {"query", "evidence"},
+    "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
 """What each prompt is given."""
 

@@ -17,7 +17,7 @@ from pipelines.metrics.list_items import list_items
 from pipelines.metrics.list_precision import list_precision
 from pipelines.metrics.list_recall import ENOUGH, list_recall
 
-IN_LISTS = {"question": "list", "plain_question": "plain_list"}
+IN_LISTS = {"question": "list", "plain_question": "plain_list", "repair": "list_repair"}
 """The prompt for an answer in sentences -> the one for a list."""
 
 
