@@ -38,11 +38,11 @@ def gold_answers(results: Results) -> Table:
             Column("answers", "Answers", lambda line: len(line.own)),
         ],
         notes=(
-            "Means over readable answers, as in ALCE. STR-EM (ASQA): the share of short answers "
-            "that are said, as whole words; ALCE's rule takes parts of words, too.",
-            "Of lists (QAMPARI), as in ALCE: items between commas that are an alias of a gold "
-            "answer after normalisation; five of the gold answers are enough for recall-5 and "
-            "F1-5. Items is their mean number.",
+            "Means over answers, as in ALCE, unreadable ones aside. STR-EM (ASQA): the share of "
+            "short answers that are said, as whole words; ALCE's rule takes parts of words, too.",
+            "Of lists (QAMPARI), as in ALCE: an item between commas is right if it is an alias of "
+            "a gold answer after normalisation; five gold answers are enough for recall-5 and "
+            "F1-5. Items is their mean number. A sentence about a conflict is no item.",
         ),
     )
 
