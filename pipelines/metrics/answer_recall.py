@@ -31,4 +31,3 @@ def named_answers(
         names = [name for name in map(normalised, aliases) if name]
         found.append(any((name if substrings else f" {name} ") in within for name in names))
     return found
-
