@@ -1,6 +1,7 @@
 """BM25 written as passages come, against bm25s with all of them in memory, and by hand."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.data.records import Document
 from pipelines.retrieval import bm25
 from pipelines.retrieval.bm25 import (
     Bm25,
@@ -20,6 +22,7 @@ from pipelines.retrieval.bm25 import (
     stems,
     write_bm25,
 )
+from pipelines.retrieval.index import build
 from pipelines.retrieval.top import top
 
 WORDS = ["dam", "river", "cheese", "1902", "weir", "flood", "aldham", "the"]
@@ -60,3 +63,22 @@ def test_the_best_are_those_of_a_whole_sort(scores: list[int], k: int) -> None:
     array = np.array(scores, dtype=np.float32)
     expected = np.argsort(-array, kind="stable")[:k]
     assert top(array, k).tolist() == expected.tolist()
+
+
+def test_passages_are_on_the_disk_before_the_last_one_comes(tmp_path: Path) -> None:
+    """Nothing holds them all: neither the index nor its words."""
+    written: list[int] = []
+
+    def coming(pattern: str) -> Iterator[str]:
+        for number in range(2_000):
+            yield f"The dam {number} at Aldham."
+        written.extend(file.stat().st_size for file in tmp_path.glob(pattern))
+
+    documents = (Document(id=text[8:-11], text=text) for text in coming("i/files-1/passages.jsonl"))
+    assert len(build(documents, tmp_path / "i")) == 2_000
+    with patch.object(bm25, "BLOCK", 100):
+        write_bm25(coming("bm25/counts"), tmp_path / "bm25")
+    lines, counts = written
+    assert lines > 50_000
+    # Three numbers of four bytes for each of three words of a passage.
+    assert 0.9 < counts / (2_000 * 3 * 3 * 4) <= 1
