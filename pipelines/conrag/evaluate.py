@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
 from pipelines.conrag.clusters import cluster_conflict_score
 from pipelines.conrag.generator import Generator
+from pipelines.conrag.listing import in_lists
 from pipelines.conrag.methods import ALL_METHODS, Writer, case_of
 from pipelines.conrag.pipeline import tag
 from pipelines.conrag.query import Query
@@ -39,6 +40,8 @@ async def evaluate(
         RequestError, ServingError: As of the labellers and of the language model.
         ValueError: A question, and nobody to answer it.
     """
+    if generator is not None and query.gold_answer is not None and query.gold_answer.listed:
+        generator = in_lists(generator)
     found = retrieved[: settings.depth]
     documents = {each.passage.id: each.passage for each in found}
     gold_answer, judging = query.gold_answer, RecordingLabeller(judge or labeller)
@@ -59,7 +62,7 @@ async def evaluate(
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
     question = None
     if first is not None and gold_answer is not None:
-        worth = await answer_worth(outcomes, documents, gold_answer, judging)
+        worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
         question = AnsweredQuestion(
             first_answer=first.claims,
             problem=first.problem,

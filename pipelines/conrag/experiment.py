@@ -10,7 +10,7 @@ from pipelines.conrag.citation_judge import (
     citation_judge,
     needs_with,
 )
-from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
+from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.generator import generator
 from pipelines.conrag.presets import AS_IN_PAPER
@@ -18,6 +18,8 @@ from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
 from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
+from pipelines.conrag.wikipedia import WikipediaSearch
+from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
@@ -78,7 +80,8 @@ class ConragOptions(RunOptions, AnswerOptions):
     among: Annotated[
         Scope,
         Option(
-            "Find a claim's passages among its `own`, or among those of `all` claims.",
+            "Find a claim's passages among its `own`, among those of `all` claims, or, of fever, "
+            "on all pages of `wiki`.",
             panel=SEARCH_PANEL,
         ),
     ] = "own"
@@ -113,6 +116,11 @@ class ConragOptions(RunOptions, AnswerOptions):
         return super().model_judges or (self.questions and self.citing.judged_by == "llm")
 
     @property
+    def encyclopedia(self) -> bool:
+        """Whether sentences are found on all pages of Wikipedia."""
+        return self.among == "wiki"
+
+    @property
     def part(self) -> Part:
         """Which half of the claims."""
         return self.half or ("test" if self.dataset in HALVED else "all")
@@ -130,6 +138,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     else:
         named = f"--dataset {options.dataset}, which says itself what passages bear out"
         refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
+    if options.encyclopedia:
+        _refuse_of_wikipedia(options)
     if options.data is None and options.dataset != "claims":
         raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
     claims = read(
@@ -137,7 +147,8 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
     queries = claims.queries[: options.limit]
     settings, tagging = options.settings, judging(options.judge, options.on_overflow)
-    embedding = None if options.questions else options.embedding()
+    words_only = options.questions or options.encyclopedia
+    embedding = None if words_only else options.embedding()
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
         given = options.questions or models.rehearsed  # an index of all passages takes long
@@ -199,10 +210,22 @@ def _refuse_of_questions(options: ConragOptions) -> None:
     refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
 
 
+def _refuse_of_wikipedia(options: ConragOptions) -> None:
+    if options.dataset != FEVER:
+        raise InputError(
+            f"--among wiki searches the pages of fever, and --dataset is {options.dataset}; leave "
+            "it out"
+        )
+    refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
+
+
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
-) -> Search:
-    """The index of the claims' passages, made or opened."""
+) -> Search | WikipediaSearch:
+    """The index of the claims' passages, or of Wikipedia's pages, made or opened."""
+    if options.encyclopedia and options.corpus is not None:
+        with models.counting("files of pages", len(wiki_files(options.corpus))) as counter:
+            return WikipediaSearch(options.corpus, models.folder.path, counter.advance)
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return Search(
@@ -216,10 +239,13 @@ def _search(
 
 
 def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
+    passages = (
+        "all pages of Wikipedia" if options.encyclopedia else f"{len(claims.corpus):,} passages"
+    )
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{len(claims.corpus):,} passages, tagged by {options.judge.labeller}"
+        f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.writes:
         told += "\n5 answers each, written by a language model"

@@ -22,6 +22,9 @@ PROMPTS = {
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
+    "list": {"query", "evidence", "claims"},
+    "plain_list": {"query", "evidence"},
+    "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
 """What each prompt is given."""
 

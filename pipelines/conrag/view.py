@@ -163,9 +163,9 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
     """Data and retrieval of an evaluation."""
     half = "" if config["half"] == "all" else f", {config['half']} half"
     searched = config["retrieval"]
-    among = "its own passages" if searched["among"] == "own" else "all passages"
+    where = {"own": "its own passages", "all": "all passages", "wiki": "all of Wikipedia"}
     data = f"{config['data']['name']} ({glance.count(len(own), _kind(own))}{half})"
-    return f"{data}, {searched['method']} in {among}"
+    return f"{data}, {searched['method']} in {where[searched['among']]}"
 
 
 def _example(run: str, result: ClaimResult) -> Example:

@@ -1,10 +1,11 @@
 """Retrieval by meaning: embeddings of a local sentence-transformers model, memory-mapped."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -129,20 +130,22 @@ class Embedder:
 
 
 def write_embeddings(
-    texts: Sequence[str],
+    texts: Iterable[str],
+    number: int,
     embedder: Embedder,
     file: Path,
     on_embedded: Callable[[], object],
 ) -> None:
-    """Embed passages into a file of NumPy's format, a part at a time."""
+    """Embed so many passages into a file of NumPy's format, a part at a time."""
     import numpy as np
 
     # Half the size, and far finer than differences between passages.
     vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-        file, mode="w+", dtype=np.float16, shape=(len(texts), embedder.dimension)
+        file, mode="w+", dtype=np.float16, shape=(number, embedder.dimension)
     )
-    for start in range(0, len(texts), AT_ONCE):
-        part = texts[start : start + AT_ONCE]
+    coming = iter(texts)
+    for start in range(0, number, AT_ONCE):
+        part = list(islice(coming, AT_ONCE))
         vectors[start : start + len(part)] = embedder.embed(part)
         for _ in part:
             on_embedded()

@@ -28,7 +28,7 @@ def test_as_in_the_paper() -> None:
     assert (settings.margin, settings.weights) == ("sum", "equal")
     assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
     assert settings.policy.sources == 1
-    for dataset, among in (("fever", "all"), ("scifact", "all"), ("ragtruth", "own")):
+    for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
         searched = ConragOptions.model_validate({"dataset": dataset, "as_in_paper": True})
         assert searched.among == among
     assert (made.citing.judged_by, made.part, made.limit) == ("llm", "all", None)

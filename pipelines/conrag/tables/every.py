@@ -12,6 +12,8 @@ from pipelines.conrag.tables import answers, figures
 from pipelines.conrag.tables.answers import DATA, METHOD, RATE, Figure, Line, figure
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.conrag.tables.gold_answers import gold_answers
+from pipelines.conrag.tables.unsearched import right_for_free
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
@@ -59,6 +61,7 @@ def all_tables(results: Results) -> list[Table]:
             replace(table, notes=(*table.notes, *doubts))
             for table in (stances(done), answers.citations(done))
         ),
+        gold_answers(done),
         answers.hallucinations(done),
         ablations(done),
         conflict_bins(done),
@@ -103,6 +106,7 @@ def stances(results: Results) -> Table:
             "evidence, each against the best of its gold sets.",
             CONTRADICTION,
             RESPONSES,
+            *right_for_free(results),
             "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
             "model was to give and wrote nothing that can be read.",
             "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
