@@ -92,6 +92,7 @@ async def evaluate(
                 confidence=each.confidence,
                 truth=truth.get(each.id),
                 label_mass=each.label_mass,
+                rationale=each.rationale,
             )
             for each in everything
         ),

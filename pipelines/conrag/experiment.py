@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
+from pydantic import Field
+
 from pipelines.conrag.citation_judge import (
     CitationJudgeSettings,
     about,
@@ -18,6 +20,7 @@ from pipelines.conrag.query import Query
 from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
 from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
+from pipelines.conrag.tables.repeats import STEADY, is_repeat, repeated
 from pipelines.conrag.wikipedia import WikipediaSearch
 from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
@@ -28,7 +31,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.option import Option, refuse_given
+from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder
 
 HELP = """Compare ConRAG with its baselines and ablations, claim by claim.
@@ -45,7 +48,12 @@ Examples:
     contested run conrag --dataset climate-fever --data climate-fever.jsonl --out results-conrag
 
     contested run conrag --dataset alce --data asqa_eval_gtr_top100.json --limit 20
+
+    contested run conrag --generator llm --temperature 0.7 --repeat 3 --out results-seeds
 """
+
+SEED = 42
+"""Table III, random seed."""
 
 
 class ConragOptions(RunOptions, AnswerOptions):
@@ -85,6 +93,27 @@ class ConragOptions(RunOptions, AnswerOptions):
             panel=SEARCH_PANEL,
         ),
     ] = "own"
+    repeat: Annotated[
+        int,
+        Field(ge=1),
+        Option("Run everything N times, each with the next seed: means and deviations."),
+    ] = 1
+    temperature: Annotated[
+        float,
+        Field(ge=0, le=2),
+        Option(
+            "How freely the language model writes; at 0 seeds change nothing.",
+            only=Only(lambda own: own.writes, "--generator template"),
+        ),
+    ] = 0.0
+    seed: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "Of the first run; what a language model writes is drawn by it.",
+            only=Only(lambda own: own.temperature > 0, "--temperature 0"),
+        ),
+    ] = SEED
     generator: Annotated[
         WriterName | None,
         Option(
@@ -153,9 +182,20 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
         given = options.questions or models.rehearsed  # an index of all passages takes long
         found = None if given else _search(claims, options, embedding, models)
+        return [one(models.repeated(number), number, found) for number in range(options.repeat)]
+
+    def one(
+        models: RunModels, number: int, found: Search | WikipediaSearch | None
+    ) -> Work[Query, ClaimResult]:
+        """The run of a seed."""
         find = found or as_given
+        seed = options.seed + number if options.temperature > 0 else 0  # nothing is drawn at 0
         judge = models.judge(tagging)
-        llm = generator(models.asked, models.prompts) if options.writes else None
+        llm = None
+        if options.writes:
+            llm = generator(
+                models.asked, models.prompts, temperature=options.temperature, seed=seed
+            )
         citing = None
         if options.questions:
             citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
@@ -169,7 +209,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             "retrieval": {"passages": digest_of(claims.corpus)}
             | (found.about() if found else AS_GIVEN),
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
-            "sampling": {"temperature": 0.0, "seed": 0},
+            "sampling": {"temperature": options.temperature, "seed": seed},
             "labeller": {"identity": judge.labeller.identity},
             **judge.about(),
         }
@@ -177,26 +217,27 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             config["writer"] = model_of(models.asked)
         if citing is not None:
             config["citations"] = about(citing)
-        return [
-            Work(
-                f"{EXPERIMENT.name}.{claims.name}",
-                config,
-                lambda query: evaluate(
-                    query,
-                    find(query, settings.depth),
-                    judge.labeller,
-                    settings,
-                    llm,
-                    judge=citing.labeller if citing else None,
-                ),
-                judge=judge,
-                second=None if citing is judge else citing,
-                facts={"skipped": list(claims.skipped)} if claims.skipped else {},
-            )
-        ]
+        return Work(
+            f"{EXPERIMENT.name}.{repeated(claims.name, number)}",
+            config,
+            lambda query: evaluate(
+                query,
+                find(query, settings.depth),
+                judge.labeller,
+                settings,
+                llm,
+                judge=citing.labeller if citing else None,
+            ),
+            judge=judge,
+            second=None if citing is judge else citing,
+            client=models.client if number else None,
+            facts={"skipped": list(claims.skipped)} if claims.skipped else {},
+        )
 
     bad = claims.skipped
     remarks = [f"rows skipped: {len(bad):,}; the first: {bad[0]}"] if bad else []
+    if options.repeat > 1 and options.needs().role is None:
+        remarks.append(STEADY)
     summary = _summary(claims, queries, options)
     return Plan(queries, options.needs(), work, summary, remarks=remarks)
 
@@ -247,6 +288,8 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
         f"{passages}, tagged by {options.judge.labeller}"
     )
+    if options.repeat > 1:
+        told += f", {options.repeat} times"
     if options.writes:
         told += "\n5 answers each, written by a language model"
     return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
@@ -265,12 +308,16 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 
 
 def _publication(runs: Runs[ClaimResult]) -> Publication:
+    """Tables and page of the first run of each data set; of the others means, and failures."""
     from pipelines.conrag.tables.every import all_tables
     from pipelines.conrag.tables.judges import with_judges
     from pipelines.conrag.view import view
 
-    made = with_judges(all_tables(runs.results), runs.results, runs.configs)
-    return Publication(view(runs.results, made, runs.configs), made)
+    first = {name: own for name, own in runs.results.items() if not is_repeat(name)}
+    configs = {name: runs.configs[name] for name in first}
+    halves = {name: config["half"] for name, config in configs.items()}
+    made = with_judges(all_tables(runs.results, halves), first, configs)
+    return Publication(view(first, made, configs), made)
 
 
 EXPERIMENT = Experiment(

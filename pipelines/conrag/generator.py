@@ -31,10 +31,16 @@ PROMPTS = {
 
 @dataclass(frozen=True)
 class Generator:
-    """A language model and its prompts by name."""
+    """A language model and its prompts by name.
+
+    Attributes:
+        temperature, seed: How its replies are drawn; at temperature 0 greedily, unseeded.
+    """
 
     client: Client
     prompts: Mapping[str, Prompt]
+    temperature: float = 0.0
+    seed: int = 0
 
     async def ask(
         self, prompt: str, reply: type[Reply], max_tokens: int, **variables: object
@@ -46,10 +52,13 @@ class Generator:
             ServingError: No server can be had.
         """
         messages = self.prompts[prompt].messages(**variables)
-        return await self.client.structured(messages, reply, Sampling(max_tokens), partial="items")
+        sampling = Sampling(max_tokens, self.temperature, self.seed)
+        return await self.client.structured(messages, reply, sampling, partial="items")
 
 
-def generator(client: Client, overrides: Path | None = None) -> Generator:
+def generator(
+    client: Client, overrides: Path | None = None, *, temperature: float = 0.0, seed: int = 0
+) -> Generator:
     """A generator with its prompts, those of the user's own folder first.
 
     Raises:
@@ -58,4 +67,4 @@ def generator(client: Client, overrides: Path | None = None) -> Generator:
     loaded = {
         name: prompts.load(f"conrag/{name}", given, overrides) for name, given in PROMPTS.items()
     }
-    return Generator(client, loaded)
+    return Generator(client, loaded, temperature, seed)

@@ -3,6 +3,36 @@
 from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Quoted, quote
 
+_STANCES = "SUPPORTS/REFUTES/NEI"
+TABLE_I = quote(
+    "dataset task labels size evidence",
+    (
+        "FEVER",
+        "claim verification",
+        _STANCES,
+        "train 145,449, dev 19,998, test 19,998",
+        "Wikipedia evidence sentences",
+    ),
+    (
+        "SciFact",
+        "scientific claim verification",
+        _STANCES,
+        "train 1,261, dev 450, test 300",
+        "abstract rationales (sentences)",
+    ),
+    ("ALCE-ASQA", "long-form QA with citations", "none", "dev 1,000", "passage-level citations"),
+    ("ALCE-QAMPARI", "list QA with citations", "none", "dev 1,000", "passage-level citations"),
+    ("ALCE-ELI5", "explanatory QA with citations", "none", "dev 1,000", "passage-level citations"),
+    (
+        "RAGTruth",
+        "RAG hallucination analysis",
+        "spans: supported, contradictory, unsupported",
+        "about 18,000 responses",
+        "retrieved contexts and annotated outputs",
+    ),
+    figures="paper, Table I",
+)
+
 TABLE_IV = quote(
     "dataset method accuracy accuracy_low accuracy_high evidence_f1 contradiction_rate",
     ("FEVER", "RelRAG", 0.741, 0.735, 0.747, 0.372, 0.182),

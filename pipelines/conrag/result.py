@@ -21,6 +21,7 @@ class Passage(BaseModel, frozen=True):
         confidence: Of the tag, in [0, 1].
         truth: What the data say of it; None where they say nothing.
         label_mass: As in `Judgement`.
+        rationale: As in `TaggedPassage`; older results do not have it.
     """
 
     id: str
@@ -31,6 +32,7 @@ class Passage(BaseModel, frozen=True):
     confidence: float
     truth: Relation | None
     label_mass: float | None = None
+    rationale: str | None = None
 
 
 class AnswerWorth(BaseModel, frozen=True):

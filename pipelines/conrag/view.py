@@ -14,8 +14,10 @@ from pipelines.conrag.hallucination import passage_auc, token_f1
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
 from pipelines.conrag.result import ClaimResult
-from pipelines.conrag.tables import figures
-from pipelines.conrag.tables.errors import CATEGORIES, category
+from pipelines.conrag.tables import figures, tradeoff
+from pipelines.conrag.tables.categories import CATEGORIES, category
+from pipelines.conrag.tables.conflicts import conflict
+from pipelines.conrag.typology import KINDS
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
@@ -43,7 +45,7 @@ Measure = Callable[[Sequence[ClaimResult], str], Estimate | None]
 def view(
     results: figures.Results, made: Sequence[Table], configs: Mapping[str, Mapping[str, Any]]
 ) -> ExperimentView:
-    """Tables IV to IX of this run, Figures 2, 3, 5 and 6, and every claim.
+    """Tables I and IV to IX of this run, Figures 2 to 6, and every claim.
 
     Results and configurations of `run.json` are by data set; `made` is of `tables.all_tables`.
     """
@@ -58,6 +60,7 @@ def view(
             Facet("Stance", words(VERDICTS), tuple(METHODS)),
             Facet("Gold stance", (*(each.text for each in STANCES.values()), "not known")),
             Facet("Evidence", ("disputed", "not disputed")),
+            Facet("Conflict", KINDS),
             Facet("Error of ConRAG", CATEGORIES),
         ),
         runs={name: name for name in results},
@@ -173,7 +176,7 @@ def _example(run: str, result: ClaimResult) -> Example:
     judged = {
         name: worth for name in figures.shown_methods([result]) if (worth := verdict(result, name))
     }
-    wrong = category(result, figures.OURS) if answered and result.response is None else None
+    wrong = category(result, figures.OURS) if answered else None
     gold = STANCES[result.stance].text if result.stance else "not known"
     disputed = {True: ["disputed"], False: ["not disputed"], None: []}[result.disputed]
     recalls = result.question.worth if result.question else {}
@@ -190,6 +193,7 @@ def _example(run: str, result: ClaimResult) -> Example:
             "Stance": values(judged),
             "Gold stance": [gold],
             "Evidence": disputed,
+            "Conflict": [each.kind for each in conflict(result)],
             "Error of ConRAG": [wrong] if wrong else [],
         },
         figures={"κ": result.kappa, **said} if answered else {},
@@ -213,12 +217,19 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         ),
         explorer.Part(
             "Conflict score",
-            (named["conflict_bins"], named["conflict_auc"]),
+            (named["conflict_bins"], named["conflict_auc"], named["conflict_kinds"]),
             tuple(conflict_plots(done)),
             "κ is 0 where one side is absent and 1 where both are balanced. Does a method "
             "contradict its evidence more often where the evidence disagrees?",
         ),
-        explorer.Part("Citations", (named["citations"],)),
+        explorer.Part(
+            "Citations",
+            (named["citations"], named["precision_recall"]),
+            tuple(tradeoff.plots(tradeoff.tradeoffs(done))),
+            "Do citations bear out what is said (precision), and is what is said borne out "
+            "(recall)? A large point is a method as it is; the line leads to what it would be "
+            "without its less sure citations. Hollow points are the paper's.",
+        ),
         explorer.Part(
             "Hallucinations",
             (named["hallucination"],),
@@ -228,6 +239,16 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
             "marked.",
         ),
         explorer.Part("Ablations", (named["ablations"],), intro="ConRAG with one part removed."),
+        explorer.Part(
+            "Repeated runs",
+            (named["repeats"],),
+            intro="How far does another seed move a figure?",
+        ),
+        explorer.Part(
+            "Data",
+            (named["data"],),
+            intro="What was run, beside the data sets of the paper.",
+        ),
     )
     every = "every claim was judged, every label could be read, and every text was seen whole"
     return (
@@ -235,7 +256,9 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
         explorer.Part(
             "Errors",
             (named["errors"], errors) if errors.rows else (),
-            intro="" if errors.rows else "None: every stance that is known was found.",
+            intro=""
+            if errors.rows
+            else "None: every stance that is known was found, and no answer has a fault.",
             links=leading,
         ),
         failures_part(named["failures"], every, leading, ("dataset", "claim")),
@@ -244,7 +267,7 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
 
 def _brief(errors: Table) -> Table:
     """The table without what stands on the page of each claim, and without the column to fill."""
-    kept = [column.key not in ("passages", "category") for column in errors.columns]
+    kept = [column.key not in ("answer", "passages", "category") for column in errors.columns]
     return replace(
         errors,
         columns=tuple(compress(errors.columns, kept)),

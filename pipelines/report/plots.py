@@ -6,6 +6,7 @@ width at any size. Every plot stands beside the numbers it shows. `templates/plo
 """
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup
 
@@ -148,6 +149,32 @@ def histogram(
     y_ticks = [(tick, f"{100 * tick * high:.0f}") for tick in _TICKS]
     lines = [(name, place(number)) for name, number in marks[:2]]
     return macro("histogram", bars, title, (across, f"% of {counted}"), ticks, y_ticks, lines)
+
+
+class Place(NamedTuple):
+    """A point of a plane: two shares in [0, 1], and what it is, for the pointer and the ear."""
+
+    x: float
+    y: float
+    said: str
+
+
+def plane(
+    series: Mapping[str, Sequence[Place]],
+    title: str,
+    axes: tuple[str, str],
+    beside: Mapping[str, Place] | None = None,
+) -> Markup:
+    """Shares against shares: a large point per series, and a line through its further ones.
+
+    Args:
+        series: Name -> points, the one that counts first; at most five.
+        title: Heading.
+        axes: What x and y are.
+        beside: Name of a series -> a point to compare with, which is hollow.
+    """
+    drawn = list(series.items())[:5]
+    return macro("plane", drawn, title, axes, beside or {})
 
 
 def _number(x: float) -> str:

@@ -256,7 +256,13 @@ def test_questions_of_alce(
     itself = "citations judged by contested-nli, which also selected the evidence and so grades"
     assert itself in notes(out)
     assert entry["config"]["citations"]["model"]["name"] == "contested-nli"
+    (point,) = [
+        row for row in table(out, "conrag_precision_recall")
+        if row["figures"] == "this run" and row["method"] == "ConRAG"
+    ]  # fmt: skip
+    assert (point["least"], point["precision"], point["recall"]) == ("0", 1, 1)
     page = (out / "report.html").read_text()
+    assert "Citations, alce-asqa" in page
     assert "writes answers" in page
     assert "the release&#39;s ranking" in page
 
@@ -364,6 +370,73 @@ def test_a_language_model_can_write_of_claims(
     said = {name: each["statements"][0]["text"] for name, each in result["outcomes"].items()}
     assert set(said.values()) == {"The bridge was opened in 1932."}
     assert result["outcomes"]["RelRAG"]["stance"] == "SUPPORT"
+
+
+def test_repeats_take_one_seed_after_another_and_are_resumed(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    run = ["run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25"]
+    with Scripted(reply=answering) as endpoint:
+        run += ["--endpoint", endpoint.url, "--temperature", "0.7", "--out", "out"]
+        contested.done(*run)
+        alone = len(endpoint.requests)
+        contested.done(*run, "--repeat", "3")
+        seeds = [(each["temperature"], each["seed"]) for each in endpoint.requests]
+        assert set(seeds[:alone]) == {(0.7, 42)}, "Table III"
+        assert set(seeds[alone:]) == {(0.7, 43), (0.7, 44)}, "the first run is not done again"
+        contested.done(*run, "--repeat", "3")
+        assert len(endpoint.requests) == 3 * alone
+    out = folder / "out"
+    assert {path.name for path in out.glob("conrag.*.jsonl")} == {
+        "conrag.claims.jsonl", "conrag.claims.repeat-1.jsonl", "conrag.claims.repeat-2.jsonl",
+    }  # fmt: skip
+    rows = table(out, "conrag_repeats")
+    assert {(row["dataset"], row["runs"], row["deviation"]) for row in rows} == {("claims", 3, 0)}
+    assert len([row for row in table(out, "conrag_data") if row["figures"] == "this run"]) == 1
+
+
+def test_repeats_at_temperature_0_are_asked_anew_without_a_seed(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=answering) as endpoint:
+        contested.done(
+            "run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--method", "bm25",
+            "--endpoint", endpoint.url, "--repeat", "2", "--out", "out",
+        )  # fmt: skip
+        first, again = (
+            endpoint.prompts()[part]
+            for half in [len(endpoint.requests) // 2]
+            for part in (slice(half), slice(half, None))
+        )
+        assert sorted(first) == sorted(again)
+        assert {(each["temperature"], each["seed"]) for each in endpoint.requests} == {(0, 0)}
+
+
+def test_without_a_language_model_repeats_are_all_the_same_and_that_is_said(
+    contested: Contested, folder: Path
+) -> None:
+    run = ["run", "conrag", "--data", "claims.jsonl", "--method", "bm25", "--out", "out"]
+    assert "deviations are 0" in " ".join(contested.done(*run, "--repeat", "2").err.split())
+    one, other = (
+        (folder / "out" / f"conrag.claims{name}.jsonl").read_text() for name in ("", ".repeat-1")
+    )
+    assert one == other
+    assert {row["deviation"] for row in table(folder / "out", "conrag_repeats")} == {0}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (["--temperature", "0.7"], "--temperature has no effect with --generator template"),
+        (["--seed", "7"], "--seed has no effect with --temperature 0"),
+    ],
+)
+def test_sampling_options_without_an_effect(
+    options: list[str], problem: str, contested: Contested
+) -> None:
+    assert problem in contested.refused("run", "conrag", "--data", "claims.jsonl", *options)
 
 
 @pytest.mark.parametrize(

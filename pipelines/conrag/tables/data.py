@@ -1,0 +1,170 @@
+"""The data sets of a run (ConRAG, Table I)."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import fsum
+from typing import Final, NamedTuple
+
+from pipelines.conrag import paper
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables.figures import Results, of_questions, of_responses
+from pipelines.evidence.judgement import Relation
+from pipelines.report.table import HERE, Column, Table
+
+_LABELS = "SUPPORT/REFUTE/NEI"
+
+
+class Kind(NamedTuple):
+    """What a data set is, whatever its size.
+
+    Attributes:
+        evidence: What a passage is, and which are known to be evidence.
+        conflict: Where disagreement in it comes from.
+    """
+
+    task: str
+    labels: str
+    evidence: str
+    conflict: str
+
+
+_ALCE = "passages of 100 words, retrieved by ALCE"
+KINDS: Final[Mapping[str, Kind]] = {
+    "claims": Kind(
+        "claim verification",
+        _LABELS,
+        "documents with their relations",
+        "documents that disagree, as their labels say",
+    ),
+    "fool-me-twice": Kind(
+        "claim verification",
+        "SUPPORT/REFUTE",
+        "Wikipedia sentences",
+        "claims written to be taken for true or false",
+    ),
+    "climate-fever": Kind(
+        "claim verification",
+        _LABELS,
+        "five Wikipedia sentences, voted on",
+        "sentences on both sides: DISPUTED claims",
+    ),
+    "wice": Kind(
+        "claim verification", "none", "sentences of a cited page", "none that is labelled"
+    ),
+    "scifact": Kind(
+        "scientific claim verification",
+        _LABELS,
+        "sentences of abstracts; rationales",
+        "claims that an abstract refutes",
+    ),
+    "fever": Kind(
+        "claim verification",
+        _LABELS,
+        "Wikipedia sentences",
+        "claims mutated until a page refutes them",
+    ),
+    "ragtruth": Kind(
+        "hallucination analysis",
+        "spans: contradicting, baseless",
+        "passages of what a response was written from",
+        "responses that contradict their source",
+    ),
+    "alce-asqa": Kind(
+        "long-form QA with citations", "none (short answers)", _ALCE, "ambiguous questions"
+    ),
+    "alce-qampari": Kind(
+        "list QA with citations", "none (short answers)", _ALCE, "none that is labelled"
+    ),
+    "alce-eli5": Kind(
+        "explanatory QA with citations", "none (claims)", _ALCE, "none that is labelled"
+    ),
+}
+"""By the names that results have."""
+
+UNKNOWN = Kind("", "", "", "")
+
+
+class Summary(NamedTuple):
+    """A data set of a run."""
+
+    name: str
+    part: str
+    own: Sequence[ClaimResult]
+
+    @property
+    def kind(self) -> Kind:
+        """What the data set is."""
+        return KINDS.get(self.name, UNKNOWN)
+
+    @property
+    def size(self) -> str:
+        """Its rows in words, as Table I counts them: "250 claims, test half"."""
+        noun = "questions" if of_questions(self.own) else "claims"
+        said = f"{len(self.own):,} {noun}"
+        if of_responses(self.own):
+            responses = {each.response.response for each in self.own if each.response}
+            said = f"{len(responses):,} responses of {len(self.own):,} sentences"
+        return said if self.part in ("", "all") else f"{said}, {self.part} half"
+
+
+def data_summary(results: Results, parts: Mapping[str, str]) -> Table:
+    """Table I: what each data set of the run is, and how much there was of it.
+
+    Failed claims are among them. `parts` says by data set which half was taken.
+    """
+    return Table.of(
+        [Summary(name, parts.get(name, ""), own) for name, own in results.items() if own],
+        name="conrag_data",
+        title="Data",
+        columns=[
+            Column("dataset", "Data", lambda one: one.name),
+            HERE,
+            Column("task", "Task", lambda one: one.kind.task),
+            Column("labels", "Labels", lambda one: one.kind.labels),
+            Column("size", "Size"),
+            Column("evidence", "Evidence", lambda one: one.kind.evidence),
+            Column("conflict", "Where conflicts come from", lambda one: one.kind.conflict),
+            Column("rows", "Rows", lambda one: len(one.own)),
+            Column("passages", "Passages per row", lambda one: mean_passages(one.own)),
+            Column("with_evidence", "With gold evidence", lambda one: with_evidence(one.own)),
+            Column("stances", "Gold stances", lambda one: gold_stances(one.own)),
+            Column(
+                "disputed", "Known disputes", lambda one: sum(bool(r.disputed) for r in one.own)
+            ),
+            Column("both_sides", "Both sides tagged", lambda one: both_sides(one.own)),
+        ],
+        quoted=paper.TABLE_I,
+        notes=(
+            "Rows are what was run: a half, or the first ones with --limit, and those that failed. "
+            "Passages are those retrieved. The paper's sizes are of whole releases.",
+        ),
+    )
+
+
+def mean_passages(own: Sequence[ClaimResult]) -> float | None:
+    """Passages retrieved per row that was done; None where none was."""
+    counts = [len(each.passages) for each in own if each.status == "answered"]
+    return fsum(counts) / len(counts) if counts else None
+
+
+def with_evidence(own: Sequence[ClaimResult]) -> int:
+    """Rows whose evidence is known: gold passages, or ones known to support the gold answer."""
+    return sum(bool(each.evidence or Relation.SUPPORTS in each.truth.values()) for each in own)
+
+
+def gold_stances(own: Sequence[ClaimResult]) -> str:
+    """How many rows have each gold stance, in words; a dash where none has one."""
+    counts = Counter(each.stance for each in own)
+    named = {"support": Stance.SUPPORT, "refute": Stance.REFUTE, "NEI": Stance.NOT_ENOUGH_INFO}
+    return ", ".join(f"{name} {counts[it]:,}" for name, it in named.items() if counts[it]) or "–"
+
+
+def known_disputes(own: Sequence[ClaimResult]) -> int:
+    """Rows whose evidence is known to disagree."""
+    return sum(bool(each.disputed) for each in own)
+
+
+def both_sides(own: Sequence[ClaimResult]) -> int:
+    """Rows with passages that the tagger finds on both sides."""
+    return sum({Relation.SUPPORTS, Relation.CONTRADICTS} <= {*each.tags.values()} for each in own)

@@ -1,0 +1,320 @@
+"""Table I, Figure 4, Table IX of answers and responses, and figures over seeds, by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.methods import ALL_METHODS
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables.categories import category, faults
+from pipelines.conrag.tables.data import data_summary
+from pipelines.conrag.tables.errors import error_table, errors_to_sort
+from pipelines.conrag.tables.repeats import draws, repeat_table, repeated
+from pipelines.conrag.tables.tradeoff import THRESHOLDS, plots, points, precision_recall, tradeoffs
+from pipelines.evidence.judgement import Relation
+from pipelines.report.table import own_rows
+
+S, C, I, _ = Relation  # noqa: E741
+Said = tuple[str, Relation, float, Relation | None]
+"""Text, tag, its confidence, and what the passage really says."""
+
+
+def result(
+    passages: Sequence[Said], statements: Sequence[dict[str, Any]] = (), **own: Any
+) -> ClaimResult:
+    """A claim on which every method says the same; passages are called "0", "1", ..."""
+    outcome = {
+        "stance": own.pop("says", Stance.SUPPORT), "packet": [], "statements": list(statements),
+    }  # fmt: skip
+    return ClaimResult.model_validate(
+        {
+            "id": "r", "claim": "The Rowle bridge was opened in 1932.", "status": "answered",
+            "stance": None, "disputed": None,
+            "passages": [
+                {"id": str(n), "title": None, "text": text, "relevance": 1, "tag": tag,
+                 "confidence": sure, "truth": truth}
+                for n, (text, tag, sure, truth) in enumerate(passages)
+            ],
+            "outcomes": dict.fromkeys(ALL_METHODS, outcome),
+            **own,
+        }
+    )  # fmt: skip
+
+
+def says(text: str, *cites: int, about: str = "support") -> dict[str, Any]:
+    return {"text": text, "about": about, "cites": [str(n) for n in cites]}
+
+
+# Figure 4
+
+CITED = result(
+    [("a", S, 0.95, S), ("b", S, 0.55, None), ("c", I, 0.99, None)],
+    [says("So.", 0, 1, 2), says("And so.", 1)],
+)
+
+
+def test_less_sure_citations_are_given_up_one_after_another() -> None:
+    found = {
+        point.least: (point.worth.precision, point.worth.recall, point.kept)
+        for point in points("own", [CITED], "ConRAG")
+    }
+    shares = {
+        least: (precision.value if precision else None, recall.value if recall else None, kept)
+        for least, (precision, recall, kept) in found.items()
+    }
+    # Only passage 0 bears anything out. As it is: 1 of 4 citations needed, 1 of 2 sentences borne
+    # out. Passage 2 is on no side and goes first, then 1 with 0.55: 1 of 1, and still 1 of 2.
+    assert tuple(shares) == THRESHOLDS
+    assert [shares[least] for least in (0.0, 0.5, 0.6, 0.9)] == [
+        (1 / 4, 1 / 2, 4), (1 / 3, 1 / 2, 3), (1, 1 / 2, 1), (1, 1 / 2, 1),
+    ]  # fmt: skip
+
+
+SURE = st.floats(0, 1)
+
+
+@given(st.lists(SURE, min_size=1, max_size=5), st.lists(st.integers(0, 4), max_size=6))
+def test_recall_and_citations_never_rise_with_the_threshold(
+    sure: list[float], cites: list[int]
+) -> None:
+    passages: list[Said] = [(str(n), S, each, S) for n, each in enumerate(sure)]
+    said = [says("So.", *(n for n in cites if n < len(sure)))]
+    found = list(points("own", [result(passages, said)], "ConRAG"))
+    kept = [each.kept for each in found]
+    recalls = [each.worth.recall.value for each in found if each.worth.recall]
+    assert kept == sorted(kept, reverse=True)
+    assert recalls == sorted(recalls, reverse=True)
+    assert found[0].kept == len(said[0]["cites"])
+
+
+def answer(
+    statements: Sequence[dict[str, Any]],
+    passages: Sequence[Said],
+    *,
+    supported: int = 0,
+    contradicting: int = 0,
+    recall: float | None = 1.0,
+) -> ClaimResult:
+    """An answer to a question, of `supported` sentences that are borne out."""
+    count = len(statements)
+    worth = {
+        "citations": {
+            "sentences": count, "supported": supported, "citations": count, "needed": supported,
+        },
+        "statements": count, "contradicting": contradicting, "contradicting_strict": 0,
+        "recall": recall,
+    }  # fmt: skip
+    return result(
+        passages,
+        statements,
+        question={
+            "first_answer": ["So."], "problem": None, "raw": None,
+            "worth": dict.fromkeys(ALL_METHODS, worth),
+        },
+    )  # fmt: skip
+
+
+BRIDGE: Said = ("The bridge was opened in 1932.", S, 0.9, S)
+BARE = answer([says("It was opened in 1932.", 0, about="answer")], [BRIDGE], supported=1)
+
+
+def test_answers_to_questions_have_one_point_and_the_papers_beside_it() -> None:
+    found = tradeoffs({"alce-asqa": [BARE], "own": [CITED]})
+    assert [point.least for point in found["alce-asqa"]] == [0.0] * 5
+    assert len(found["own"]) == 5 * len(THRESHOLDS)
+    (asked, own) = plots(found)
+    assert "ConRAG, paper: 0.60, 0.44" in asked
+    assert asked.count("hollow") == 5
+    assert "paper" not in own
+    table = precision_recall(found)
+    assert len(table.rows) == 5 + 5 * len(THRESHOLDS)
+    assert len(table.quoted) == 15
+
+
+def test_responses_and_nothing_have_no_points() -> None:
+    assert tradeoffs({"ragtruth": [RESPONSE]}) == {}
+    assert list(plots(tradeoffs({"own": [result([])]}))) == []
+
+
+# Table IX
+
+ONE = "The bridge, of stone, was opened to traffic."
+# statements, passages, how many are borne out, share said -> category
+ANSWERS: dict[str, tuple[list[dict[str, Any]], list[Said], int, float, str | None]] = {
+    "all right": ([says(ONE, 0, about="answer")], [BRIDGE], 1, 1.0, None),
+    "no passage has the answer": (
+        [says(ONE, 0, about="answer")], [(ONE, I, 0.9, None)], 0, 0.0, "evidence sparsity",
+    ),
+    "nothing is said, and no passage has it": (
+        [says("Nothing was found.", about="none")], [(ONE, I, 0.9, None)], 0, 0.0, "none of these",
+    ),
+    "a denial of its own": (
+        [says("It was never opened in 1932.", 0, about="answer")], [BRIDGE], 0, 1.0,
+        "negation or quantifier",
+    ),
+    "a year of its own": (
+        [says("It was opened in 1936.", 0, about="answer")], [BRIDGE], 0, 1.0, "temporal mismatch",
+    ),
+    "a part of the answer": (
+        [says("It was opened in 1932.", 0, about="answer")], [BRIDGE], 1, 0.5,
+        "multi-hop evidence",
+    ),
+    "a name of its own": (
+        [says("It is the bridge at Aldham.", 0, about="answer")], [BRIDGE], 0, 1.0,
+        "entity disambiguation",
+    ),
+    "an irrelevant passage": (
+        [says("The bridge was opened.", 1, about="answer")], [BRIDGE, (ONE, I, 0.9, None)], 0, 1.0,
+        "citation leakage",
+    ),
+    "nothing is cited": (
+        [says("The bridge was opened.", about="answer")], [BRIDGE], 0, 1.0, "none of these",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_errors_of_answers(name: str) -> None:
+    statements, passages, supported, recall, expected = ANSWERS[name]
+    found = answer(statements, passages, supported=supported, recall=recall)
+    assert category(found, "ConRAG") == expected
+
+
+def test_what_is_wrong_with_an_answer_is_said() -> None:
+    statements = [says(ONE, 0, about="answer"), says("So.", 0, about="answer")]
+    wrong = answer(statements, [BRIDGE], supported=1, contradicting=1, recall=0.5)
+    assert faults(wrong, "ConRAG") == (
+        "1 of 2 sentences not borne out", "1 contradict the packet",
+        "says 0.50 of what is to be said",
+    )  # fmt: skip
+    assert faults(answer([], [BRIDGE], recall=None), "ConRAG") == ()
+    (row,) = own_rows(errors_to_sort({"alce-asqa": [BARE, wrong]}))
+    assert (row["gold"], row["stance"], row["answer"]) == ("", "", f"{ONE} [1]\nSo. [1]")
+
+
+def test_an_answer_that_nobody_can_read_is_no_error() -> None:
+    unread = BARE.outcomes["ConRAG"].model_copy(update={"problem": "answer: no JSON"})
+    wrong = answer([says(ONE, 0)], [BRIDGE], recall=0.0)
+    found = wrong.model_copy(update={"outcomes": {**wrong.outcomes, "ConRAG": unread}})
+    assert category(found, "ConRAG") is None
+
+
+def sentence(passages: Sequence[Said], gold: Stance, took: Stance, *cites: int) -> ClaimResult:
+    where = ResponseSentence(response="1", source="s", tokens=7, hallucinated=0)
+    statements = [says("So.", *cites)] if cites else []
+    return result(passages, statements, stance=gold, says=took, response=where.model_dump())
+
+
+RESPONSE = sentence([BRIDGE], Stance.SUPPORT, Stance.SUPPORT)
+SAME = "The Rowle bridge was opened in 1932."
+SUPPORT, REFUTE, NEI = Stance
+# passages, gold, what is found, cited -> category
+SENTENCES: dict[str, tuple[list[Said], Stance, Stance, list[int], str | None]] = {
+    "right": ([(SAME, S, 0.9, None)], SUPPORT, SUPPORT, [], None),
+    "the source says nothing": ([(SAME, S, 0.9, None)], NEI, SUPPORT, [], "evidence sparsity"),
+    "a denial": (
+        [("The Rowle bridge was not opened in 1932.", S, 0.9, None)], REFUTE, SUPPORT, [],
+        "negation or quantifier",
+    ),
+    "another year": (
+        [("The Rowle bridge was opened in 1936.", S, 0.9, None)], REFUTE, SUPPORT, [],
+        "temporal mismatch",
+    ),
+    "no passage by itself": (
+        [("In 1932.", I, 0.9, None), ("The Rowle bridge.", I, 0.9, None)], SUPPORT, NEI, [],
+        "multi-hop evidence",
+    ),
+    "another bridge": (
+        [("The Aldham bridge was opened in 1932.", S, 0.9, None)], REFUTE, SUPPORT, [],
+        "entity disambiguation",
+    ),
+    "an irrelevant passage": (
+        [(SAME, S, 0.9, None), (SAME, I, 0.9, None)], REFUTE, SUPPORT, [1], "citation leakage",
+    ),
+    "nothing to see": ([(SAME, S, 0.9, None)], REFUTE, SUPPORT, [], "none of these"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_errors_on_sentences_of_responses(name: str) -> None:
+    passages, gold, took, cites, expected = SENTENCES[name]
+    assert category(sentence(passages, gold, took, *cites), "ConRAG") == expected
+
+
+def test_table_ix_says_what_its_errors_are_of() -> None:
+    wrong = {
+        "alce-asqa": [answer([says(ONE, 0)], [BRIDGE], recall=0.0), BARE],
+        "ragtruth": [sentence([BRIDGE], NEI, SUPPORT), RESPONSE],
+        "fever": [result([BRIDGE], stance=REFUTE), result([BRIDGE], stance=SUPPORT)],
+    }
+    table = error_table(wrong)
+    assert {(row["dataset"], row["unit"]) for row in own_rows(table)} == {
+        ("alce-asqa", "answers"), ("ragtruth", "sentences"), ("fever", "stances"),
+    }  # fmt: skip
+    assert sum(int(str(row["errors"])) for row in own_rows(table)) == 3
+
+
+# Table I
+
+
+def test_the_data_of_a_run_stand_beside_the_papers() -> None:
+    claims = [
+        result([BRIDGE, ("No.", C, 0.9, C)], stance=NEI, disputed=True, evidence=[["0", "1"]]),
+        result([("So.", I, 0.9, None)], stance=SUPPORT, disputed=False),
+    ]
+    made = data_summary(
+        {"climate-fever": claims, "ragtruth": [RESPONSE, RESPONSE], "alce-asqa": [BARE]},
+        {"climate-fever": "test", "ragtruth": "all"},
+    )
+    rows = {row["dataset"]: row for row in own_rows(made)}
+    sizes = {name: row["size"] for name, row in rows.items()}
+    assert sizes == {
+        "climate-fever": "2 claims, test half",
+        "ragtruth": "1 responses of 2 sentences",
+        "alce-asqa": "1 questions",
+    }
+    own = rows["climate-fever"]
+    counts = ("passages", "with_evidence", "stances", "disputed", "both_sides")
+    assert [own[key] for key in counts] == [1.5, 1, "support 1, NEI 1", 1, 1]
+    assert rows["alce-asqa"]["stances"] == "–"
+    assert [row[0] for row in made.quoted] == [
+        "FEVER", "SciFact", "ALCE-ASQA", "ALCE-QAMPARI", "ALCE-ELI5", "RAGTruth",
+    ]  # fmt: skip
+
+
+# Repeats
+
+
+def test_mean_and_deviation_over_runs_worked_by_hand() -> None:
+    right, wrong = result([BRIDGE], stance=SUPPORT), result([BRIDGE], stance=REFUTE)
+    runs = [[right, right], [right, wrong], [wrong, wrong]]
+    found = next(
+        each for each in draws("own", runs)
+        if (each.measure, each.method) == ("stance accuracy", "ConRAG")
+    )  # fmt: skip
+    # 1, 1/2 and 0: squares of 1/4, 0 and 1/4 over 3 - 1.
+    assert (found.mean, found.deviation) == (0.5, 0.5)
+    assert found.values == (1, 0.5, 0)
+
+
+def test_runs_that_are_the_same_have_no_deviation_and_single_ones_no_row() -> None:
+    own = [result([BRIDGE], stance=SUPPORT)]
+    table = repeat_table({"own": own, repeated("own", 1): own, "other": own})
+    assert {row["dataset"] for row in own_rows(table)} == {"own"}
+    assert {row["deviation"] for row in own_rows(table)} == {0}
+    assert {row["runs"] for row in own_rows(table)} == {2}
+
+
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=5))
+def test_the_mean_lies_within_and_deviations_are_at_least_zero(right: list[int]) -> None:
+    hit, miss = result([BRIDGE], stance=SUPPORT), result([BRIDGE], stance=REFUTE)
+    found = draws("own", [[hit] * n + [miss] * (4 - n) for n in right])[0]
+    assert min(found.values) <= found.mean <= max(found.values)
+    assert found.deviation is not None
+    assert found.deviation >= 0
+    assert (found.deviation == 0) == (len({*right}) == 1)
