@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
-from pipelines.madam_rag.settings import DebateOptions, DebateSettings
+from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.strict_match import strict_match
 
@@ -42,9 +42,10 @@ def replies(*answers: str | None) -> tuple[AgentReply, ...]:
         ("1856", "in 1856", False, True),
         ("1856", "1902", False, False),
         ("unknown", "Unknown.", True, True),
-        ("unknown", "not stated", True, True),  # two ways to say that there is no answer
+        ("unknown", "not stated", True, False),  # two ways to say that there is no answer
         ("1856", "unknown", False, False),
-        ("", "1856", False, False),  # "" stands in every text, and says nothing
+        ("", "1856", False, True),  # "" stands in every text, and says nothing
+        ("191", "1911", False, True),
         (None, None, False, False),  # what cannot be read agrees with nothing, not even itself
         ("1856", None, False, False),
     ],
@@ -72,7 +73,7 @@ def test_one_agent_is_enough_to_go_on(pairs: list[tuple[str | None, str | None]]
     before, after = (replies(*side) for side in zip(*pairs, strict=True))
     each = [kept(one, other, "same") for one, other in pairs]
     assert all_kept(before, after, "same") is all(each)
-    # What is the same is contained, too: the released code never goes on for longer.
+    # Of these, what is the same is contained, too: the released code does not go on for longer.
     assert all_kept(before, after, "contained") or not all(each)
 
 
@@ -223,26 +224,6 @@ async def test_one_document_and_one_round_are_legal(tmp_path: Path, rounds: int)
     assert len(held.rounds) == min(rounds, 2)
     assert held.concluded.answers == ("1856",)
     assert held.agreed is (rounds > 1)
-
-
-async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
-    def said(request: dict[str, Any]) -> str:
-        prompt = prompt_of(request)
-        if "All Correct Answers" in prompt:
-            return 'All Correct Answers: ["1856"]. Explanation: One says so.'
-        if "<<AGENT" in prompt:
-            return "Answer: in 1856. Explanation: Again."
-        return "Answer: 1856. Explanation: It says so."
-
-    held, requests = await hold(
-        tmp_path, NORTH, SOUTH, settings=DebateOptions(as_released=True).debate, reply=said
-    )
-    assert held.agreed  # "1856" stands in "in 1856"
-    assert [reply.answer for reply in held.rounds[1].agents] == ["in 1856", "in 1856"]
-    assert held.rounds[1].aggregate is None
-    assert held.concluded == Conclusion(answers=("1856",), explanation="One says so.")
-    assert {request["max_tokens"] for request in requests} == {128}
-    assert all("response_format" not in request for request in requests)
 
 
 async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Path) -> None:

@@ -325,13 +325,13 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
 
 
 def written(request: dict[str, Any]) -> str:
-    """What `readers` say, in the free text of appendix C."""
+    """What `readers` say, in the released code's free text."""
     prompt = prompt_of(request)
-    asked = prompt.rpartition("in this form:")[2]
-    if "All Correct Answers" in asked or "Use this form" in prompt:
-        years = re.findall(r"\b\d{4}\b", prompt.partition("<<QUE")[2])
+    if not prompt.startswith("As an agent,"):
+        asked = re.split("<<QUE|\nAgent responses:", prompt)[-1]
+        years = re.findall(r"\b\d{4}\b", asked)
         return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
-    document = re.search(r"<<DOCUMENT \w+\n(.*?)\nDOCUMENT ", prompt, re.DOTALL)
+    document = re.search(r"^Document: (.*)$", prompt, re.MULTILINE)
     year = re.search(r"\b\d{4}\b", document[1]) if document else None
     return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
 
@@ -343,16 +343,19 @@ def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: 
     debating = [
         request["max_tokens"]
         for request in endpoint.requests
-        if re.search("readers", prompt_of(request), re.IGNORECASE)
+        if prompt_of(request).startswith("As an ag")
     ]
     # 7 agents twice, and three aggregators once: who agree close with the round before.
     assert debating == [128] * 17
     (row,) = ours("madam_methods", method="MADAM-RAG")
     assert row["calls"] == pytest.approx(17 / 3)
     assert row["exact_match"] == pytest.approx(2 / 3)
-    told = [prompt for prompt in endpoint.prompts() if "said in the round before" in prompt]
+    told = [prompt for prompt in endpoint.prompts() if "Other agents have replied" in prompt]
     assert len(told) == 7
-    assert all("<<AGENT " in prompt and "<<AGGREGATOR" not in prompt for prompt in told)
+    assert all(re.search("^Agent [123]: Answer: ", prompt, re.MULTILINE) for prompt in told)
+    asked = entry()["config"]["prompts"]
+    assert {"madam_rag/agent_released", "madam_rag/no_rag"} < {*asked}
+    assert "madam_rag/agent" not in asked
     assert entry()["config"]["debate"] == DebateOptions(as_released=True).debate.model_dump()
     assert "agents hear the other agents, replies in free text" in (
         Path("out/report.html").read_text()
@@ -561,6 +564,10 @@ BAD_FILES: dict[str, str] = {
             "--as-released decides --history; leave one of the two",
         ),
         ("--as-released --replies json", "--as-released decides --replies"),
+        (
+            "--as-released --titles --dataset ambigdocs --data ambig.json",
+            "--titles has no effect with --replies released, which shows no titles; leave it out",
+        ),
         ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
         ("--model none --models-dir .", "there is no model 'none' in"),
         ("--endpoint http://127.0.0.1:1/v1 --strict", "--strict says how a server is started"),
