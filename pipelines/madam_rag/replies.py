@@ -25,7 +25,8 @@ ANSWERS: Final = 8
 Short = Annotated[str, told(maxLength=100)]
 Explanation = Annotated[str, told(maxLength=700)]
 
-_EXPLAINED = r"(?:(?:step[- ]by[- ]step )?explanation:(?P<explanation>.*))?\Z"
+_HEADING = r"(?:step[- ]by[- ]step )?(?:reasoning(?: explanation)?|explanation):"
+_EXPLAINED = rf"(?:{_HEADING}(?P<explanation>.*))?\Z"
 _AGENT = re.compile(rf"answer:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
 _CONCLUSION = re.compile(rf"all correct answers:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
 _FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence

@@ -14,6 +14,7 @@ from scripted import Scripted, prompt_of
 from tiny_words import word_counting
 
 from pipelines.evidence.nli import shipped_tagger
+from pipelines.madam_rag.debate import NAMELESS
 from pipelines.madam_rag.settings import DebateOptions
 
 ROOT = Path(__file__).parents[3]
@@ -325,13 +326,13 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
 
 
 def written(request: dict[str, Any]) -> str:
-    """What `readers` say, in the released code's free text."""
+    """What `readers` say, in the free text of appendix C and of the released code."""
     prompt = prompt_of(request)
-    if not prompt.startswith("As an agent,"):
+    if not prompt.startswith(("As an agent,", "You read one document")):
         asked = re.split("<<QUE|\nAgent responses:", prompt)[-1]
         years = re.findall(r"\b\d{4}\b", asked)
         return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
-    document = re.search(r"^Document: (.*)$", prompt, re.MULTILINE)
+    document = re.search(r"^(?:Document: |<<DOCUMENT \w+\n)(.*)$", prompt, re.MULTILINE)
     year = re.search(r"\b\d{4}\b", document[1]) if document else None
     return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
 
@@ -360,6 +361,36 @@ def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: 
     assert "agents hear the other agents, replies in free text" in (
         Path("out/report.html").read_text()
     )
+
+
+def test_as_in_paper_is_free_text_and_consolidates_again(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = written
+    said = contested.done(*MINE, *at(endpoint), "--as-in-paper")
+    assert "--as-in-paper: --replies text, --sample 1000, --consolidations 2" in said.err
+    assert not [request for request in endpoint.requests if "response_format" in request]
+    calls = {row["method"]: row["calls"] for row in ours("madam_methods")}
+    # Section 4's debate, as by default: 20 replies for three questions.
+    assert calls == dict(zip(METHODS, (1, 1, 4, pytest.approx(20 / 3)), strict=True))
+    config = entry()["config"]
+    assert (config["sample"], config["consolidations"]) == ({"n": 1000, "seed": 0}, 2)
+    message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
+    assert "holds a run that differs in consolidations" in message
+
+
+def test_one_round_as_released_counts_as_unreadable(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = written
+    rounds = ["--experiment", "rounds", "--rounds", 1]
+    contested.done(*MINE, *at(endpoint), "--as-released", *rounds)
+    held = results("ramdocs.rounds")[0]["outcomes"]["MADAM-RAG"]
+    assert held["concluded"]["problem"] == NAMELESS
+    # Figure 3 has what was said after one round all the same.
+    with_, _ = ours("madam_rounds")
+    assert (with_["rounds"], with_["unreadable"]) == (1, 0)
+    assert with_["exact_match"] == pytest.approx(2 / 3)
 
 
 def test_another_debate_is_refused_in_the_same_folder(
@@ -553,6 +584,7 @@ BAD_FILES: dict[str, str] = {
         ("--rounds 0", "--rounds"),
         ("--limit 0", "--limit"),
         ("--sample 0", "--sample"),
+        ("--consolidations -1", "--consolidations"),
         ("--on-error ask", "--on-error"),
         (
             "--tagger tiny",
