@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
@@ -12,10 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
+from pipelines.madam_rag.astute_rag import FinalJson
+from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
+from pipelines.madam_rag.replies import AgentJson, ConclusionJson
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.strict_match import strict_match
+from serving.client import Client
 
 QUESTION = "When was the mill built?"
 SECTION_4 = DebateSettings()
@@ -111,6 +115,42 @@ def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:
     with pytest.raises(ValueError, match="each other"):
         DebateSettings(aggregator=False)
     assert DebateSettings().without_aggregator().history == "agents"
+
+
+# What prompts ask for, in every form.
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
+    """Section 4: agents defend, challenge or revise; two things of one name keep two answers."""
+    prompt = panel(cast(Client, None)).prompt("agent", "json")
+    told = [Statement("AGGREGATOR", "1856", "E.")]
+    later, first = (
+        prompt.messages(question="q", document="d", heard=heard, form=form)[0]["content"]
+        for heard in (told, [])
+    )
+    assert "you may take over the corrected answer" in later
+    assert "both answers can be right. Keep yours." in later
+    assert "defend, revise or withdraw" in later
+    assert "take over" not in first
+
+
+def test_reasons_come_before_answers() -> None:
+    """In JSON; in free text the order is appendix C's. No explanation fails for its length."""
+    for schema in (AgentJson, ConclusionJson, FinalJson):
+        assert [name for name in schema.model_fields if name != "groups"] == [
+            "explanation",
+            "answer" if schema is AgentJson else "answers",
+        ]
+    long = "Because it says so. " * 100
+    assert AgentJson(explanation=long, answer="1856").explanation == long
+    prompts = panel(cast(Client, None)).prompts | baseline_prompts()
+    for name in ("agent", "aggregator", "no_rag", "concatenated", "finalise"):
+        asked = prompts[name].source.rpartition("JSON object:")[2]
+        answer = '"answer"' if name == "agent" else '"answers"'
+        assert 0 < asked.index('"explanation"') < asked.index(answer), name
+        form = "All Correct Answers: []. Explanation: {}." if name != "agent" else "Answer: {}."
+        assert form.partition(".")[0] in prompts[name].source, name
 
 
 # A whole debate of three rounds.

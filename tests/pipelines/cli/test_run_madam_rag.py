@@ -15,6 +15,7 @@ from tiny_words import word_counting
 
 from pipelines.evidence.nli import shipped_tagger
 from pipelines.madam_rag.debate import NAMELESS
+from pipelines.madam_rag.experiment import TITLED
 from pipelines.madam_rag.settings import DebateOptions
 
 ROOT = Path(__file__).parents[3]
@@ -262,6 +263,18 @@ def test_experiments_and_data_sets_stand_in_one_report(
     Path("out/report.html").unlink()
     contested.done("report", "out")
     assert contents(Path("out")) == before
+
+
+def test_titles_are_shown_by_option_and_the_tables_say_so(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    given = [*at(endpoint), "--dataset", "ambigdocs", "--data", "ambig.json"]
+    for out, option in (("untitled", ()), ("titled", ("--titles",))):
+        asked = len(endpoint.requests)
+        contested.done("run", "madam-rag", *given, "--out", out, *option)
+        seen = any("Griswold House (A)" in each for each in endpoint.prompts()[asked:])
+        notes = json.loads(Path(out, "tables/madam_methods.json").read_text())["notes"]
+        assert seen is (TITLED in notes) is bool(option)
 
 
 def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted) -> None:
