@@ -144,7 +144,7 @@ def test_reasons_come_before_answers() -> None:
         ]
     long = "Because it says so. " * 100
     assert AgentJson(explanation=long, answer="1856").explanation == long
-    prompts = panel(cast(Client, None)).prompts | baseline_prompts()
+    prompts = {**panel(cast(Client, None)).prompts, **baseline_prompts()}
     for name in ("agent", "aggregator", "no_rag", "concatenated", "finalise"):
         asked = prompts[name].source.rpartition("JSON object:")[2]
         answer = '"answer"' if name == "agent" else '"answers"'
