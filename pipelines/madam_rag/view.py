@@ -41,6 +41,11 @@ _EXPERIMENTS: Final = {
     "support": ("Imbalance", "documents for the other answer"),
     "misinformation": ("Misinformation", "documents with misinformation"),
 }
+_REPLIES: Final = {
+    "json": "JSON",
+    "text": "free text",
+    "released": "free text, asked for and cut as the released code does",
+}
 _ALONE, _MISSED = "right, where another is not", "not right, where another is"
 
 
@@ -283,5 +288,5 @@ def _held(config: Mapping[str, Any], own: Sequence[QuestionResult]) -> str:
     told = "aggregator" if debate["history"] == "aggregate" else "other agents"
     return (
         f"{len(own):,} questions; at most {debate['rounds']} rounds, agents hear the {told}, "
-        f"replies in {'JSON' if debate['replies'] == 'json' else 'free text'}"
+        f"replies in {_REPLIES[debate['replies']]}"
     )
