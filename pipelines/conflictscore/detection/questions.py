@@ -24,12 +24,16 @@ QuestionAnswer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Passage:
-    """A document before it has a place in an example, and its relation to the claim."""
+    """A document before it has a place in an example, and its relation to the claim.
+
+    It is not borne out where only the release says so, and no rule of `stances` does.
+    """
 
     text: str
     relation: Relation
     title: str | None = None
     url: str | None = None
+    borne_out: bool = True
 
 
 @dataclass(frozen=True)

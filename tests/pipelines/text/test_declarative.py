@@ -47,6 +47,8 @@ FORMS = [
     ("What does RSJ refer to?", "Robert Jones", "RSJ refers to Robert Jones."),
     ("How many people live in Paris?", "2 million", "2 million people live in Paris."),
     ("How many trophies does the club have?", "0", "The club has 0 trophies."),
+    ("how many seasons of it are there", "four", "There are four seasons of it."),
+    ("How many ports were there in 1900?", "3 ports", "There were 3 ports in 1900."),
     ("How many league trophies does the club have?", "0", "The club has 0 league trophies."),
     ("How long is the Nile?", "6,650 km", "The Nile is 6,650 km long."),
     ("Is infinite scrolling a good web design technique?", "yes",
