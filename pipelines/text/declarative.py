@@ -24,7 +24,7 @@ _MONTHS = (
     r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?"
 )
 _DAY = re.compile(
-    rf"\b(?:(?:{_MONTHS})\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s*\d)"
+    rf"\b(?:(?:{_MONTHS})\s+\d{{1,2}}(?:(?:st|nd|rd|th)\b|\b(?!\s*\d))"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b|\d{{4}}-\d\d-\d\d|\w+day\b)"
 )
 _IN_TIME = re.compile(

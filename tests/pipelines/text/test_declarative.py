@@ -45,6 +45,7 @@ FORMS = [
     ("Whose book, Dreams From My Father, was published in 1995?", "Joe Biden",
      "Joe Biden's book, Dreams From My Father, was published in 1995."),
     ("What does RSJ refer to?", "Robert Jones", "RSJ refers to Robert Jones."),
+    ("What date was Ada Ng born?", "August 21st 1968", "Ada Ng was born on August 21st 1968."),
     ("How many people live in Paris?", "2 million", "2 million people live in Paris."),
     ("How many trophies does the club have?", "0", "The club has 0 trophies."),
     ("how many seasons of it are there", "four", "There are four seasons of it."),
