@@ -1,8 +1,16 @@
 """Which side a passage takes on an answer (ConflictScore, appendix A: MacNoise and ContraQA)."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pipelines.conflictscore.detection.stances import contradicts, denies, names, supports
+from pipelines.conflictscore.detection.stances import (
+    contradicts,
+    denies,
+    names,
+    replaces,
+    supports,
+)
 
 ASKED = "how many towers does the castle of Orval have"
 ORIGINAL = (
@@ -79,3 +87,16 @@ def test_an_answer_is_found_as_words() -> None:
     assert not names("In 19321 parts", "1932")
     assert not names("anything", "...")
     assert not denies("It was not in Ohio; it was in Utah.", ["Utah"])
+    assert not denies("It was not opened until 1932.", ["1932"])
+    assert denies("It was not opened in 1932.", ["1932"])
+
+
+words = st.sampled_from(
+    ["The", "tower", "of", "Orval", "was", "begun", "by", "Hugo", "1271", "nine", "seven", "not"]
+    + [".", ";", ","]
+)
+
+
+@given(st.lists(words, min_size=1, max_size=30).map(" ".join), st.sampled_from(["seven", "Hugo"]))
+def test_nothing_is_replaced_in_an_equal_text(text: str, answer: str) -> None:
+    assert not replaces(text, text, ASKED, [answer])

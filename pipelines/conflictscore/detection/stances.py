@@ -27,10 +27,12 @@ LEAST_WORDS: Final = 3
 """Content words that a sentence needs beside the answer to be known again."""
 
 _NOT: Final = re.compile(
-    r"\b(?:not(?! (?:only|just|merely|the only)\b)|never|nor|neither|cannot|without)\b|n['’]t\b"
+    r"\b(?:not(?! (?:only|just|merely|the only)\b)|never|nor|neither|cannot)\b|n['’]t\b"
     r"|\b(?:rather than|instead of|contrary to)\b",
     re.IGNORECASE,
 )
+_UNTIL: Final = re.compile(r"\b(?:not|n['’]t)\b.*\buntil\b", re.IGNORECASE)
+"""Denies what was before, not what is named: "It was not opened until 1932"."""
 _CLAUSES: Final = re.compile(r";|(?<!,) but\b")
 _NUMBERS: Final = re.compile(
     r"\d+(?:[.,]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
@@ -52,7 +54,7 @@ def supports(text: str, question: str, answers: Sequence[str], title: str = "") 
         for sentence in _sentences(text):
             named = [each for each in _CLAUSES.split(sentence) if names(each, alias)]
             own = wanted & _stems(sentence)
-            if any(not _NOT.search(each) for each in named) and (
+            if not all(map(_denied, named)) and (
                 not wanted or (own and 2 * len(own | (wanted & about)) >= len(wanted))
             ):
                 return True
@@ -67,7 +69,7 @@ def contradicts(text: str, original: str, question: str, answers: Sequence[str])
 def denies(text: str, answers: Sequence[str]) -> bool:
     """Whether a passage names an answer to deny it: "It is not the Steelers, but the Cowboys"."""
     return any(
-        names(clause, alias) and _NOT.search(clause)
+        names(clause, alias) and _denied(clause)
         for sentence in _sentences(text)
         for clause in _CLAUSES.split(sentence)
         for alias in answers
@@ -96,6 +98,10 @@ def replaces(text: str, original: str, question: str, answers: Sequence[str]) ->
             ):
                 return True
     return False
+
+
+def _denied(clause: str) -> bool:
+    return _NOT.search(clause) is not None and not _UNTIL.search(clause)
 
 
 def names(text: str, answer: str) -> bool:
