@@ -128,7 +128,7 @@ def _lower(texts: Sequence[str]) -> set[str]:
 
 
 def _stems(text: str) -> set[str]:
-    return set(stems([text])[0])
+    return set(next(stems([text])))
 
 
 def _sentences(text: str) -> Iterator[str]:
