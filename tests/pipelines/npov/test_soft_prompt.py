@@ -13,6 +13,7 @@ from safetensors.numpy import save_file
 from pipelines.errors import InputError
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.npov.tuned_on import Subject, TunedOn
 
 MODEL = "ab" * 32
 
@@ -45,6 +46,16 @@ def test_it_is_the_same_to_the_bit_when_read_again(
     assert read.curve == kept.curve
     assert (read.step, read.loss) == (250, 0.75)
     assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def test_a_file_tells_the_topics_unless_it_is_from_before(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.safetensors"
+    golf = Subject(question="Is golf a sport?", topic="Golf")
+    known = TunedOn(learned=(golf,), watched=(Subject(question="Is it?"),), synthetic=3)
+    soft_prompt(tuned_on=known).save(file)
+    assert SoftPrompt.load(file).tuned_on == known
+    save_file(TENSORS, file, metadata=about())
+    assert SoftPrompt.load(file).tuned_on is None
 
 
 def test_another_model_or_task_is_refused() -> None:
