@@ -175,7 +175,9 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
             return made
         return Random(seed).sample(made, limit)  # noqa: S311  (a sample, not a secret)
 
-    learned, watched = divided(topics, options.split, seed)
+    # Topics that have nothing to learn from are not held back either.
+    some = [topic for topic in topics if options.per_topic or topic.topic in organic]
+    learned, watched = divided(some, options.split, seed)
     usable = sum(len(organic.get(topic.topic, ())) for topic in (*learned, *watched))
     if usable < len(annotated):
         STDERR.print(
@@ -186,8 +188,8 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
     found = taken(learned), taken(watched)
     if not all(found):
         raise InputError(
-            f"there are {len(found[0]):,} examples to learn from and {len(found[1]):,} to watch by; "
-            "take more with --per-topic, or annotate responses to topics of both"
+            f"there are {len(found[0]):,} examples to learn from and {len(found[1]):,} to watch "
+            "by; take more with --per-topic, or annotate responses to topics of both"
         )
     return found
 
