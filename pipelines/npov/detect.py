@@ -36,17 +36,26 @@ Words = tuple[WordScore, ...] | None
 """Content words of a side; None where they are not annotated."""
 
 
-def by_salience(case: Case, decoder: Decoder, settings: SalienceSettings) -> NpovResult:
+def by_salience(
+    case: Case,
+    decoder: Decoder,
+    settings: SalienceSettings,
+    soft_prompt: SoftPrompt | None = None,
+    model: str | None = None,
+) -> NpovResult:
     """ROUGE, and salience under every aggregation, of an example and of its words.
 
-    The aggregation of `settings` is passed over, as all are taken.
+    The aggregation of `settings` is passed over, as all are taken. With a soft prompt salience is
+    that of the response generator it makes of the model; `model` is the digest of the decoder's
+    folder.
 
     Raises:
-        InputError: A perspective or the response has no content word.
+        InputError: A perspective or the response has no content word, or the soft prompt is not
+            for it.
         SalienceError: They do not fit the model, or into memory.
     """
     example = case.annotated.example
-    found = argument_map(example, decoder, settings)
+    found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
     detectors = {ROUGE: rouge_errors(example)}
     for aggregation in AGGREGATIONS:
         checked = check(example, found, settings.model_copy(update={"aggregation": aggregation}))

@@ -1,10 +1,11 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -19,13 +20,16 @@ from pipelines.npov import annotation, paraphrases
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.presets import AS_IN_PAPER
-from pipelines.npov.result import ErrorKind, NpovResult
+from pipelines.npov.result import KINDS, ErrorKind, NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
-from pipelines.npov.settings import GradientSettings, SalienceSettings
+from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.splits import Split, split_of
 from pipelines.option import Only, Option, refuse_given
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
+
+if TYPE_CHECKING:
+    from pipelines.npov.soft_prompt import SoftPrompt, Task
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
@@ -118,6 +122,16 @@ class NpovOptions(RunOptions, DecoderOptions):
         Path | None,
         _classifier_option("A soft prompt tuned to find coverage errors.", shown="likewise"),
     ] = None
+    soft_prompt: Annotated[
+        Path | None,
+        Option(
+            "A soft prompt tuned to write responses: gradients are those of the model with it, as "
+            "in the paper.",
+            panel=SALIENCE_PANEL,
+            shown="none: gradients of the model as it is",
+            only=Only(lambda options: options.detector == "salience", "--detector classifier"),
+        ),
+    ] = None
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
@@ -128,7 +142,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     """Make the examples of all sets.
 
     Raises:
-        InputError: A file or an option cannot be used, or there is nothing to make a set of.
+        InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
+            prompt was tuned on topics that are measured.
     """
     if options.detector == "classifier":
         used = (*GradientSettings.model_fields, "average")
@@ -136,12 +151,18 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
-    cases = limited(_cases(options, names), options.limit)
+    every = _cases(options, names)
+    prompts = _soft_prompts(options, every)
+    cases = limited(every, options.limit)
+    classifies = options.detector == "classifier"
+    kind = "-classifier" if classifies else "-soft-prompt" if prompts else ""
 
     def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
         folder = decoder_folder(options)
-        known, classifies = folder.model, options.detector == "classifier"
-        name = file_name(options.name or f"{known.name}{'-classifier' if classifies else ''}")
+        known = folder.model
+        name = file_name(options.name or f"{known.name}{kind}")
+        for task, prompt in prompts.items():  # its width is looked at when the model is loaded
+            prompt.check(task, model=known.digest)
         config: dict[str, Any] = {
             "data": {"name": options.data.name, "sha256": _digest(options.data)},
             "sets": {
@@ -153,23 +174,65 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "detector": options.detector,
             "model": {"name": known.name, "digest": known.digest, "engine": folder.engine},
         }
-        prompts: dict[ErrorKind, Path | None] = {
-            "hallucination": options.hallucination_prompt,
-            "coverage": options.coverage_prompt,
-        }
         if classifies:
-            config["prompts"] = {task: _digest(path) for task, path in prompts.items()}
-            detect = _by_classifier(folder, prompts)
+            detect = _by_classifier(folder, {kind: prompts.get(kind) for kind in KINDS})
         else:
             config["settings"] = options.salience.model_dump(exclude={"aggregation"})
-            detect = _by_salience(folder, options.salience)
+            detect = _by_salience(folder, options.salience, prompts.get("response"))
+        if classifies or prompts:
+            files = _prompt_files(options)
+            config["prompts"] = {task: _digest(path) for task, path in files.items()}
+        if tuned := {task: each.tuned_on.told for task, each in prompts.items() if each.tuned_on}:
+            config["tuned_on"] = tuned
 
         async def detected(case: Case) -> NpovResult:
             return detect(case)
 
         return [Work(f"{EXPERIMENT.name}.{name}", config, detected)]
 
-    return Plan(cases, Needs(), work, _summary(cases))
+    return Plan(cases, Needs(), work, _summary(cases), remarks=_remarks(options, prompts))
+
+
+def _prompt_files(options: NpovOptions) -> "dict[Task, Path | None]":
+    """The soft prompts that the detector can have."""
+    if options.detector == "salience":
+        return {"response": options.soft_prompt}
+    return {"hallucination": options.hallucination_prompt, "coverage": options.coverage_prompt}
+
+
+def _soft_prompts(options: NpovOptions, cases: Sequence[Case]) -> "dict[Task, SoftPrompt]":
+    """The soft prompts that are given, tuned for what they are given for, and on other topics.
+
+    A table cannot tell how much of an area is what a prompt remembers, so it is refused, not
+    marked, to measure on topics that it learned from or was chosen by.
+    """
+    from pipelines.npov.soft_prompt import SoftPrompt
+    from pipelines.npov.tuned_on import Subject, refuse_shared
+
+    found = {}
+    measured = [case.annotated.example for case in cases]
+    subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
+    for task, path in _prompt_files(options).items():
+        if path is not None:
+            found[task] = SoftPrompt.load(path)
+            found[task].check(task)
+            refuse_shared(found[task].tuned_on, subjects, path)
+    return found
+
+
+def _remarks(options: NpovOptions, prompts: "Mapping[Task, SoftPrompt]") -> list[str]:
+    files = _prompt_files(options)
+    found = [
+        f"{files[task]} does not tell its topics (it was tuned before files did), so nobody has "
+        "checked that these are others"
+        for task, prompt in prompts.items()
+        if prompt.tuned_on is None
+    ]
+    if options.as_in_paper and options.detector == "salience" and not prompts:
+        found.append(
+            "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
+        )
+    return found
 
 
 def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
@@ -191,27 +254,24 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
     return found + [Case(ORGANIC, each) for each in given]
 
 
-def _by_salience(folder: DecoderFolder, settings: SalienceSettings) -> Callable[[Case], NpovResult]:
+def _by_salience(
+    folder: DecoderFolder, settings: SalienceSettings, prompt: "SoftPrompt | None"
+) -> Callable[[Case], NpovResult]:
+    """Gradients of the decoder under a soft prompt, or as it is."""
     from pipelines.npov.detect import by_salience
 
     decoder = cache(folder.load)  # only if there is something left to score
-    return lambda case: by_salience(case, decoder(), settings)
+    return lambda case: by_salience(case, decoder(), settings, prompt, folder.model.digest)
 
 
 def _by_classifier(
-    folder: DecoderFolder, prompts: dict[ErrorKind, Path | None]
+    folder: DecoderFolder, prompts: "Mapping[ErrorKind, SoftPrompt | None]"
 ) -> Callable[[Case], NpovResult]:
     """A verdict by the decoder under a soft prompt for each error, or as it is."""
     from pipelines.npov.detect import by_classifier
-    from pipelines.npov.soft_prompt import SoftPrompt
 
-    model = folder.model.digest
-    loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
-    for task, prompt in loaded.items():
-        if prompt is not None:  # its width is looked at when the model is loaded
-            prompt.check(task, model=model)
     decoder = cache(folder.load)
-    return lambda case: by_classifier(case, decoder(), loaded, model)
+    return lambda case: by_classifier(case, decoder(), prompts, folder.model.digest)
 
 
 def _summary(cases: Sequence[Case]) -> str:
@@ -231,8 +291,17 @@ def _publication(runs: Runs[NpovResult]) -> Publication:
     from pipelines.npov.tables import all_tables
     from pipelines.npov.view import view
 
-    made = all_tables(runs.results)
+    notes = [note for name, config in runs.configs.items() for note in _tuned(name, config)]
+    made = [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
     return Publication(view(runs.results, made, runs.configs), made)
+
+
+def _tuned(run: str, config: Mapping[str, Any]) -> Iterator[str]:
+    """The soft prompts of a run, in a sentence each."""
+    for task, digest in config.get("prompts", {}).items():
+        if digest is not None:
+            known = config.get("tuned_on", {}).get(task, "examples that its file does not tell")
+            yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {known}."
 
 
 EXPERIMENT = Experiment(

@@ -183,7 +183,7 @@ def finding(
         f"{glance.joined(str(config['data']['name']) for config in configs)}",
         models=glance.joined(
             f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
-            f"{config['model']['name']}"
+            f"{config['model']['name']}{_tuned(config)}"
             for config in configs
         ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
@@ -193,6 +193,12 @@ def finding(
         figures=_drawn(ours, several),
         baselines=_drawn(shared, False),
     )
+
+
+def _tuned(config: Mapping[str, Any]) -> str:
+    """Which soft prompts a run was made with, by the beginning of their digests."""
+    found = [digest[:12] for digest in config.get("prompts", {}).values() if digest]
+    return f" with the soft prompt {glance.joined(found)}" if found else ""
 
 
 def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> glance.Figures:

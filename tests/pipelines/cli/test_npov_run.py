@@ -1,5 +1,6 @@
 """`contested run npov`, as a person meets it."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -12,7 +13,8 @@ from golden import ORGANIC, TOPIC
 from tiny_loaded import saved
 
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.npov.tuned_on import Subject, TunedOn
 from serving import models
 
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
@@ -113,6 +115,94 @@ def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
     assert "tuned for coverage, not for hallucination" in told
     assert not Path("results/run.json").exists()
     contested.done(*asked, "--coverage-prompt", "p.safetensors", "--limit", 1)
+
+
+def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
+    """A soft prompt for the tiny model."""
+    known = models.find(str(tiny[1]), Path("nowhere"))
+    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
+    made = {"model": known.digest, "settings": TuningSettings(), "curve": ((0, 1.0),), **about}
+    file = Path(f"{task}.safetensors")
+    SoftPrompt(vectors=vectors, task=task, **made).save(file)
+    return file
+
+
+WEIRS = Subject(question="Should weirs stay?", topic="weirs")
+
+
+def test_salience_is_that_of_the_generator_with_its_soft_prompt(
+    contested: Contested, model: list[object]
+) -> None:
+    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,), template=3)
+    file = soft_prompt(model, tuned_on=known)
+    limited = [*RUN, "--limit", 2, *model]
+    contested.done(*limited)
+    told = contested.done(*limited, "--soft-prompt", file)
+    assert "does not tell its topics" not in told.err
+    entries = json.loads(Path("results/run.json").read_text())["pipelines"]
+    bare, tuned = (entries[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert tuned["prompts"] == {"response": digest}
+    assert tuned["tuned_on"] == {"response": "topics 1, responses by template 3"}
+    assert tuned == {**bare, **{name: tuned[name] for name in ("prompts", "tuned_on")}}
+    by_run = [Path(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")]
+    one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)
+    assert one["ROUGE"] == other["ROUGE"]
+    assert one["salience, max"] != other["salience, max"]
+    page = Path("results/report.html").read_text()
+    assert f"gradients of tiny with the soft prompt {digest[:12]}" in page
+    note = f"tiny-soft-prompt: soft prompt for response (sha256 {digest[:12]}), tuned on topics 1"
+    assert note in Path("results/tables/npov_detection.md").read_text()
+    before = contents(Path("results/tables"))
+    contested.done("report", "results")
+    assert contents(Path("results/tables")) == before
+
+
+@pytest.mark.parametrize("place", ["learned", "watched"])
+@pytest.mark.parametrize("task", ["response", "coverage"])
+def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
+    contested: Contested, model: list[object], task: Task, place: str
+) -> None:
+    """By name or by question: annotated responses need not name their topic."""
+    file = {"response": "--soft-prompt", "coverage": "--coverage-prompt"}[task]
+    asked: list[object] = [*RUN, file, f"{task}.safetensors", *model]
+    if task == "coverage":
+        asked += ["--detector", "classifier"]
+    for subject in (
+        Subject(question="Any?", topic="Dams"),
+        Subject(question=str(TOPIC["question"]), topic="other"),
+    ):
+        about = {"learned": (WEIRS,), "watched": (WEIRS,), place: (WEIRS, subject)}
+        soft_prompt(model, task, tuned_on=TunedOn(**about))
+        told = contested.refused(*asked, "--dry-run")
+        assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
+        assert "measure others (--split, --data), or tune a prompt on others" in told
+        assert not Path("results").exists()
+    soft_prompt(model, task, tuned_on=None)
+    told = contested.done(*asked, "--limit", 1).err
+    assert f"{task}.safetensors does not tell its topics" in told
+
+
+def test_a_soft_prompt_for_something_else_is_refused(
+    contested: Contested, model: list[object]
+) -> None:
+    asked = [*RUN, *model, "--soft-prompt"]
+    file = soft_prompt(model, "coverage")
+    assert "tuned for coverage, not for response" in contested.refused(*asked, file)
+    file = soft_prompt(model, model="0" * 64)
+    assert "was tuned for another model (000000000000, width 32)" in contested.refused(*asked, file)
+    told = contested.refused(*asked, file, "--detector", "classifier")
+    assert "--soft-prompt has no effect with --detector classifier" in told
+    assert not Path("results/run.json").exists()
+
+
+def test_the_paper_has_a_soft_prompt(contested: Contested, model: list[object]) -> None:
+    asked = [*RUN, *model, "--limit", 1, "--as-in-paper"]
+    told = contested.done(*asked).err
+    assert "the paper's gradients are those of its prompt-tuned generator; --soft-prompt" in told
+    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,))
+    told = contested.done(*asked, "--soft-prompt", soft_prompt(model, tuned_on=known)).err
+    assert "prompt-tuned generator" not in told
 
 
 def test_what_cannot_be_scored_stops_or_is_counted(

@@ -52,6 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         response("Abortion", 3),
     ]
     Path("organic.jsonl").write_text("\n".join(found))
+    vague = [found[0], response("Golf", 1, coverage="ambiguous")]
+    Path("vague.jsonl").write_text("\n".join(vague))
     saved(Path("tiny"))
 
 
@@ -117,6 +119,7 @@ def test_annotated_responses_are_learned(contested: Contested) -> None:
         ([*options(), "--errors", "both"], "--errors has no effect with no --organic"),
         ([*options("response"), *ANNOTATED, "--errors", "both"], "with --task response"),
         ([*options(data="own.jsonl"), *ANNOTATED], "'a0' is of no topic of --data"),
+        ([*options(), *ANNOTATED, "--organic", "vague.jsonl"], "to learn from and 0 to watch by; "),
         ([*options(), "--per-topic", 0], "of 0 topics there are 0 to learn from"),
     ],
 )
