@@ -19,7 +19,8 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--lim
   --dry-run         say how much there is to do; tune and run nothing
 
 For each model: ROUGE and salience on unparaphrased, lightly reworded and paraphrased responses, the
-model's own verdicts as it is, and with soft prompts tuned on synthetic errors of training topics.
+model's own verdicts as it is, and with soft prompts tuned on synthetic errors of training topics;
+and salience of the model with a soft prompt that makes it write responses, as in the paper.
 Killed anywhere, the same command goes on from there. Further options (--precision, --per-topic,
 --organic, --paraphrases) go to `contested run npov`; see its --help.
 HELP
@@ -86,15 +87,17 @@ for model in "${models[@]}"; do
   "${run[@]}" --detector classifier --name "$called-as-it-is"
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
     prompts=()
-    for task in hallucination coverage; do
+    for task in hallucination coverage response; do
       prompt="$out/prompts/$called-$task-$steps.safetensors"
       mkdir -p "$out/prompts"
       # Beside a prompt that is not tuned to its end lies what is needed to go on.
       [ -f "$prompt" ] && [ ! -e "$prompt.unfinished" ] ||
         contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}"
-      prompts+=("--$task-prompt" "$prompt")
+      [ "$task" = response ] || prompts+=("--$task-prompt" "$prompt")
     done
-    [[ " ${both[*]-} " == *" --dry-run "* ]] ||
+    if [[ " ${both[*]-} " != *" --dry-run "* ]]; then
       "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
+      "${run[@]}" --soft-prompt "$prompt" --name "$called-soft-prompt"
+    fi
   fi
 done
