@@ -103,11 +103,10 @@ def check_npov(
         )
     checked = check(chosen, found, settings)
     shown = by_token(chosen, found) if options.level == "tokens" else found
-    tuned = [
-        ModelUsed("soft prompt", path.name, sha256(read_bytes(path)).hexdigest())
-        for path in (options.soft_prompt,)
-        if path is not None
-    ]
+    tuned = []
+    if options.soft_prompt is not None:
+        digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
+        tuned.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
     try:
         save(
             shown,

@@ -113,11 +113,11 @@ def tune_npov(
     settings = TuningSettings(**options.tuning.model_dump())
     if task == "response":
         refuse_given(options, ("errors",), "--task response, which learns none")
-    lessons, tests = _lessons(task, data, options)
-    learned, watched = pairs_of(lessons, task), pairs_of(tests, task)
-    about = tuned_on(lessons, tests)
+    learned, watched = _lessons(task, data, options)
+    about = tuned_on(learned, watched)
+    train, dev = pairs_of(learned, task), pairs_of(watched, task)
     if options.dry_run:
-        _announce(learned, watched, settings)
+        _announce(train, dev, settings)
         print(f"learned: {about.told}")
         return
     refuse_finished(out)  # said before a model is loaded
@@ -126,8 +126,8 @@ def tune_npov(
     with progress("updates") as bar:
         prompt = tune(
             decoder,
-            learned,
-            watched,
+            train,
+            dev,
             out,
             task=task,
             model=known.digest,

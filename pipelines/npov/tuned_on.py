@@ -81,5 +81,5 @@ def refuse_shared(tuned_on: TunedOn | None, measured: Iterable[Subject], file: P
         more = f" and {len(shared) - NAMED:,} more" if len(shared) > NAMED else ""
         raise InputError(
             f"{file} was tuned on topics that are measured ({named}{more}); measure others "
-            "(--split, --data), or tune a prompt on others"
+            "(--split, --data, --organic), or tune a prompt on others"
         )

@@ -176,7 +176,7 @@ def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
         soft_prompt(model, task, tuned_on=TunedOn(**about))
         told = contested.refused(*asked, "--dry-run")
         assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
-        assert "measure others (--split, --data), or tune a prompt on others" in told
+        assert "measure others (--split, --data, --organic), or tune a prompt on others" in told
         assert not Path("results").exists()
     soft_prompt(model, task, tuned_on=None)
     told = contested.done(*asked, "--limit", 1).err

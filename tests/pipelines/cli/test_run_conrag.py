@@ -119,9 +119,8 @@ def test_splits_of_the_release_and_rows_that_are_not_in_its_format(
     ]
     Path("response.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     told = contested.done("run", "conrag", *RAGTRUTH, "--half", "test", "--method", "bm25").err
-    assert (
-        "rows skipped: 1; the first: response.jsonl:3: the field 'labels.0.label_type'"
-        in " ".join(told.split())
+    assert "rows skipped: 1; the first: response.jsonl:3: the field 'labels.0.label_type'" in " ".join(
+        told.split()
     )
     lines = Path("results/conrag.ragtruth.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"].split(":")[0] for line in lines} == {"2"}
