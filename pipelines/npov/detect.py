@@ -40,6 +40,7 @@ def by_salience(
     case: Case,
     decoder: Decoder,
     settings: SalienceSettings,
+    *,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
 ) -> NpovResult:

@@ -1,6 +1,6 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
@@ -29,7 +29,8 @@ from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
 
 if TYPE_CHECKING:
-    from pipelines.npov.soft_prompt import SoftPrompt, Task
+    from pipelines.npov.run_prompts import Files
+    from pipelines.npov.soft_prompt import SoftPrompt
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
@@ -129,7 +130,10 @@ class NpovOptions(RunOptions, DecoderOptions):
             "in the paper.",
             panel=SALIENCE_PANEL,
             shown="none: gradients of the model as it is",
-            only=Only(lambda options: options.detector == "salience", "--detector classifier"),
+            only=Only(
+                lambda options: options.detector == "salience",
+                lambda options: f"--detector {options.detector}",
+            ),
         ),
     ] = None
     limit: Annotated[
@@ -145,6 +149,8 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
             prompt was tuned on topics that are measured.
     """
+    from pipelines.npov import run_prompts
+
     if options.detector == "classifier":
         used = (*GradientSettings.model_fields, "average")
         refuse_given(options.salience, used, "--detector classifier")
@@ -152,10 +158,16 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
     every = _cases(options, names)
-    prompts = _soft_prompts(options, every)
+    files = _prompt_files(options)
+    prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
     classifies = options.detector == "classifier"
     kind = "-classifier" if classifies else "-soft-prompt" if prompts else ""
+    remarks = run_prompts.untold(files, prompts)
+    if options.as_in_paper and not classifies and not prompts:
+        remarks.append(
+            "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
+        )
 
     def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
         folder = decoder_folder(options)
@@ -179,60 +191,22 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         else:
             config["settings"] = options.salience.model_dump(exclude={"aggregation"})
             detect = _by_salience(folder, options.salience, prompts.get("response"))
-        if classifies or prompts:
-            files = _prompt_files(options)
-            config["prompts"] = {task: _digest(path) for task, path in files.items()}
-        if tuned := {task: each.tuned_on.told for task, each in prompts.items() if each.tuned_on}:
-            config["tuned_on"] = tuned
+        if files:
+            config |= run_prompts.described(files, prompts)
 
         async def detected(case: Case) -> NpovResult:
             return detect(case)
 
         return [Work(f"{EXPERIMENT.name}.{name}", config, detected)]
 
-    return Plan(cases, Needs(), work, _summary(cases), remarks=_remarks(options, prompts))
+    return Plan(cases, Needs(), work, _summary(cases), remarks=remarks)
 
 
-def _prompt_files(options: NpovOptions) -> "dict[Task, Path | None]":
+def _prompt_files(options: NpovOptions) -> "Files":
     """The soft prompts that the detector can have."""
     if options.detector == "salience":
-        return {"response": options.soft_prompt}
+        return {"response": options.soft_prompt} if options.soft_prompt else {}
     return {"hallucination": options.hallucination_prompt, "coverage": options.coverage_prompt}
-
-
-def _soft_prompts(options: NpovOptions, cases: Sequence[Case]) -> "dict[Task, SoftPrompt]":
-    """The soft prompts that are given, tuned for what they are given for, and on other topics.
-
-    A table cannot tell how much of an area is what a prompt remembers, so it is refused, not
-    marked, to measure on topics that it learned from or was chosen by.
-    """
-    from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.tuned_on import Subject, refuse_shared
-
-    found = {}
-    measured = [case.annotated.example for case in cases]
-    subjects = [Subject(question=each.question, topic=each.topic) for each in measured]
-    for task, path in _prompt_files(options).items():
-        if path is not None:
-            found[task] = SoftPrompt.load(path)
-            found[task].check(task)
-            refuse_shared(found[task].tuned_on, subjects, path)
-    return found
-
-
-def _remarks(options: NpovOptions, prompts: "Mapping[Task, SoftPrompt]") -> list[str]:
-    files = _prompt_files(options)
-    found = [
-        f"{files[task]} does not tell its topics (it was tuned before files did), so nobody has "
-        "checked that these are others"
-        for task, prompt in prompts.items()
-        if prompt.tuned_on is None
-    ]
-    if options.as_in_paper and options.detector == "salience" and not prompts:
-        found.append(
-            "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
-        )
-    return found
 
 
 def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
@@ -261,7 +235,8 @@ def _by_salience(
     from pipelines.npov.detect import by_salience
 
     decoder = cache(folder.load)  # only if there is something left to score
-    return lambda case: by_salience(case, decoder(), settings, prompt, folder.model.digest)
+    how: Any = {"soft_prompt": prompt, "model": folder.model.digest}
+    return lambda case: by_salience(case, decoder(), settings, **how)
 
 
 def _by_classifier(
@@ -288,20 +263,15 @@ def _digest(path: Path | None) -> str | None:
 
 
 def _publication(runs: Runs[NpovResult]) -> Publication:
+    from pipelines.npov import run_prompts
     from pipelines.npov.tables import all_tables
     from pipelines.npov.view import view
 
-    notes = [note for name, config in runs.configs.items() for note in _tuned(name, config)]
+    notes = [
+        note for name, config in runs.configs.items() for note in run_prompts.notes(name, config)
+    ]
     made = [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
     return Publication(view(runs.results, made, runs.configs), made)
-
-
-def _tuned(run: str, config: Mapping[str, Any]) -> Iterator[str]:
-    """The soft prompts of a run, in a sentence each."""
-    for task, digest in config.get("prompts", {}).items():
-        if digest is not None:
-            known = config.get("tuned_on", {}).get(task, "examples that its file does not tell")
-            yield f"{run}: soft prompt for {task} (sha256 {digest[:12]}), tuned on {known}."
 
 
 EXPERIMENT = Experiment(

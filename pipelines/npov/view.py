@@ -9,6 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
+from pipelines.npov import run_prompts
 from pipelines.npov.areas import SALIENCE, Results
 from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
@@ -196,8 +197,8 @@ def finding(
 
 
 def _tuned(config: Mapping[str, Any]) -> str:
-    """Which soft prompts a run was made with, by the beginning of their digests."""
-    found = [digest[:12] for digest in config.get("prompts", {}).values() if digest]
+    """Which soft prompts a run was made with."""
+    found = run_prompts.named(config)
     return f" with the soft prompt {glance.joined(found)}" if found else ""
 
 
