@@ -109,7 +109,7 @@ class NpovOptions(RunOptions, DecoderOptions):
         Option(
             "What this run is called in tables; a folder holds several.",
             metavar="NAME",
-            shown="the model's name, with -classifier if it is one",
+            shown="the model's name, with -classifier or -soft-prompt for such a run",
         ),
     ] = None
     hallucination_prompt: Annotated[
@@ -267,9 +267,7 @@ def _publication(runs: Runs[NpovResult]) -> Publication:
     from pipelines.npov.tables import all_tables
     from pipelines.npov.view import view
 
-    notes = [
-        note for name, config in runs.configs.items() for note in run_prompts.notes(name, config)
-    ]
+    notes = [one for run, config in runs.configs.items() for one in run_prompts.notes(run, config)]
     made = [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
     return Publication(view(runs.results, made, runs.configs), made)
 
