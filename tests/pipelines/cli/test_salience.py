@@ -147,11 +147,12 @@ def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Con
     page = Path("checked.html").read_text()
     assert "p.st" in page
     assert hashlib.sha256(Path("p.st").read_bytes()).hexdigest()[:12] in page
-    assert found["coverage_error"] != pytest.approx(bare["coverage_error"], rel=1e-3)
-    by_captum = contested.done(*asked, "--soft-prompt", "p.st", "--engine", "captum").out
-    assert json.loads(by_captum)["coverage_error"] == pytest.approx(
-        found["coverage_error"], rel=1e-4
+    taken = 1 - found["coverage_error"]  # a small share, of which a change shows
+    assert 1 - bare["coverage_error"] != pytest.approx(taken, rel=0.01)
+    by_captum = json.loads(
+        contested.done(*asked, "--soft-prompt", "p.st", "--engine", "captum").out
     )
+    assert 1 - by_captum["coverage_error"] == pytest.approx(taken, rel=1e-3)
     replace(kept, task="coverage").save(Path("p.st"))
     told_so = contested.refused(*asked, "--soft-prompt", "p.st")
     assert "tuned for coverage, not for response" in told_so
