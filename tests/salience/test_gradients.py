@@ -5,6 +5,8 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tiny_decoders import ARCHITECTURES, SIZES, SLIDING_WINDOW, decoder, token_ids
 
 from salience import gradients, limits, spans
@@ -235,6 +237,15 @@ def test_vectors_that_are_tokens_embeddings_do_what_the_tokens_do(
     assert found.shape == whole.shape
     assert relative(found[:, [0, 2, 6]], whole[:, [0, 2, 6]]) < 1e-5
     assert not np.delete(found, [0, 2, 6], axis=1).any()
+
+
+@settings(max_examples=12)
+@given(st.integers(0, PROMPT - 1), st.integers(0, 999))
+def test_it_does_not_matter_what_is_token_and_what_is_vector(count: int, seed: int) -> None:
+    model, ids = decoder("qwen3"), token_ids(TOKENS, seed)
+    prefix = model.get_input_embeddings()(ids[:count]).numpy()
+    found = token_salience(model, ids[count:], PROMPT - count, prefix=prefix)
+    assert relative(found, token_salience(model, ids, PROMPT)) < 1e-5
 
 
 @pytest.mark.parametrize("engine", get_args(Engine))
