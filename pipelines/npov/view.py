@@ -14,6 +14,7 @@ from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
+    BASELINES,
     CLASSIFIER,
     KINDS,
     ROUGE,
@@ -57,6 +58,7 @@ _PARTS: Final = {
     "aggregations": "Aggregations",
     "classifiers": "Classifiers",
     "overlap": "Shared words",
+    "agreement": "Annotators",
     "failures": "Not scored",
 }
 """Tables, and what they are called in the contents; those without rows are left out."""
@@ -66,6 +68,9 @@ _INTRO = (
     "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
     "the probability that a response with the error scores higher than one without. 0.5 is chance."
 )
+_USED: Final = {"salience": "gradients of", "classifier": "the classifier", "baselines": "only"}
+"""What is said before the model of a detector."""
+
 _SHOWN_FIRST = 2
 """Areas of each kind of error that the first screen draws."""
 
@@ -102,7 +107,7 @@ def view(
         noun=("response", "responses"),
         models=glance.models_used(
             ({config["detector"]: config["model"]} for config in configs.values()),
-            {"salience": "gradients", "classifier": "classifier"},
+            {"salience": "gradients", "classifier": "classifier", "baselines": "encoder"},
         ),
         facts=(("data", f"{data}: {len({each.id for each in every}):,} examples"),),
         **listed(results, example),
@@ -170,7 +175,7 @@ def finding(
 ) -> glance.Finding:
     """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
-    ours = [row for row in rows if row["detector"] != ROUGE]
+    ours = [row for row in rows if row["detector"] not in BASELINES]
     shared = [row for row in rows if row["detector"] == ROUGE]
     several = len({row["detector"] for row in ours}) > 1
     every = [each for own in results.values() for each in own]
@@ -182,9 +187,7 @@ def finding(
         data=f"{glance.count(len({each.id for each in every}), 'response')}, "
         f"{glance.joined(str(config['data']['name']) for config in configs)}",
         models=glance.joined(
-            f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
-            f"{config['model']['name']}"
-            for config in configs
+            f"{_USED[config['detector']]} {config['model']['name']}" for config in configs
         ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
         beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
