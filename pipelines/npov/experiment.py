@@ -243,8 +243,8 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
         )
     if not found:
         raise InputError(
-            f"no topic of {options.data} has enough arguments: two for one side, and two for the "
-            "other; add some, or take --design paper"
+            f"no topic of {options.data} has two arguments of either side; add some, or take "
+            "--design paper"
         )
     given = annotation.read(options.organic) if options.organic else []
     return found + [Case(ORGANIC, each) for each in given]

@@ -15,7 +15,9 @@ from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
     BASELINES,
+    BERT_SCORE,
     CLASSIFIER,
+    COUNT,
     KINDS,
     ROUGE,
     ErrorKind,
@@ -173,10 +175,13 @@ def marked(settings: SalienceSettings) -> bool:
 def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
 ) -> glance.Finding:
-    """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
+    """What the page's first screen says: areas under the ROC curve beside those of baselines."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
-    ours = [row for row in rows if row["detector"] not in BASELINES]
+    ours = [row for row in rows if row["detector"] not in BASELINES] or [
+        row for row in rows if row["detector"] == BERT_SCORE
+    ]
     shared = [row for row in rows if row["detector"] == ROUGE]
+    counted = [row for row in rows if row["detector"] == COUNT]
     several = len({row["detector"] for row in ours}) > 1
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
@@ -190,7 +195,14 @@ def finding(
             f"{_USED[config['detector']]} {config['model']['name']}" for config in configs
         ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
-        beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
+        beside=" ".join(
+            f"{called}. {_both(own, False)}"
+            for called, own in (
+                ("Words shared with the arguments (ROUGE)", shared),
+                ("Arguments counted", counted),
+            )
+            if own
+        ),
         failed=glance.failed((lost, f"{{}} of {of} could not be scored")),
         examples=glance.fewest(shown),
         figures=_drawn(ours, several),
