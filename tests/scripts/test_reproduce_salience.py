@@ -64,6 +64,15 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert all({"--dry-run", "--device"} <= set(each) for each in tried[1:])
     given_one = {"--coverage-prompt", "--soft-prompt"}
     assert not any(given_one & set(each) for each in tried), "there is none yet"
+    chosen = commands(
+        tmp_path, *given, "--steps=9", "--set", "paraphrased", "--per-topic=1", "--batch", "2"
+    )
+    assert [each.count("--set") for each in chosen[1:3]] == [1, 1]
+    assert chosen[1][-4:] == ["--per-topic", "1", "--name", "a"]
+    tuned = [each for each in chosen if each[0] == "tune-npov"]
+    assert len(tuned) == 6, "prompts of another batch are other prompts"
+    assert all(each[-2:] == ["--batch", "2"] for each in tuned)
+    assert "a-hallucination-9-2.safetensors" in tuned[0][tuned[0].index("--out") + 1]
     bundled = commands(tmp_path, "--model", "a")
     assert [each[0] for each in bundled] == ["models", "run", "run"]
 

@@ -12,6 +12,7 @@ from commands import Contested, contents, table
 from golden import ORGANIC, TOPIC
 from tiny_loaded import saved
 
+from pipelines.npov.result import BASELINES, LENGTH
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.tuned_on import Subject, TunedOn
@@ -24,7 +25,9 @@ RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaph
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
-    Path("organic.jsonl").write_text(json.dumps(ORGANIC))
+    Path("short.jsonl").write_text(json.dumps({**TOPIC, "con": TOPIC["con"][:1]}))
+    votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "none"}}
+    Path("organic.jsonl").write_text(json.dumps(ORGANIC | {"votes": votes}))
     words = {**ORGANIC, "id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
     Path("empty.jsonl").write_text(json.dumps(words))
 
@@ -41,16 +44,19 @@ def test_a_run_leaves_results_tables_and_page(contested: Contested, model: list[
     assert {row["test_set"] for row in rows if "paper" not in row["detector"]} == {
         "Full organic",
         "Unparaphrased synthetic",
+        "Unparaphrased synthetic, exchanged",
     }
     lines = Path("results/npov.tiny.jsonl").read_text().splitlines()
     found: dict[str, dict[str, Any]] = {each["id"]: each for each in map(json.loads, lines)}
     assert set(found["organic/o1"]["detectors"]) == {
-        "ROUGE", "salience, max", "salience, sum", "salience, negative entropy",
+        *BASELINES, "salience, max", "salience, sum", "salience, negative entropy",
     }  # fmt: skip
     assert [word["wrong"] for word in found["organic/o1"]["given"]] == [False] * 3 + [True] * 3
     right = found["unparaphrased/dams/0"]
     assert right["detectors"]["ROUGE"]["coverage"] == 0
     assert not any(word["wrong"] or word["rouge"] for word in right["given"])
+    assert right["topic"] == "dams"
+    assert all(-1e-6 < word["bert_score"] < 1 for word in right["given"])
     added = found["unparaphrased/dams/1+added"]
     assert any(word["wrong"] for word in added["response"])
     assert all(word["wrong"] for word in added["response"] if word["rouge"] and word["wrong"])
@@ -92,7 +98,7 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     contested.done(*limited, "--detector", "classifier")
     rows = table(Path("results"), "npov_detection")
     assert [row["detector"] for row in rows if "paper" not in row["detector"]] == [
-        "ROUGE",
+        *BASELINES,
         "salience, max (tiny)",
         "classifier (tiny-classifier)",
     ]
@@ -101,6 +107,26 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     assert "holds results of tiny on other examples; name another --out" in told
     told = contested.refused(*limited, "--measure", "gradient_norm")
     assert "differs in settings.measure (" in told
+
+
+def test_baselines_need_no_model(contested: Contested) -> None:
+    given = [*RUN, "--organic", "organic.jsonl", "--detector", "baselines"]
+    contested.done(*given, "--per-topic", 2)
+    rows = table(Path("results"), "npov_detection")
+    shown = [row for row in rows if "paper" not in row["detector"]]
+    assert {row["detector"] for row in shown} == set(BASELINES)
+    by_length = [row for row in shown if row["detector"] == LENGTH and "synth" in row["test_set"]]
+    assert {row["coverage"] for row in by_length} == {"0.5"}, "matched"
+    assert len(Path("results/npov.baselines.jsonl").read_text().splitlines()) == 9
+    (left_out,) = (
+        row for row in table(Path("results"), "npov_agreement") if row["error"] == "coverage"
+    )
+    assert (left_out["responses"], left_out["annotators"]) == ("1", "2")
+    told = contested.refused(*given, "--precision", "fp32")
+    assert "--precision has no effect with --detector baselines" in told
+    contested.done(*given, "--design", "paper", "--out", "as-in-paper")
+    rows = table(Path("as-in-paper"), "npov_detection")
+    assert {row["hallucination"] for row in rows if row["detector"] == LENGTH} != {"0.5"}
 
 
 def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
@@ -223,6 +249,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
+        (["--data", "short.jsonl"], "no topic of short.jsonl has two arguments of either side"),
         (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
         (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
@@ -239,7 +266,7 @@ def test_bad_input_is_one_line(
 def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
     told = contested.done("run", "npov", "--dry-run").out
     assert told.splitlines() == [
-        "unparaphrased: 24 examples, 9 of them without error",
-        "paraphrased: 24 examples, 9 of them without error",
+        "unparaphrased: 48 examples, 12 of them without error",
+        "paraphrased: 48 examples, 12 of them without error",
         "no language model is asked",
     ]
