@@ -73,12 +73,12 @@ def test_it_goes_on_where_it_was_stopped(
 
     real, calls = detect.by_salience, 0
 
-    def stopped(*arguments: Any) -> Any:
+    def stopped(*arguments: Any, **named: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise KeyboardInterrupt
-        return real(*arguments)
+        return real(*arguments, **named)
 
     monkeypatch.setattr(detect, "by_salience", stopped)
     assert contested(*RUN, *model, "--out", "resumed").code == 130
