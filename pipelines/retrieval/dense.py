@@ -128,6 +128,36 @@ class Embedder:
         )
         return vectors
 
+    def token_vectors(self, text: str) -> tuple[list[tuple[int, int]], "NDArray[np.float32]"]:
+        """The characters [start, end) of each token, and its vector in context: (n, dimension).
+
+        Vectors are the last layer's, as they are; tokens that the model puts around a text are left
+        out. A text that is longer than the model reads is embedded part by part.
+        """
+        import numpy as np
+        import torch
+
+        read = self.tokenizer(
+            text,
+            truncation=True,
+            max_length=self.reads,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            padding=True,
+            return_tensors="pt",
+        )
+        features = {
+            name: read[name].to(self._model.device)
+            for name in self.tokenizer.model_input_names
+            if name in read
+        }
+        with torch.inference_mode():
+            vectors = self._model[0](features)["token_embeddings"].float().cpu().numpy()
+        kept = (read["special_tokens_mask"] == 0).numpy()
+        offsets = [(int(start), int(end)) for start, end in read["offset_mapping"].numpy()[kept]]
+        return offsets, np.asarray(vectors[kept], dtype=np.float32)
+
 
 def write_embeddings(
     texts: Iterable[str],
