@@ -30,12 +30,22 @@ class Choice:
         value: What the preset makes it.
         source: Where the paper says so: "section 4.2", "appendix C", or "released code".
         why: Why our default is another.
+        where: Another field and its values, where the choice is for these alone.
     """
 
     field: str
     value: Any
     source: str
     why: str
+    where: tuple[str, tuple[str, ...]] | None = None
+
+    def holds(self, settings: type[BaseModel], given: Mapping[str, Any]) -> bool:
+        """Whether it is for settings of which this was given."""
+        if self.where is None:
+            return True
+        name, values = self.where
+        default = settings.model_fields[name].get_default(call_default_factory=True)
+        return given.get(name, default) in values
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,13 @@ class Difference:
     ours: Any
     preset: Any
     choice: Choice
+
+    @property
+    def told(self) -> str:
+        """The preset's value for people, and what it is for: "all (of --dataset scifact)"."""
+        where = self.choice.where
+        only = f" (of {_flag(where[0])} {', '.join(where[1])})" if where else ""
+        return f"{shown(self.preset)}{only}"
 
 
 class WithPresets(BaseModel):
@@ -67,6 +84,8 @@ class WithPresets(BaseModel):
             raise InputError(f"{_flag(on[0])} and {_flag(on[1])} exclude each other")
         chosen = dict(data)
         for choice in cls.PRESETS[on[0]]:
+            if not choice.holds(cls, data):
+                continue
             _choose(cls, chosen, choice.field.split("."), choice.value, on[0])
         return chosen
 
@@ -88,7 +107,12 @@ def told(settings: BaseModel) -> str:
     if preset is None or not isinstance(settings, WithPresets):
         return ""
     decided = differences(type(settings), preset.replace("-", "_"))
-    parts = (f"{each.flag} {shown(each.preset)}" for each in decided)
+    own = dict(settings)
+    parts = (
+        f"{each.flag} {shown(each.preset)}"
+        for each in decided
+        if each.choice.holds(type(settings), own)
+    )
     return f"--{preset}: {', '.join(parts) or 'our defaults are the same'}"
 
 

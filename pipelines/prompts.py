@@ -20,9 +20,15 @@ _EXAMPLES: dict[str, object] = {
     "documents": ["text"],
     "claims": ["text"],
     "evidence": [{"number": 1, "relation": "SUPPORTS", "cluster": "S1", "text": "text"}],
-    "heard": [{"speaker": "AGGREGATOR", "answer": "text", "explanation": "text"}],
+    "heard": [{"speaker": "AGGREGATOR", "answer": "text", "explanation": "text", "raw": "text"}],
     "responses": [
-        {"speaker": "AGENT 1", "answer": "text", "explanation": "text", "reliability": None}
+        {
+            "speaker": "AGENT 1",
+            "answer": "text",
+            "explanation": "text",
+            "reliability": None,
+            "raw": "text",
+        }
     ],
     "context": [{"number": 1, "source": "memory", "text": "text"}],
     "consolidated": [{"text": "text", "source": "both", "documents": [1]}],

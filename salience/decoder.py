@@ -125,11 +125,12 @@ class Decoder:
         most = getattr(self.model.config.get_text_config(), "max_position_embeddings", None)
         return int(most) if most else None
 
-    def encode(self, prompt: str, response: str) -> Encoded:
+    def encode(self, prompt: str, response: str, *, reserved: int = 0) -> Encoded:
         """Both texts in tokens, none of which has a part of both.
 
         They are read as one text; only where a token would have a part of both, each by itself.
-        The prompt has special tokens where the tokenizer adds them, the response has none.
+        The prompt has special tokens where the tokenizer adds them, the response has none. So many
+        `reserved` vectors of a soft prompt are to fit before them.
 
         Raises:
             SalienceError: One of them has no tokens, or they do not fit the model.
@@ -148,9 +149,10 @@ class Decoder:
         if count == 0 or len(ids) == count:
             which = "prompt" if count == 0 else "response"
             raise SalienceError(f"the {which} has no tokens; give it text")
-        if self.max_tokens is not None and len(ids) > self.max_tokens:
+        if self.max_tokens is not None and len(ids) + reserved > self.max_tokens:
+            beside = f" and the soft prompt {reserved}" if reserved else ""
             raise SalienceError(
-                f"prompt and response have {len(ids):,} tokens, {self.folder.name} reads "
+                f"prompt and response have {len(ids):,} tokens{beside}, {self.folder.name} reads "
                 f"{self.max_tokens:,}; shorten them"
             )
         return Encoded(prompt, response, tuple(ids), count, tuple(offsets))
@@ -173,12 +175,18 @@ class Decoder:
         target: Target = "logit",
         measure: Measure = "input_x_gradient",
         columns: Sequence[int] | None = None,
+        prefix: NDArray[np.floating] | None = None,
         on_progress: Progress = lambda *_: None,
     ) -> NDArray[np.floating]:
         """The token-to-token salience map, (n, n - m); see `gradients.token_salience`.
 
+        Of a model that is tuned by a soft prompt, its vectors, (t, d), are the `prefix`. They
+        change every gradient, but have no rows here: those of the paper's map are input tokens and
+        tokens of the response (NPOV, section 3.2), so shares are of what falls on tokens.
+
         Raises:
             SalienceError: Memory does not suffice, or a gradient is not a finite number.
+            ValueError: The prefix is of another width than the model.
         """
         found = token_salience(
             self.model,
@@ -188,10 +196,11 @@ class Decoder:
             target=target,
             measure=measure,
             columns=columns,
+            prefix=prefix,
             limits=self.limits,
             on_progress=on_progress,
         )
-        return self._finite(found)
+        return self._finite(found)[len(found) - len(encoded.ids) :]
 
     def span_salience(
         self, encoded: Encoded, spans: Sequence[Offset], *, target: Target = "logit"

@@ -1,7 +1,9 @@
 """Gradient attribution of every output token to every earlier token (NPOV, section 3.2).
 
 For an output token y at position p, whose logit the model computes at position p - 1, and an
-earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i.
+earlier token i with input embedding x_i, the attribution is x_i . d logit(y) / d x_i. Where vectors
+of a soft prompt stand before the tokens, the model reads them first, and they have attributions as
+tokens have.
 
 Two engines compute it. `captum` calls Captum's own LayerGradientXActivation, one output token after
 the other: the reference. `batched` takes one forward pass for some output tokens and pulls all
@@ -49,6 +51,7 @@ def token_salience(
     measure: Measure = "input_x_gradient",
     chunk: int | None = None,
     columns: Sequence[int] | None = None,
+    prefix: NDArray[np.floating] | None = None,
     limits: Limits | None = None,
     on_progress: Progress = lambda *_: None,
 ) -> NDArray[np.floating]:
@@ -64,17 +67,19 @@ def token_salience(
         chunk: Output tokens at a time of `batched`; halved where memory does not suffice.
         columns: Response tokens, from 0, that are asked for, ascending; None asks for all. The time
             taken is in proportion.
+        prefix: (t, d) vectors of a soft prompt, which the model reads before the first token as if
+            they were embeddings; None, as no rows, for none.
         limits: What was learned from earlier texts with this model; more is added.
         on_progress: Told how many output tokens are done.
 
     Returns:
-        (n, n - m): row i is token i, column j response token m + j; of float32, or of float64 where
-        the model computes in that. Entries at and after a column's own token are 0, and so are
-        columns that are not asked for.
+        (t + n, n - m): row i is vector i of the prefix, row t + i token i, column j response token
+        m + j; of float32, or of float64 where the model computes in that. Entries at and after a
+        column's own token are 0, and so are columns that are not asked for.
 
     Raises:
-        ValueError: There is no prompt or no response, an option is unknown, a chunk is below 1, or
-            there is no such column.
+        ValueError: There is no prompt or no response, an option is unknown, a chunk is below 1,
+            there is no such column, or the prefix is of another width than the model.
         SalienceError: Not even one output token fits into memory.
     """
     tokens = len(ids)
@@ -88,15 +93,24 @@ def token_salience(
         raise ValueError("columns must ascend, and be tokens of the response")
     places = [prompt_tokens + column for column in wanted]
     double = next(model.parameters()).element_size() == 8
-    salience = np.zeros((tokens, tokens - prompt_tokens), np.float64 if double else np.float32)
+    read = _read(model, ids, prefix)
+    length = read.shape[1]
+    salience = np.zeros((length, tokens - prompt_tokens), np.float64 if double else np.float32)
     if engine == "captum":
-        attributions = _captum(model, ids, places, target, measure)
+        attributions = _captum(model, read, ids, places, target=target, measure=measure)
     else:
         attributions = _batched(
-            model, ids, places, target, measure, chunk=chunk, limits=limits or Limits()
+            model,
+            read,
+            ids,
+            places,
+            target=target,
+            measure=measure,
+            chunk=chunk,
+            limits=limits or Limits(),
         )
     done = 0
-    with memory_errors(tokens):
+    with memory_errors(length):
         for found in attributions:
             earlier, count = found.shape
             salience[:earlier, wanted[done : done + count]] = found.cpu().numpy()
@@ -111,26 +125,49 @@ def check_prompt(prompt_tokens: int, tokens: int) -> None:
         raise ValueError(f"{prompt_tokens} of {tokens} tokens cannot be the prompt")
 
 
+def _read(model: Any, ids: "torch.Tensor", prefix: NDArray[np.floating] | None) -> "torch.Tensor":
+    """What the layers read, (1, t + n, d): a prefix, then the embeddings of tokens."""
+    import torch
+
+    with torch.no_grad():
+        embeddings = model.get_input_embeddings()(ids[None])
+    if prefix is None:
+        return embeddings
+    width = embeddings.shape[-1]
+    if prefix.ndim != 2 or prefix.shape[1] != width:
+        raise ValueError(f"a prefix of shape {prefix.shape} for a model that reads {width} numbers")
+    vectors = torch.tensor(prefix, dtype=embeddings.dtype, device=embeddings.device)
+    return torch.cat([vectors[None], embeddings], dim=1)
+
+
 def _captum(
-    model: Any, ids: "torch.Tensor", places: Sequence[int], target: Target, measure: Measure
+    model: Any,
+    read: "torch.Tensor",
+    ids: "torch.Tensor",
+    places: Sequence[int],
+    *,
+    target: Target,
+    measure: Measure,
 ) -> Iterator["torch.Tensor"]:
-    """Captum's LayerGradientXActivation at the embedding layer, output token by output token.
+    """Captum's LayerGradientXActivation at what the layers read, output token by output token.
 
     Captum's LLMGradientAttribution does the same for log-probabilities, and drops what falls on
     earlier tokens of the response.
     """
+    import torch
     from captum.attr import LayerGradientXActivation
 
-    def output(read: "torch.Tensor", token: "torch.Tensor") -> "torch.Tensor":
-        return outputs(model(read, use_cache=False).logits[:, -1], token, target)
+    layer = torch.nn.Identity()  # Captum attributes to a layer; the embeddings' has no prefix
 
-    product = measure == "input_x_gradient"
-    attribution = LayerGradientXActivation(
-        output, model.get_input_embeddings(), multiply_by_inputs=product
-    )
+    def output(embeddings: torch.Tensor, token: torch.Tensor) -> torch.Tensor:
+        logits = model(inputs_embeds=layer(embeddings), use_cache=False).logits[:, -1]
+        return outputs(logits, token, target)
+
+    product, before = measure == "input_x_gradient", read.shape[1] - len(ids)
+    attribution = LayerGradientXActivation(output, layer, multiply_by_inputs=product)
     for place in places:
         (found,) = attribution.attribute(
-            ids[None, :place], additional_forward_args=(ids[place : place + 1],)
+            read[:, : before + place], additional_forward_args=(ids[place : place + 1],)
         )
         summed = wide(found.detach())
         yield (summed.sum(-1) if product else summed.norm(dim=-1))[:, None]
@@ -138,36 +175,36 @@ def _captum(
 
 def _batched(
     model: Any,
+    read: "torch.Tensor",
     ids: "torch.Tensor",
     places: Sequence[int],
+    *,
     target: Target,
     measure: Measure,
-    *,
     chunk: int | None,
     limits: Limits,
 ) -> Iterator["torch.Tensor"]:
     """Many vector-Jacobian products of one forward pass.
 
     The forward pass of a chunk ends at its last output token: no position after it can matter.
-    Each item is (i, j): attributions of the tokens at the next j places to the i tokens before the
-    last of them.
+    Each item is (i, j): attributions of the tokens at the next j places to the i vectors that are
+    read before the last of them.
     """
-    import torch
-
-    tokens, memory = len(ids), limits.working_memory(model)
-    size = chunk or chunk_size(model, tokens, memory)
-    attention = quick_attention(model, tokens, memory)
-    with torch.no_grad():
-        embeddings = model.get_input_embeddings()(ids[None])
-    done = 0
+    length, memory = read.shape[1], limits.working_memory(model)
+    size = chunk or chunk_size(model, length, memory)
+    attention = quick_attention(model, length, memory)
+    done, before = 0, length - len(ids)
     while done < len(places):
         some = places[done : done + size]
-        read = embeddings[:, : some[-1]]
+        embeddings = read[:, : before + some[-1]]
+        at = [before + place for place in some]
         found = None
         try:
             with with_attention(model, attention):
                 found = _measured(
-                    _chunk(model, read, some, ids[some], target, limits=limits), read, measure
+                    _chunk(model, embeddings, at, ids[some], target, limits=limits),
+                    embeddings,
+                    measure,
                 )
         except RuntimeError as error:
             if not out_of_memory(error) or (len(some) == 1 and attention == "sdpa"):
@@ -177,7 +214,7 @@ def _batched(
             done += len(some)
             continue
         release()
-        limits.memory = len(some) * token_cost(model, tokens) // 2
+        limits.memory = len(some) * token_cost(model, length) // 2
         size, attention = (len(some) // 2, attention) if len(some) > 1 else (1, "sdpa")
 
 

@@ -92,6 +92,7 @@ GUIDES = {
     "run conflictscore": "score.md",
     "models": "serving.md",
     "conflictbench": "conflict-detection.md",
+    "ramdocs": "madam-rag.md",
     "conflicts": "conflicts.md",
     "nli": "nli.md",
 }
@@ -188,7 +189,7 @@ def differences_page() -> str:
 
 
 def _difference(each: Difference) -> str:
-    cells = (f"`{each.flag}`", shown(each.ours), shown(each.preset), each.choice.source)
+    cells = (f"`{each.flag}`", shown(each.ours), each.told, each.choice.source)
     return f"| {' | '.join(cells)} | {each.choice.why} |"
 
 

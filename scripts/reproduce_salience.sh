@@ -6,38 +6,47 @@ source "$ROOT/scripts/environment.sh"
 
 usage() {
   cat <<'HELP'
-scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--limit N] [...]
+scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--set NAME]... [...]
 
   --data FILE       topics with arguments, as ProCon.org has them (default: bundled topics)
   --out DIR         run folder with report.html and tables/ (default: results-salience)
   --model NAME      whose gradients are taken, and who is asked; give it once for each
                     (default: the profile's)
   --profile NAME    models and hardware (default: cpu-small where no GPU is found)
+  --set NAME        a test set: unparaphrased, lightly-reworded, paraphrased; give it once for each
+                    (default: all three)
+  --per-topic N     responses without error for each topic, 3 with errors beside each (default: 4)
   --steps N         updates of each soft prompt; 0 tunes none (default: 20000 on a GPU, else 60).
                     The bundled topics are all of the test set, so without --data none is tuned
+  --batch N         examples of an update (default: 16)
   --limit N         only the first N examples of each test set
   --dry-run         say how much there is to do; tune and run nothing
 
-For each model: ROUGE and salience on unparaphrased, lightly reworded and paraphrased responses, the
-model's own verdicts as it is, and with soft prompts tuned on synthetic errors of training topics.
-Killed anywhere, the same command goes on from there. Further options (--precision, --per-topic,
---organic, --paraphrases) go to `contested run npov`; see its --help.
+For each model: lengths, ROUGE, BERTScore and salience, the model's own verdicts as it is, and with
+soft prompts tuned on synthetic errors of training topics; and salience of the model with a soft
+prompt that makes it write responses, as in the paper. Killed anywhere, the same command goes on
+from there. Further options (--precision, --design, --seed, --organic, --paraphrases) go to
+`contested run npov`; see its --help. What decided the figures is in run.json.
 HELP
 }
 
-data=() out=results-salience models=() profile="" steps="" models_dir=() arguments=() both=() split=""
+data=() out=results-salience models=() sets=() profile="" steps="" models_dir=() arguments=() both=() split=""
+batch=()
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
   esac
   case $1 in
     -h | --help) usage && exit 0 ;;
-    --data | --out | --model | --profile | --steps | --models-dir | --device | --precision | --split)
+    --data | --out | --model | --set | --profile | --steps | --batch | --models-dir | --device | \
+      --precision | --split)
       [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
       case $1 in
         --data) data=(--data "$2") ;;
         --out) out=$2 ;;
         --model) models+=("$2") ;;
+        --set) sets+=("$1" "$2") ;;
+        --batch) batch=("$1" "$2") ;;
         --profile) profile=$2 ;;
         --steps) steps=$2 ;;
         --models-dir) models_dir=("$1" "$2") ;;
@@ -75,7 +84,7 @@ roles = load(sys.argv[1]).roles
 print(roles.salience or roles.generator)' "$profile")")
 fi
 
-sets=(--set unparaphrased --set lightly-reworded --set paraphrased)
+[ ${#sets[@]} -gt 0 ] || sets=(--set unparaphrased --set lightly-reworded --set paraphrased)
 for model in "${models[@]}"; do
   shared=(--profile "$profile" --model "$model" ${models_dir[@]+"${models_dir[@]}"}
     ${both[@]+"${both[@]}"})
@@ -86,15 +95,18 @@ for model in "${models[@]}"; do
   "${run[@]}" --detector classifier --name "$called-as-it-is"
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
     prompts=()
-    for task in hallucination coverage; do
-      prompt="$out/prompts/$called-$task-$steps.safetensors"
+    for task in hallucination coverage response; do
+      prompt="$out/prompts/$called-$task-$steps${batch[1]:+-${batch[1]}}.safetensors"
       mkdir -p "$out/prompts"
       # Beside a prompt that is not tuned to its end lies what is needed to go on.
       [ -f "$prompt" ] && [ ! -e "$prompt.unfinished" ] ||
-        contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}"
-      prompts+=("--$task-prompt" "$prompt")
+        contested tune-npov --task "$task" "${data[@]}" --steps "$steps" --out "$prompt" "${shared[@]}" \
+          ${batch[@]+"${batch[@]}"}
+      [ "$task" = response ] || prompts+=("--$task-prompt" "$prompt")
     done
-    [[ " ${both[*]-} " == *" --dry-run "* ]] ||
+    if [[ " ${both[*]-} " != *" --dry-run "* ]]; then
       "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
+      "${run[@]}" --soft-prompt "$prompt" --name "$called-soft-prompt"
+    fi
   fi
 done

@@ -59,7 +59,7 @@ def writes(request: dict[str, Any]) -> str:
     """Answers are the first line of the first source; the type is always "outdated"."""
     said = fenced_text(request, "RESULT 1").partition("\n")[0]
     match call_of(request):
-        case "answer" if "So a good answer does this" in prompt_of(request):
+        case "answer" if "How these results relate to each other" in prompt_of(request):
             return f"As told: {said} [1]"
         case "answer":
             return f"{said} [1]"
@@ -91,7 +91,7 @@ def speaks(request: dict[str, Any]) -> str:
             return category(4)
         case "taxonomy-aware":
             return category(4, answer=f"{first} [1] It moved. [2][9]")
-        case _ if "So a good answer does this" in prompt_of(request):
+        case _ if "How these results relate to each other" in prompt_of(request):
             told = next(each for each in TAXONOMY if each.definition in prompt_of(request))
             return f"As told: {told.label}. {second} [2] {first} [2]"
         case _:

@@ -18,6 +18,7 @@ from pipelines.cli import (
     models,
     nli,
     npov,
+    ramdocs,
     regenerate,
     report,
     resolve,
@@ -78,6 +79,7 @@ app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
+app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
 app.command("serve")(serve)

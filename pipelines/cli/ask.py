@@ -152,6 +152,8 @@ def show(answer: Answer, console: Console) -> None:
         )
     if answer.unsaid:
         console.print(f"[yellow]{plain(answer.unsaid)}[/yellow]")
+    if answer.cut:
+        console.print("[yellow]a reply broke off: its whole sentences are here, no more[/yellow]")
     if answer.problem:
         console.print(f"[yellow]no answer was written ({plain(answer.problem)})[/yellow]")
     if answer.model_stance is not None and answer.model_stance is not answer.stance:
@@ -163,9 +165,12 @@ def show(answer: Answer, console: Console) -> None:
     for row in answer.evidence:
         title = f"[bold]{plain(row.passage.title or row.passage.id)}[/bold]"
         said = f"\n{plain(row.rationale)}" if row.rationale else ""
+        if row.reason:
+            said += f"\n[dim]the model: {plain(row.reason)}[/dim]"
+        tag = f"{MARKS[row.tag or row.relation]} {row.confidence:.0%}"
         table.add_row(
             str(row.number),
-            f"{MARKS[row.relation]} {row.confidence:.0%}",
+            tag if row.tag is None else f"{MARKS[row.relation]} [dim](tagged {tag})[/dim]",
             row.cluster,
             f"{title}{said}",
         )

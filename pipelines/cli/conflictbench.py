@@ -13,7 +13,8 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.detection import bench
-from pipelines.conflictscore.detection.questions import QuestionAnswer
+from pipelines.conflictscore.detection.questions import Question, QuestionAnswer
+from pipelines.conflictscore.detection.stances import Stances
 from pipelines.conflictscore.presets import BENCH_AS_IN_PAPER
 from pipelines.data.released import Part
 from pipelines.errors import InputError
@@ -46,6 +47,9 @@ class Releases(Options):
     ambigdocs: Annotated[Path | None, _release("test.json of AmbigDocs.")] = None
     contraqa: Annotated[Path | None, _release("queries.json of ContraQA.")] = None
     contraqa_corpus: Annotated[Path | None, _release("corpus.json of its noisy corpus.")] = None
+    contraqa_links: Annotated[
+        Path | None, _release("q_rel_dev.tsv of its older release, which has links.")
+    ] = None
     macnoise_nq: Annotated[Path | None, _release("A file of MacNoise on Natural Questions.")] = None
     macnoise_tqa: Annotated[Path | None, _release("A file of MacNoise on TriviaQA.")] = None
     conflictingqa: Annotated[Path | None, _release("ConflictingQA as JSON Lines.")] = None
@@ -57,13 +61,16 @@ class Releases(Options):
         """Source -> its files, of those that are named; InputError if ContraQA lacks one of two."""
         if (self.contraqa is None) != (self.contraqa_corpus is None):
             raise InputError("--contraqa and --contraqa-corpus go together; name both")
+        if self.contraqa_links is not None and self.contraqa is None:
+            raise InputError("--contraqa-links goes with --contraqa; name queries and corpus, too")
         found = {
             name.replace("_", "-"): [path]
             for name, path in self
-            if path is not None and name != "contraqa_corpus"
+            if path is not None and name not in {"contraqa_corpus", "contraqa_links"}
         }
-        if self.contraqa_corpus is not None:
-            found["contraqa"].append(self.contraqa_corpus)
+        for path in (self.contraqa_corpus, self.contraqa_links):
+            if path is not None:
+                found["contraqa"].append(path)
         return found
 
 
@@ -92,6 +99,13 @@ class BenchOptions(WithPresets, LlmOptions):
     claims_by: Annotated[
         Literal["rules", "llm"], Option("Who puts question and answer as a claim.")
     ] = "rules"
+    stances: Annotated[
+        Stances,
+        Option(
+            "Which passages of MacNoise and ContraQA are taken: those whose side our `rules` bear "
+            "out, or all, on the side that the `release` means them for."
+        ),
+    ] = "rules"
 
 
 @app.command("build")
@@ -108,7 +122,7 @@ def build(options: BenchOptions) -> None:
         STDERR.print(escape(decided), soft_wrap=True)
     if options.claims_by == "rules":
         refuse_given(options, tuple(LlmOptions.model_fields), "--claims-by rules")
-    questions = bench.read(options.releases.files())
+    questions = _taken(bench.read(options.releases.files()), options.stances)
     claims: dict[QuestionAnswer, str] = {}
     if options.claims_by == "llm":
         asked = bench.asked(questions, options.half, options.seed, options.questions)
@@ -120,9 +134,22 @@ def build(options: BenchOptions) -> None:
     )
     write(options.out, examples)
     halves = ", ".join(f"{bench.part_of(name, options.half)} of {name}" for name in questions)
-    STDERR.print(f"halves: {halves}; claims by {options.claims_by}", soft_wrap=True)
+    made = f"halves: {halves}; claims by {options.claims_by}; stances by {options.stances}"
+    STDERR.print(made, soft_wrap=True)
     show(bench.counts(examples), Console())
     STDERR.print(f"{len(examples):,} examples: {escape(str(options.out))}", soft_wrap=True)
+
+
+def _taken(every: dict[str, list[Question]], stances: Stances) -> dict[str, list[Question]]:
+    """The questions with the passages that are wanted; says what is left out."""
+    if stances == "release":
+        return every
+    kept = bench.sure(every)
+    for name, own in every.items():
+        total = bench.passages(own)
+        if left := total - bench.passages(kept[name]):
+            STDERR.print(f"{name}: no rule bears out the side of {left:,} of {total:,} passages")
+    return kept
 
 
 async def _claims(asked: list[QuestionAnswer], options: LlmOptions) -> dict[QuestionAnswer, str]:

@@ -1,6 +1,6 @@
 """The files that `contested salience` and `contested check-npov` write: a page and a picture."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -46,11 +46,13 @@ def save(
     question: str = "",
     settings: Mapping[str, Any],
     model: Model,
+    beside: Sequence[ModelUsed] = (),
 ) -> None:
     """Write the map as the files that are asked for.
 
     `view` puts it on a page, from its picture, which there is none of without words; `settings` is
-    what the page says of how the map was made, `model` whose gradients these are.
+    what the page says of how the map was made, `model` whose gradients these are, `beside` what it
+    was tuned by.
     """
     html, png = files.html, files.png
     drawn = shown.picture(question) if (png or html) and shown.values.size else None
@@ -59,6 +61,6 @@ def save(
             raise InputError(f"--png {png}: there are no words to draw")
         replace_bytes(png, drawn)
     if html is not None:
-        used = (ModelUsed("gradients", model.name, model.digest),)
-        made = replace(view(drawn), models=used)
+        used = ModelUsed("gradients", model.name, model.digest)
+        made = replace(view(drawn), models=(used, *beside))
         write(html, made.title, [made], {**settings, **provenance()})

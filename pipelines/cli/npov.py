@@ -1,6 +1,7 @@
 """`contested check-npov`: is a neutral response faithful to the arguments it was given?"""
 
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,11 +14,13 @@ from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain
+from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import NpovExample, example, read_example
 from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
 from pipelines.option import Option
+from pipelines.report.glance import ModelUsed
 from salience.variants import Aggregation
 
 if TYPE_CHECKING:
@@ -37,6 +40,14 @@ class CheckOptions(HeatMapOptions, DecoderOptions):
     ] = None
     con: Annotated[list[str] | None, _example_option("An argument against it; likewise.")] = None
     response: Annotated[str | None, _example_option("What was answered.")] = None
+    soft_prompt: Annotated[
+        Path | None,
+        Option(
+            "The soft prompt of the generator that wrote the response, from `contested tune-npov "
+            "--task response`: gradients are those of the model with it.",
+            panel=SALIENCE_PANEL,
+        ),
+    ] = None
     aggregation: Annotated[
         Aggregation, Option("How a word's row of the map becomes its score.", panel=SALIENCE_PANEL)
     ] = "max"
@@ -68,13 +79,18 @@ def check_npov(
         contested check-npov --html tokens.html --level tokens
     """
     from pipelines.npov.check import argument_map, check
+    from pipelines.npov.soft_prompt import SoftPrompt
     from pipelines.npov.view import by_token, marked, response_view
 
     chosen = _example(file, options)
     options.refuse_unwritable()
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
+    soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
     folder = decoder_folder(options)
-    decoder, known = folder.load(), folder.model
+    known = folder.model
+    if soft is not None:  # said before the model is loaded
+        soft.check("response", model=known.digest)
+    decoder = folder.load()
     with progress("gradients") as bar:
         found = argument_map(
             chosen,
@@ -82,9 +98,15 @@ def check_npov(
             settings,
             lambda done, total: bar.reached(done, total, "tokens"),
             every_token=options.level == "tokens",
+            soft_prompt=soft,
+            model=known.digest,
         )
     checked = check(chosen, found, settings)
     shown = by_token(chosen, found) if options.level == "tokens" else found
+    tuned = []
+    if options.soft_prompt is not None:
+        digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
+        tuned.append(ModelUsed("soft prompt", options.soft_prompt.name, digest))
     try:
         save(
             shown,
@@ -93,6 +115,7 @@ def check_npov(
             question=chosen.question,
             settings={"salience": settings.model_dump(), "precision": decoder.precision},
             model=known,
+            beside=tuned,
         )
     finally:  # what was found is shown though no file can be written
         if options.as_json:
@@ -100,7 +123,8 @@ def check_npov(
         else:
             show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(
-        f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
+        f"[dim]gradients of {escape(known.name)}{' with a soft prompt' if tuned else ''}, "
+        f"{decoder.precision} on {decoder.device}[/dim]",
         soft_wrap=True,
     )
 

@@ -10,14 +10,16 @@ from rich.markup import escape
 
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
+from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
-from pipelines.option import Option
+from pipelines.option import Only, Option, refuse_given
 
 if TYPE_CHECKING:
     from pipelines.data.procon import Topic
     from pipelines.npov.likelihood import Pair
     from pipelines.npov.soft_prompt import Task
+    from pipelines.npov.tuning_data import Lesson
 
 
 class BriefTuning(TuningSettings):
@@ -48,7 +50,24 @@ class TuneOptions(DecoderOptions):
     paraphrases: Annotated[
         Path | None, Option("Arguments in other words; as many examples use them as do not.")
     ] = None
-    per_topic: Annotated[int, Field(ge=1), Option("Examples without error of each topic.")] = 8
+    per_topic: Annotated[
+        int, Field(ge=0), Option("Responses without error, by a template, to each topic.")
+    ] = 8
+    organic: Annotated[
+        Path | None,
+        Option(
+            "Responses to the topics that people have annotated. Those without error are learned "
+            "besides the template's, and with synthetic errors; `--per-topic 0` has them alone."
+        ),
+    ] = None
+    errors: Annotated[
+        Literal["synthetic", "organic", "both"],
+        Option(
+            "Which errors are learned: those put into responses without error, those that people "
+            "have found, or both (the paper's +Org).",
+            only=Only(lambda options: options.organic is not None, "no --organic"),
+        ),
+    ] = "both"
     limit: Annotated[
         int | None,
         Field(ge=1),
@@ -81,18 +100,25 @@ def tune_npov(
 ) -> None:
     """Tune a soft prompt. Killed anywhere, the same command resumes at the last look.
 
-    A few vectors before the input are learned, on examples that are made from the topics; the model
-    stays as it is. The prompt of the lowest dev loss is kept.
+    A few vectors before the input are learned, on examples that are made from the topics, and on
+    annotated ones; the model stays as it is. The prompt of the lowest dev loss is kept, and its
+    file tells the topics: `contested run npov` does not measure on them.
 
     Example:
         contested tune-npov --task coverage --data topics.jsonl --split all --out p.st --dry-run
     """
     from pipelines.npov.tuning import refuse_finished, tune
+    from pipelines.npov.tuning_data import pairs_of, tuned_on
 
     settings = TuningSettings(**options.tuning.model_dump())
-    learned, watched = _examples(task, data, options)
+    if task == "response":
+        refuse_given(options, ("errors",), "--task response, which learns none")
+    learned, watched = _lessons(task, data, options)
+    about = tuned_on(learned, watched)
+    train, dev = pairs_of(learned, task), pairs_of(watched, task)
     if options.dry_run:
-        _announce(learned, watched, settings)
+        _announce(train, dev, settings)
+        print(f"learned: {about.told}")
         return
     refuse_finished(out)  # said before a model is loaded
     folder = decoder_folder(options)
@@ -100,12 +126,13 @@ def tune_npov(
     with progress("updates") as bar:
         prompt = tune(
             decoder,
-            learned,
-            watched,
+            train,
+            dev,
             out,
             task=task,
             model=known.digest,
             settings=settings,
+            tuned_on=about,
             on_progress=lambda step, most, loss: bar.reached(step, most, f"loss {loss:.3f}"),
             on_evaluation=lambda step, loss: STDERR.print(
                 f"dev loss after {step:,} updates: {loss:.4f}", soft_wrap=True
@@ -122,26 +149,49 @@ def tune_npov(
     )
 
 
-def _examples(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Pair], list[Pair]]":
+def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Lesson], list[Lesson]]":
     """What is learned, and what it is watched by."""
     from pipelines.data.procon import read
-    from pipelines.npov import paraphrases
-    from pipelines.npov.synthesis import Reword, verbatim
-    from pipelines.npov.tuning_data import divided, pairs_of
+    from pipelines.npov import annotation, paraphrases
+    from pipelines.npov.organic import by_topic
+    from pipelines.npov.tuning_data import divided, lessons
 
-    seed, limit = options.tuning.seed, options.limit
-    rewords: list[Reword] = [verbatim]
-    if options.paraphrases is not None:
-        rewords.append(paraphrases.rewording(paraphrases.read(options.paraphrases)))
+    seed, limit, topics = options.tuning.seed, options.limit, read(data)
+    words = paraphrases.read(options.paraphrases) if options.paraphrases else None
+    annotated = annotation.read(options.organic) if options.organic else []
+    organic = by_topic(annotated, topics)
 
-    def pairs(topics: "list[Topic]") -> "list[Pair]":
-        made = pairs_of(topics, task, per_topic=options.per_topic, seed=seed, rewords=rewords)
+    def taken(topics: "list[Topic]") -> "list[Lesson]":
+        made = lessons(
+            topics,
+            task,
+            per_topic=options.per_topic,
+            seed=seed,
+            paraphrase=None if words is None else paraphrases.rewording(words),
+            organic=organic,
+            errors=options.errors,
+        )
         if limit is None or limit >= len(made):
             return made
         return Random(seed).sample(made, limit)  # noqa: S311  (a sample, not a secret)
 
-    learned, watched = divided(read(data), options.split, seed)
-    return pairs(learned), pairs(watched)
+    # Topics that have nothing to learn from are not held back either.
+    some = [topic for topic in topics if options.per_topic or topic.topic in organic]
+    learned, watched = divided(some, options.split, seed)
+    usable = sum(len(organic.get(topic.topic, ())) for topic in (*learned, *watched))
+    if usable < len(annotated):
+        STDERR.print(
+            f"[yellow]{len(annotated) - usable:,} of {len(annotated):,} annotated responses are of "
+            f"topics that --split {options.split} leaves out[/yellow]",
+            soft_wrap=True,
+        )
+    found = taken(learned), taken(watched)
+    if not all(found):
+        raise InputError(
+            f"there are {len(found[0]):,} examples to learn from and {len(found[1]):,} to watch "
+            "by; take more with --per-topic, or annotate responses to topics of both"
+        )
+    return found
 
 
 def _announce(learned: "list[Pair]", watched: "list[Pair]", settings: TuningSettings) -> None:

@@ -59,9 +59,9 @@ def counters(work: Work[Any, Any], models: Models) -> list[tuple[Any, str]]:
     found: list[tuple[Any, str]] = [
         (client.usage, field.name) for client in clients for field in fields(Usage)
     ]
-    if work.judge is not None:
-        found += [(each, name) for each in work.judge.lookups for name in ("asked", "found")]
-        found += [(work.judge.nli, "pairs_tagged")] if work.judge.nli else []
+    for judge in filter(None, (work.judge, work.second)):
+        found += [(each, name) for each in judge.lookups for name in ("asked", "found")]
+        found += [(judge.nli, "pairs_tagged")] if judge.nli else []
     return found
 
 

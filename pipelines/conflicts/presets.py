@@ -6,6 +6,12 @@ from pipelines.preset import Choice
 
 AS_IN_PAPER: Final = (
     Choice(
+        "classifiers",
+        ["json"],
+        "section 5.1",
+        "the others cost little beside it, and give probabilities",
+    ),
+    Choice(
         "settings.types",
         "json",
         "section 5.1",

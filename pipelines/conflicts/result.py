@@ -33,8 +33,7 @@ class Answer(BaseModel, frozen=True):
         text: As the model wrote it, with citations; empty where the reply could not be read.
         told: The conflict type that the model was told; None where it was told none.
         prediction: Of the taxonomy-aware strategy, the type that it gave with its answer.
-        finished: False where the answer was cut by the limit of tokens; within JSON, by that of
-            characters.
+        finished: False where the answer was cut by the limit of tokens.
         problem: Why the reply could not be read, in one line.
         raw: The reply as it came, where it could not be read.
     """

@@ -87,8 +87,8 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
     guided: Annotated[
         bool,
         Option(
-            "Tell the taxonomy-aware strategy also what a good answer to each type is, which "
-            "expected behaviour is judged by; the paper tells it definitions alone.",
+            "Tell a model that is told a type also what a good answer to it is, which expected "
+            "behaviour is judged by; the paper tells it the type's description alone.",
             name="--guided",
             panel=ANSWERS_PANEL,
         ),

@@ -22,9 +22,10 @@ async def answer(
     """What a strategy answers.
 
     - Vanilla, p(y | q, C_q): the model sees the query and the sources.
-    - Pipeline, p(y | q, C_q, t^): it is told the predicted type, and what is expected then. Where
-      there is no type to tell, for a classifier abstains or could not be read, the request is
-      vanilla's very own, and its answer comes from the cache.
+    - Pipeline, p(y | q, C_q, t^): it is told the predicted type with its definition (appendix B),
+      and, if the settings say so, what is expected then. Where there is no type to tell, for a
+      classifier abstains or could not be read, the request is vanilla's very own, and its answer
+      comes from the cache.
     - Taxonomy-aware, p(t, y | T, q, C_q): the model explains and names the type, then answers, all
       in one reply.
     - Oracle, p(y | q, C_q, t*): it is told the type that annotators gave.

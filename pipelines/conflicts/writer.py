@@ -11,7 +11,7 @@ from pipelines import prompts
 from pipelines.conflicts.dates import told_order
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.settings import ConflictsSettings
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, Category, ConflictType
 from pipelines.prompts import Prompt
 from serving.client import Client
 
@@ -67,9 +67,16 @@ class Writer:
         return self.templates["answer"].messages(
             query=query.query,
             results=[source.as_read() for source in query.sources],
-            conflict=None if told is None else CATEGORY[told],
+            conflict=None if told is None else self._described(told),
             dated=[{"number": number, "date": date} for number, date in order],
         )
+
+    def _described(self, told: ConflictType) -> Category:
+        """A type as the paper describes it to a writer; if guided, with what is expected then."""
+        category = CATEGORY[told]
+        if self.settings.guided:
+            return category
+        return category.model_copy(update={"expected": ""})
 
     def asks_type(self, template: TypePrompt, query: Query) -> Messages:
         """The request for a type, by one of the other prompts."""

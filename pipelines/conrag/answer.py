@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.packet import Packet
 from pipelines.conrag.stance import Stance
-from pipelines.conrag.tagged import SIDES, TaggedPassage
+from pipelines.conrag.tagged import SIDES
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation, Truncation
 
@@ -27,10 +27,13 @@ class Evidence(BaseModel, frozen=True):
 
     Attributes:
         number: What sentences cite it by, from 1.
+        relation: What it says of the query: its tag, unless a language model sorted it.
         confidence: Of the tag, in [0, 1].
         cluster: Name of its cluster: "S1".
         rationale: The sentence of the passage that decided; None of irrelevant passages, and where
             the labeller names none that the passage has.
+        tag: The tag of a passage that a language model was to sort; None where none was.
+        reason: Why it is sorted so, in the model's words; None where it did not sort it.
     """
 
     number: int
@@ -39,6 +42,8 @@ class Evidence(BaseModel, frozen=True):
     confidence: float
     cluster: str
     rationale: str | None
+    tag: Relation | None = None
+    reason: str | None = None
 
 
 class AnswerSentence(BaseModel, frozen=True):
@@ -71,7 +76,7 @@ class Answer(BaseModel, frozen=True):
         evidence: The packet, as a table; the clusters are of all that was retrieved.
         edges: The similarity graph that they come from: two passage ids and a weight each.
         conflict: The conflict statement; None where nothing disagrees.
-        cut: Whether the answer breaks off, for tokens or sentences ran out.
+        cut: Whether a reply breaks off, for tokens, sentences or first answers ran out.
         problem: Why there are no sentences, in one line.
         raw: The reply that could not be read.
         unreadable: Ids of passages whose label could not be read; they are in nothing else.
@@ -106,23 +111,34 @@ class Answer(BaseModel, frozen=True):
 
 
 def evidence_table(packet: Packet, clusters: Iterable[Cluster]) -> tuple[Evidence, ...]:
-    """The packet as a table: supporting passages, refuting ones, then the others, numbered."""
+    """The packet as a table, by its tags."""
     cluster_of = {name: each.name for each in clusters for name in each.members}
-
-    def place(each: TaggedPassage) -> tuple[int, float, str]:
-        return RELATIONS.index(each.relation), -each.confidence, each.id
-
-    return tuple(
+    return numbered(
         Evidence(
-            number=number,
+            number=0,
             passage=each.passage,
             relation=each.relation,
             confidence=each.confidence,
             cluster=cluster_of[each.id],
             rationale=each.rationale,
         )
-        for number, each in enumerate(sorted(packet.passages, key=place), 1)
+        for each in packet.passages
     )
+
+
+def numbered(rows: Iterable[Evidence]) -> tuple[Evidence, ...]:
+    """The rows in order, numbered: supporting passages, refuting ones, then the others."""
+
+    def place(each: Evidence) -> tuple[int, float, str]:
+        return RELATIONS.index(each.relation), -each.confidence, each.passage.id
+
+    ordered = enumerate(sorted(rows, key=place), 1)
+    return tuple(each.model_copy(update={"number": number}) for number, each in ordered)
+
+
+def has_sides(table: Sequence[Evidence]) -> bool:
+    """Whether a passage supports or contradicts."""
+    return any(row.relation in SIDES for row in table)
 
 
 def sides_of(table: Sequence[Evidence]) -> list[list[Evidence]]:

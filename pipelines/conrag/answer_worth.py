@@ -8,14 +8,16 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from pipelines.conrag.answer import About
+from pipelines.conrag.listing import hypotheses, list_worth
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgements, Relation, Truncation
 from pipelines.evidence.labeller import Labeller
-from pipelines.metrics.answer_recall import answer_recall
+from pipelines.metrics.alce_output import as_scored
 from pipelines.metrics.citations import AT_MOST, CitationCounts, CitedSentence, citation_counts
+from pipelines.metrics.str_em import str_em
 
 Group = tuple[str, ...]
 """Ids of passages that are read together, in order."""
@@ -45,6 +47,7 @@ class RecordingLabeller:
 
 
 async def answer_worth(
+    question: str,
     outcomes: Mapping[str, Outcome],
     passages: Mapping[str, Document],
     gold: GoldAnswer,
@@ -52,16 +55,20 @@ async def answer_worth(
 ) -> dict[str, AnswerWorth]:
     """Judge the answers of all methods to one question; what they share is asked once.
 
-    Outcomes are by method, passages by id. The labeller says what passages say of a sentence;
-    errors are its own.
+    Outcomes are by method, passages by id. The labeller says what passages say of a sentence, of a
+    list of each item, which stands behind the question; errors are its own.
     """
-    relations = await _relations(outcomes.values(), passages, labeller)
+    judged = {
+        name: hypotheses(question, outcome) if gold.listed else outcome
+        for name, outcome in outcomes.items()
+    }
+    relations = await _relations(judged.values(), passages, labeller)
     texts = {name: _text(outcome) for name, outcome in outcomes.items()}
     distinct = list(dict.fromkeys(texts.values()))
     recalls = await asyncio.gather(*(_recall(text, gold, labeller) for text in distinct))
     recall_of = dict(zip(distinct, recalls, strict=True))
     return {
-        name: _worth(outcome, relations, recall_of[texts[name]])
+        name: _worth(outcome, judged[name], relations, gold, recall_of[texts[name]])
         for name, outcome in outcomes.items()
     }
 
@@ -113,21 +120,31 @@ def _groups(cites: Group) -> list[Group]:
     return [group for group in (cites, *((name,) for name in cites), *without) if group]
 
 
-def _worth(outcome: Outcome, relations: Relations, recall: float | None) -> AnswerWorth:
+def _worth(
+    outcome: Outcome,
+    judged: Outcome,
+    relations: Relations,
+    gold: GoldAnswer,
+    recall: float | None,
+) -> AnswerWorth:
     opposed = [
-        (statement, _opposed(statement, outcome, relations))
-        for statement in outcome.statements
+        (statement, _opposed(statement, judged, relations))
+        for statement in judged.statements
         if statement.about not in NEUTRAL
     ]
+    listed = list_worth(outcome, gold) if gold.listed else None
+    by_parts = None if listed else str_em(gold.answers, _text(outcome), rule="substrings")
     return AnswerWorth(
-        citations=_citations(outcome, relations),
+        citations=_citations(judged, relations),
         statements=len(opposed),
         contradicting=sum(
-            bool(passages - _disclosed(statement, outcome, relations))
+            bool(passages - _disclosed(statement, judged, relations))
             for statement, passages in opposed
         ),
         contradicting_strict=sum(bool(passages) for _, passages in opposed),
-        recall=recall,
+        recall=listed.recall_5 if listed else recall,
+        str_em=by_parts,
+        listed=listed,
     )
 
 
@@ -140,7 +157,7 @@ def _citations(outcome: Outcome, relations: Relations) -> CitationCounts:
         return relations[text, group] is Relation.SUPPORTS
 
     sentences = [
-        CitedSentence(each.text, tuple(place[name] for name in each.cites))
+        CitedSentence(each.text, tuple(place[name] for name in each.cites), len(each.dropped))
         for each in outcome.statements
     ]
     return citation_counts(sentences, len(outcome.packet), supports)
@@ -169,7 +186,7 @@ def _disclosed(statement: Statement, outcome: Outcome, relations: Relations) -> 
 async def _recall(text: str, gold: GoldAnswer, labeller: Labeller) -> float | None:
     """Short answers are looked for, claims are to be entailed (ALCE, section 3.2)."""
     if gold.answers:
-        return answer_recall(gold.answers, text, most=gold.most)
+        return str_em(gold.answers, text)
     if not gold.claims:
         return None
     if not text:
@@ -179,4 +196,4 @@ async def _recall(text: str, gold: GoldAnswer, labeller: Labeller) -> float | No
 
 
 def _text(outcome: Outcome) -> str:
-    return " ".join(each.text for each in outcome.statements if each.about != "none")
+    return as_scored(" ".join(each.text for each in outcome.statements if each.about != "none"))

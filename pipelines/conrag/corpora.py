@@ -62,12 +62,13 @@ def from_fever(
 ) -> Iterator[Query]:
     """All sentences of the pages that a claim's evidence names; the named ones are its evidence.
 
-    To be given the right pages is half of what FEVER asks, and a claim without evidence is given
-    none. Where pages are to be found as well, `fever_passages` is what all claims are searched in.
+    To be given the right pages is half of what FEVER asks, and a claim without evidence brings
+    none; see `pipelines.conrag.search`. Where pages are to be found as well, `fever_passages` is
+    what all claims are searched in, or all of Wikipedia (`pipelines.conrag.wikipedia`).
     Evidence that is not on the pages (`pipelines.data.fever.read_wikipedia`) stays: it is not
     found.
     """
-    sentences = {page: _page_passages(page, lines) for page, lines in pages.items()}
+    sentences = {page: page_passages(page, lines) for page, lines in pages.items()}
     for claim in claims:
         named = (pointer.page for pointers in claim.evidence for pointer in pointers)
         keys = dict.fromkeys(map(page_key, named))
@@ -89,7 +90,7 @@ def from_fever(
 
 def fever_passages(pages: Mapping[str, Mapping[int, str]]) -> list[Document]:
     """The sentences of all pages, as `from_fever` names them: a corpus to search in."""
-    return [passage for page, lines in pages.items() for passage in _page_passages(page, lines)]
+    return [passage for page, lines in pages.items() for passage in page_passages(page, lines)]
 
 
 def from_ragtruth(responses: Sequence[Response], sources: Mapping[str, Source]) -> Iterator[Query]:
@@ -151,7 +152,8 @@ def _source_passages(source: Source) -> tuple[Document, ...]:
     )
 
 
-def _page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
+def page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
+    """The sentences of a page (`page_key`), called as evidence calls them, with its title."""
     title = page_title(page)
     return tuple(
         Document(id=_pointer_id(page, number), text=text, title=title)
@@ -159,8 +161,13 @@ def _page_passages(page: str, lines: Mapping[int, str]) -> tuple[Document, ...]:
     )
 
 
-def _pointer_id(page: str, number: int) -> str:
+def page_name(page: str) -> str:
+    """A page's title as a part of ids; one that is too long is cut, and has a digest."""
     if len(page) > LONGEST_PAGE:
-        # Some titles are longer than an id may be; two of them may begin alike.
-        page = f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
-    return f"{page}:{number}"
+        # Two of them may begin alike.
+        return f"{page[: LONGEST_PAGE - 17]}~{digest(page)}"
+    return page
+
+
+def _pointer_id(page: str, number: int) -> str:
+    return f"{page_name(page)}:{number}"

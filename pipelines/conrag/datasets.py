@@ -81,6 +81,9 @@ def _ragtruth(path: Path, corpus: Path) -> Read:
 ALCE: DatasetName = "alce"
 """The data set of questions: each brings its passages, ranked."""
 
+FEVER: DatasetName = "fever"
+"""The data set whose evidence stands in all of Wikipedia."""
+
 ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
@@ -92,7 +95,7 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
 
 WITH_CORPUS: Mapping[DatasetName, tuple[str, Callable[[Path, Path], Read]]] = {
     "scifact": ("corpus.jsonl", _scifact),
-    "fever": ("the folder wiki-pages", _fever),
+    FEVER: ("the folder wiki-pages", _fever),
     "ragtruth": ("source_info.jsonl", _ragtruth),
 }
 """Data sets whose passages lie in files of their own, and what those are called."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
 from pipelines.conrag.clusters import cluster_conflict_score
 from pipelines.conrag.generator import Generator
+from pipelines.conrag.listing import in_lists
 from pipelines.conrag.methods import ALL_METHODS, Writer, case_of
 from pipelines.conrag.pipeline import tag
 from pipelines.conrag.query import Query
@@ -24,26 +25,31 @@ async def evaluate(
     labeller: Labeller,
     settings: ConragSettings,
     generator: Generator | None = None,
+    *,
+    judge: Labeller | None = None,
 ) -> ClaimResult:
     """Tag a claim's passages once, and put every method to work on them.
 
-    A question is answered first, so that there is something to tag passages by; and what methods
-    answer is judged by the labeller. Of the passages, the most relevant first, the first k are
-    used. Without a generator the template writes, which cannot answer questions.
+    A question is answered first, so that there is something to tag passages by; and `judge`, the
+    labeller unless given, says what methods' answers are worth and which passages really bear gold
+    claims out. Of the passages, the most relevant first, the first k are used. Without a generator
+    the template writes, which cannot answer questions.
 
     Raises:
         PairError: The claim or a passage cannot be judged.
-        RequestError, ServingError: As of the labeller and of the language model.
+        RequestError, ServingError: As of the labellers and of the language model.
         ValueError: A question, and nobody to answer it.
     """
+    if generator is not None and query.gold_answer is not None and query.gold_answer.listed:
+        generator = in_lists(generator)
     found = retrieved[: settings.depth]
     documents = {each.passage.id: each.passage for each in found}
-    gold_answer, judge = query.gold_answer, RecordingLabeller(labeller)
+    gold_answer, judging = query.gold_answer, RecordingLabeller(judge or labeller)
     first, gold, truth = None, None, query.relations
     if gold_answer is not None:
         first = await first_answer(query.claim, found[: settings.packet.size], generator)
         gold = FirstAnswer(gold_answer.statements(query.claim, found))
-        borne_out = await supporting(gold_answer.claims, list(documents.values()), judge)
+        borne_out = await supporting(gold_answer.claims, list(documents.values()), judging)
         truth = {**truth, **borne_out}
     everything, truncations = await tag(first.claims if first else (query.claim,), found, labeller)
     tagged = tuple(each for each in everything if each.relation is not Relation.INVALID)
@@ -52,18 +58,19 @@ async def evaluate(
     if generator is None:
         writer = await template_writer(case, labeller)
     else:
-        writer = await model_writer(case, settings.policy, generator, first=first, gold=gold)
+        writer = await model_writer(case, settings, generator, first=first, gold=gold)
     outcomes = {name: method(case, writer) for name, method in ALL_METHODS.items()}
     question = None
     if first is not None and gold_answer is not None:
-        worth = await answer_worth(outcomes, documents, gold_answer, judge)
+        worth = await answer_worth(query.claim, outcomes, documents, gold_answer, judging)
         question = AnsweredQuestion(
             first_answer=first.claims,
             problem=first.problem,
             raw=first.raw,
             worth=worth,
-            unreadable=judge.unreadable,
-            truncations=tuple(judge.truncations),
+            cut=first.cut,
+            unreadable=judging.unreadable,
+            truncations=tuple(judging.truncations),
         )
     analysis = case.analyses["tagged"]
     return ClaimResult(

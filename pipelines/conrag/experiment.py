@@ -6,7 +6,13 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conrag.datasets import ALCE, HALVED, Dataset, DatasetName, digest_of, read
+from pipelines.conrag.citation_judge import (
+    CitationJudgeSettings,
+    about,
+    citation_judge,
+    needs_with,
+)
+from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
 from pipelines.conrag.generator import generator
 from pipelines.conrag.presets import AS_IN_PAPER
@@ -15,11 +21,14 @@ from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.search import AS_GIVEN, Scope, Search, as_given
 from pipelines.conrag.settings import SEARCH_PANEL, AnswerOptions, WriterName
 from pipelines.conrag.tables.repeats import STEADY, is_repeat, repeated
+from pipelines.conrag.wikipedia import WikipediaSearch
+from pipelines.data.fever import wiki_files
 from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
 from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.option import Only, Option, refuse_given
@@ -79,7 +88,8 @@ class ConragOptions(RunOptions, AnswerOptions):
     among: Annotated[
         Scope,
         Option(
-            "Find a claim's passages among its `own`, or among those of `all` claims.",
+            "Find a claim's passages among its `own`, among those of `all` claims, or, of fever, "
+            "on all pages of `wiki`.",
             panel=SEARCH_PANEL,
         ),
     ] = "own"
@@ -112,6 +122,13 @@ class ConragOptions(RunOptions, AnswerOptions):
         ),
     ] = None
 
+    citing: CitationJudgeSettings = CitationJudgeSettings()
+
+    def needs(self) -> Needs:
+        """The models, with who judges the citations of answers to questions."""
+        needs = super().needs()
+        return needs_with(self.citing, self, needs) if self.questions else needs
+
     @property
     def questions(self) -> bool:
         """Whether the data are questions, with passages that come ranked."""
@@ -121,6 +138,16 @@ class ConragOptions(RunOptions, AnswerOptions):
     def writes(self) -> bool:
         """Whether a language model writes; only one can answer questions."""
         return self.generator == "llm" or self.questions
+
+    @property
+    def model_judges(self) -> bool:
+        """Whether a language model is shown texts to judge, which may be too long for it."""
+        return super().model_judges or (self.questions and self.citing.judged_by == "llm")
+
+    @property
+    def encyclopedia(self) -> bool:
+        """Whether sentences are found on all pages of Wikipedia."""
+        return self.among == "wiki"
 
     @property
     def part(self) -> Part:
@@ -137,6 +164,11 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     """
     if options.questions:
         _refuse_of_questions(options)
+    else:
+        named = f"--dataset {options.dataset}, which says itself what passages bear out"
+        refuse_given(options.citing, tuple(CitationJudgeSettings.model_fields), named)
+    if options.encyclopedia:
+        _refuse_of_wikipedia(options)
     if options.data is None and options.dataset != "claims":
         raise InputError(f"--dataset {options.dataset} needs its file; name it with --data")
     claims = read(
@@ -144,14 +176,17 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     )
     queries = claims.queries[: options.limit]
     settings, tagging = options.settings, judging(options.judge, options.on_overflow)
-    embedding = None if options.questions else options.embedding()
+    words_only = options.questions or options.encyclopedia
+    embedding = None if words_only else options.embedding()
 
     def work(models: RunModels) -> Sequence[Work[Query, ClaimResult]]:
         given = options.questions or models.rehearsed  # an index of all passages takes long
         found = None if given else _search(claims, options, embedding, models)
         return [one(models.repeated(number), number, found) for number in range(options.repeat)]
 
-    def one(models: RunModels, number: int, found: Search | None) -> Work[Query, ClaimResult]:
+    def one(
+        models: RunModels, number: int, found: Search | WikipediaSearch | None
+    ) -> Work[Query, ClaimResult]:
         """The run of a seed."""
         find = found or as_given
         seed = options.seed + number if options.temperature > 0 else 0  # nothing is drawn at 0
@@ -161,7 +196,11 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
             llm = generator(
                 models.asked, models.prompts, temperature=options.temperature, seed=seed
             )
-        prompts = (*judge.prompts, *(llm.prompts.values() if llm else ()))
+        citing = None
+        if options.questions:
+            citing = citation_judge(options.citing, models, judge, cut=tagging.cut)
+        asked = (*judge.prompts, *(citing.prompts if citing else ()))
+        prompts = (*asked, *(llm.prompts.values() if llm else ()))
         config: dict[str, Any] = {
             "data": {"name": claims.file, "sha256": claims.digest},
             "half": claims.part,
@@ -176,13 +215,21 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
         }
         if llm is not None:
             config["writer"] = model_of(models.asked)
+        if citing is not None:
+            config["citations"] = about(citing)
         return Work(
             f"{EXPERIMENT.name}.{repeated(claims.name, number)}",
             config,
             lambda query: evaluate(
-                query, find(query, settings.depth), judge.labeller, settings, llm
+                query,
+                find(query, settings.depth),
+                judge.labeller,
+                settings,
+                llm,
+                judge=citing.labeller if citing else None,
             ),
             judge=judge,
+            second=None if citing is judge else citing,
             client=models.client if number else None,
             facts={"skipped": list(claims.skipped)} if claims.skipped else {},
         )
@@ -202,17 +249,24 @@ def _refuse_of_questions(options: ConragOptions) -> None:
             f"{named} has questions, which a language model answers; leave --generator template out"
         )
     refuse_given(options, ("method", "embedder", "among"), f"{named}, whose passages come ranked")
-    if options.judge.by_model and options.judge.evidence == "together":
+
+
+def _refuse_of_wikipedia(options: ConragOptions) -> None:
+    if options.dataset != FEVER:
         raise InputError(
-            "--evidence together reads all passages at once, and answers of alce are judged by a "
-            "few of them each time; choose json or choice"
+            f"--among wiki searches the pages of fever, and --dataset is {options.dataset}; leave "
+            "it out"
         )
+    refuse_given(options, ("method", "embedder"), "--among wiki, which is searched by words")
 
 
 def _search(
     claims: Dataset, options: ConragOptions, embedding: Path | None, models: RunModels
-) -> Search:
-    """The index of the claims' passages, made or opened."""
+) -> Search | WikipediaSearch:
+    """The index of the claims' passages, or of Wikipedia's pages, made or opened."""
+    if options.encyclopedia and options.corpus is not None:
+        with models.counting("files of pages", len(wiki_files(options.corpus))) as counter:
+            return WikipediaSearch(options.corpus, models.folder.path, counter.advance)
     device = device_of("embedder", source_of(options, "generator")) if embedding else None
     with models.counting("passages", len(claims.corpus)) as counter:
         return Search(
@@ -226,14 +280,19 @@ def _search(
 
 
 def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) -> str:
+    passages = (
+        "all pages of Wikipedia" if options.encyclopedia else f"{len(claims.corpus):,} passages"
+    )
     told = (
         f"{len(queries):,} {'questions' if options.questions else 'claims'} from {claims.file}"
         f"{'' if claims.part == 'all' else f', {claims.part} half'}, "
-        f"{len(claims.corpus):,} passages, judged by {options.judge.labeller}"
+        f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.repeat > 1:
         told += f", {options.repeat} times"
-    return told + ("\n5 answers each, written by a language model" if options.writes else "")
+    if options.writes:
+        told += "\n5 answers each, written by a language model"
+    return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
 
 
 def _failed(query: Query, reason: str) -> ClaimResult:
@@ -251,12 +310,13 @@ def _failed(query: Query, reason: str) -> ClaimResult:
 def _publication(runs: Runs[ClaimResult]) -> Publication:
     """Tables and page of the first run of each data set; of the others means, and failures."""
     from pipelines.conrag.tables.every import all_tables
+    from pipelines.conrag.tables.judges import with_judges
     from pipelines.conrag.view import view
 
     first = {name: own for name, own in runs.results.items() if not is_repeat(name)}
     configs = {name: runs.configs[name] for name in first}
     halves = {name: config["half"] for name, config in configs.items()}
-    made = all_tables(runs.results, halves)
+    made = with_judges(all_tables(runs.results, halves), first, configs)
     return Publication(view(first, made, configs), made)
 
 

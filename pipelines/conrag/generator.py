@@ -15,12 +15,16 @@ from serving.client import Client
 Reply = TypeVar("Reply", bound=BaseModel)
 
 PROMPTS = {
+    "sort": {"query", "evidence", "claims"},
     "answer": {"query", "evidence"},
     "question": {"query", "evidence", "claims"},
     "first_answer": {"query", "evidence"},
     "repair": {"query", "evidence", "claims", "sentence", "problem"},
     "plain": {"query", "evidence"},
     "plain_question": {"query", "evidence"},
+    "list": {"query", "evidence", "claims"},
+    "plain_list": {"query", "evidence"},
+    "list_repair": {"query", "evidence", "claims", "sentence", "problem"},
 }
 """What each prompt is given."""
 

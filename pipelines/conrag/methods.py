@@ -15,7 +15,7 @@ from pipelines.conrag.analysis import Analysis, analyse
 from pipelines.conrag.answer import ABOUT
 from pipelines.conrag.clusters import clusters, communities
 from pipelines.conrag.graph import similarity_graph
-from pipelines.conrag.outcome import Outcome, Statement
+from pipelines.conrag.outcome import Outcome, Sorted, Statement
 from pipelines.conrag.packet import select
 from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import STANCE_OF, Stance, delta_rule
@@ -123,18 +123,15 @@ def nli_rag(case: Case, writer: Writer) -> Outcome:
     Each of the k passages with a side has one vote; equal votes give no stance. Passages without a
     side do not vote, since they are most of what is retrieved and would always win. The template
     rests its verdict on the packet's passages of that side; citations of a passage on the side
-    that lost are dropped.
+    that lost are dropped, and counted as dropped.
     """
     votes = [sum(each.relation is side for each in case.tagged) for side in SIDES]
     stance = delta_rule(*votes, delta=0)
     grounds = (each for each in case.packets["relevant"] if STANCE_OF[each.relation] is stance)
     text = writer.narrative("relevant", Ruling(stance, support_share(*votes), tuple(grounds)))
     lost = _against(stance, case.tagged)
-    kept = (
-        each.model_copy(update={"cites": tuple(name for name in each.cites if name not in lost)})
-        for each in text.statements
-    )
-    return text.model_copy(update={"statements": tuple(kept)})
+    kept = tuple(_without(lost, each) for each in text.statements)
+    return text.model_copy(update={"statements": kept})
 
 
 def citerag(case: Case, writer: Writer) -> Outcome:
@@ -158,7 +155,7 @@ def without_uncertainty(case: Case, writer: Writer) -> Outcome:
     adjudication = case.analyses["tagged"].adjudication
     stance = delta_rule(adjudication.support, adjudication.refute, delta=0)
     text = writer.answer("tagged", stance)
-    lost = _against(stance, case.tagged)
+    lost = _against(stance, case.tagged, text.sorted)
     kept = (
         each
         for each in text.statements
@@ -252,13 +249,29 @@ def _cited_by_words(claim: str, outcome: Outcome, packet: Sequence[TaggedPassage
         return tuple(ranked[:AT_MOST])
 
     statements = tuple(
-        each if each.about == "none" else each.model_copy(update={"cites": nearest(each)})
+        each
+        if each.about == "none"
+        else each.model_copy(update={"cites": nearest(each), "dropped": ()})
         for each in outcome.statements
     )
     return outcome.model_copy(update={"statements": statements, "unbound": 0})
 
 
-def _against(stance: Stance, tagged: Sequence[TaggedPassage]) -> set[str]:
-    """Ids of the passages on the other side; none where the stance takes no side."""
+def _without(lost: set[str], statement: Statement) -> Statement:
+    """The statement with citations of such passages dropped."""
+    cites = tuple(name for name in statement.cites if name not in lost)
+    dropped = tuple(name for name in statement.cites if name in lost)
+    return statement.model_copy(update={"cites": cites, "dropped": statement.dropped + dropped})
+
+
+def _against(
+    stance: Stance, tagged: Sequence[TaggedPassage], placed: Sequence[Sorted] = ()
+) -> set[str]:
+    """Ids of the passages on the other side; none where the stance takes no side.
+
+    Passages that a language model sorted are on the side where it put them.
+    """
     lost = {Stance.SUPPORT: Relation.CONTRADICTS, Stance.REFUTE: Relation.SUPPORTS}.get(stance)
-    return {each.id for each in tagged if each.relation is lost}
+    relations = {each.id: each.relation for each in tagged}
+    relations |= {each.id: each.relation for each in placed}
+    return {name for name, relation in relations.items() if relation is lost}

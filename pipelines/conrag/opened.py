@@ -8,6 +8,7 @@ from pipelines.conrag.answer import About, Answer, AnswerSentence, Evidence, sid
 from pipelines.conrag.clusters import Cluster
 from pipelines.conrag.drawing import TONES, drawing
 from pipelines.conrag.methods import ABLATIONS
+from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables import figures
@@ -33,6 +34,8 @@ from pipelines.report.texts import (
     unread,
 )
 from pipelines.report.views import RIGHT, UNJUDGED, UNREADABLE, WRONG, Mark
+
+CUT: Final = "A reply of the model broke off: its whole sentences are here, and no more."
 
 VERDICTS: Final = (RIGHT, WRONG, UNREADABLE, UNJUDGED)
 """What a stance is worth; not judged where the data have none."""
@@ -66,6 +69,8 @@ def answer_blocks(answer: Answer) -> list[Block]:
         made.append(Sentences(tuple(map(_sentence, answer.sentences))))
     if answer.unsaid:
         made.append(Note(answer.unsaid))
+    if answer.cut:
+        made.append(Note(CUT))
     if answer.problem:
         made.append(Trouble("No answer was written", answer.problem, answer.raw))
     if answer.model_stance and answer.model_stance is not answer.stance:
@@ -93,8 +98,19 @@ def answer_blocks(answer: Answer) -> list[Block]:
 
 
 def members(answer: Answer, relation: Relation) -> list[tuple[Cluster, list[Evidence]]]:
-    """The clusters of one side, the most confident first, with their passages in the evidence."""
+    """The clusters of one side, the most confident first, with their passages in the evidence.
+
+    Where a language model sorted the evidence, those with passages that it put on that side, and
+    these passages alone.
+    """
     by_id = {row.passage.id: row for row in answer.evidence}
+    if any(row.tag is not None for row in answer.evidence):
+        by_id = {name: row for name, row in by_id.items() if row.relation is relation}
+        found = [
+            (cluster, [by_id[name] for name in cluster.members if name in by_id])
+            for cluster in answer.clusters
+        ]
+        return [(cluster, rows) for cluster, rows in found if rows]
     return [
         (cluster, [by_id[name] for name in cluster.members if name in by_id])
         for cluster in answer.clusters
@@ -183,14 +199,16 @@ def _sentence(sentence: AnswerSentence) -> Sentence:
 def _side(answer: Answer, relation: Relation) -> tuple[Block, ...]:
     """Its clusters, each with what its passages say."""
     made: list[Block] = []
+    shown = {row.passage.id for row in answer.evidence}
     for cluster, rows in members(answer, relation):
         size = len(cluster.members)
         tone: Inline = Chip(cluster.name, TONES[relation], _SIGNS[relation][0])
         said = f"{count(size, 'passage')}, confidence {cluster.confidence:.2f}"
         made.append(line(tone, Aside(said)))
         made.append(Sentences(tuple(map(_quoted, rows))))
-        if size > len(rows):
-            made.append(line(Aside(f"{size - len(rows)} more found, not in the evidence.")))
+        left = [name for name in cluster.members if name not in shown]
+        if left:
+            made.append(line(Aside(f"{len(left)} more found, not in the evidence.")))
     return tuple(made) or (line(Aside("No passage.")),)
 
 
@@ -198,7 +216,7 @@ def _quoted(row: Evidence) -> Sentence:
     """The sentence of a passage that decided, with its title; the title alone where none did."""
     title = row.passage.title or row.passage.id
     if row.rationale is None:
-        return Sentence(title, (Cite(row.number),))
+        return Sentence(title, (Cite(row.number), *_reason(row)))
     return Sentence(row.rationale, (Cite(row.number), Aside(title)))
 
 
@@ -207,12 +225,27 @@ def _tag(relation: Relation, confidence: float) -> Chip:
     return Chip(f"{word} {confidence:.2f}", TONES[relation], sign)
 
 
+def _reason(row: Evidence) -> tuple[Inline, ...]:
+    """Why a language model sorted it so, in its words."""
+    return (Aside(f"because, says the model: {row.reason}"),) if row.reason else ()
+
+
+def _sorted(row: Evidence) -> tuple[Inline, ...]:
+    """What a passage says of the query, and by whom."""
+    if row.tag is None:
+        return (_tag(row.relation, row.confidence),)
+    sign, word = _SIGNS[row.relation]
+    by = "the tag; the model did not sort it" if row.reason is None else "the model"
+    tagged = f"tagged {_SIGNS[row.tag][1]} {row.confidence:.2f}"
+    return (Chip(word, TONES[row.relation], sign), Aside(f"by {by}; {tagged}"), *_reason(row))
+
+
 def _row(row: Evidence) -> Source:
     return Source(
         row.number,
         row.passage.title or row.passage.id,
         row.passage.text,
-        (_tag(row.relation, row.confidence), Aside(row.cluster)),
+        (*_sorted(row), Aside(row.cluster)),
         spans=decided(row),
         tone=TONES[row.relation],
     )
@@ -284,18 +317,35 @@ def _card(result: ClaimResult, method: str) -> Card:
     if outcome.statements:
         numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
         said_so = (
-            Sentence(
-                each.text,
-                tuple(Cite(numbers[name]) for name in each.cites if name in numbers),
-                _ABOUT.get(each.about, "plain"),
-            )
+            Sentence(each.text, _cited(each, numbers), _ABOUT.get(each.about, "plain"))
             for each in outcome.statements
         )
         made.append(Sentences(tuple(said_so)))
+    if outcome.cut:
+        made.append(line(Aside(CUT)))
+    if turned := _turned(outcome, result):
+        made.append(line(Aside(f"sorted by the model otherwise than tagged: {turned}")))
     if outcome.unbound:
         said = f"{count(outcome.unbound, 'sentence')} with wrong citations"
         made.append(line(Aside(said)))
     return Card(method, (*made, *unread(outcome.problem, outcome.raw)))
+
+
+def _turned(outcome: Outcome, result: ClaimResult) -> str:
+    """Passages that a language model sorted otherwise than they were tagged: "[2] supports"."""
+    numbers = {each.id: number for number, each in enumerate(result.passages, 1)}
+    return ", ".join(
+        f"[{numbers[each.id]}] {_SIGNS[each.relation][1]}"
+        for each in outcome.sorted
+        if each.id in numbers and each.relation is not result.tags[each.id]
+    )
+
+
+def _cited(statement: Statement, numbers: Mapping[str, int]) -> tuple[Inline, ...]:
+    """What a statement cites, and what it cited until that was dropped."""
+    cites = [Cite(numbers[name]) for name in statement.cites if name in numbers]
+    dropped = [f"[{numbers[name]}]" for name in statement.dropped if name in numbers]
+    return (*cites, *((Aside(f"dropped: {' '.join(dropped)}"),) if dropped else ()))
 
 
 def _passage(number: int, passage: Passage, gold: frozenset[str]) -> Source:

@@ -8,11 +8,17 @@ from pipelines.evidence.judgement import Relation
 
 
 class Statement(BaseModel, frozen=True):
-    """A sentence of an answer, without citation marks; ids of passages are in the order cited."""
+    """A sentence of an answer, without citation marks; ids of passages are in the order cited.
+
+    Attributes:
+        cites: Passages that it cites.
+        dropped: Passages that it cited as it was written, until a policy took the citation away.
+    """
 
     text: str
     about: About
     cites: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
 
     @property
     def side(self) -> Relation | None:
@@ -20,15 +26,27 @@ class Statement(BaseModel, frozen=True):
         return SIDE.get(self.about)
 
 
+class Sorted(BaseModel, frozen=True):
+    """What a language model made of a passage of the packet, and why, in its words.
+
+    The reason is None of a passage that it did not sort, which stays as tagged.
+    """
+
+    id: str
+    relation: Relation
+    reason: str | None
+
+
 class Outcome(BaseModel, frozen=True):
     """A stance, and an answer from a packet of passages.
 
     Attributes:
         packet: Ids of the k' passages that the answer was written from.
+        sorted: The packet as a language model sorted it; empty where none was asked to.
         support: How far the method holds the claim to be supported, in [0, 1]; see
             `pipelines.conrag.methods.support_share`.
         undecided: Whether the stance is unknown: the reply that was to give it could not be read.
-        unbound: Sentences whose citations are wrong; they count as citing nothing.
+        unbound: Sentences whose citations are wrong; all that they cite is dropped.
         cut: Whether the answer breaks off, for tokens or sentences ran out.
         problem: Why there is no answer, in one line; `raw` is the reply that could not be read.
     """
@@ -36,6 +54,7 @@ class Outcome(BaseModel, frozen=True):
     stance: Stance
     packet: tuple[str, ...]
     statements: tuple[Statement, ...] = ()
+    sorted: tuple[Sorted, ...] = ()
     support: float = 0.0  # older results do not have it, and need it for nothing
     undecided: bool = False
     unbound: int = 0

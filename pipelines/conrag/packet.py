@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
@@ -34,6 +34,14 @@ class PacketSettings(BaseModel, frozen=True, extra="forbid"):
         Field(ge=0, le=1),
         Option("Conflict score from which both sides are shown in equal parts.", panel=PANEL),
     ] = 0.50
+    below_tau: Annotated[
+        Literal["sides", "relevance"],
+        Option(
+            "What is shown below --tau: the best passage of each side before the most relevant "
+            "(`sides`), or these alone (`relevance`), as in the paper.",
+            panel=PANEL,
+        ),
+    ] = "sides"
     per_cluster: Annotated[
         int, Field(ge=1), Option("m, most passages of a cluster.", panel=PANEL)
     ] = 2
@@ -54,6 +62,13 @@ def side_budget(settings: PacketSettings) -> int:
     return max(1, (settings.size - settings.irrelevant) // 2)
 
 
+def first_of_each_side(kappa: float, settings: PacketSettings) -> int:
+    """How many passages each side gives before the most relevant fill the packet."""
+    if kappa >= settings.tau:
+        return side_budget(settings)
+    return int(settings.below_tau == "sides")
+
+
 def select(
     tagged: Sequence[TaggedPassage],
     clusters: Sequence[Cluster],
@@ -63,14 +78,13 @@ def select(
     """Choose the packet P' (ConRAG, section 2, conflict-aware re-ranking).
 
     From tau on each side first gets its budget, the two in turn, ordered by relevance times
-    confidence; below tau each side that there is gets one passage. The most relevant of what is
-    left fill the rest. No cluster gives more than m passages and of near-duplicates one is taken,
-    so that a packet is smaller than k' where too little is left; with m = 1 a cluster that holds
-    both sides shows one of them. Ties are broken by id.
+    confidence; below tau each side that there is gets one passage, unless relevance alone decides.
+    The most relevant of what is left fill the rest. No cluster gives more than m passages and of
+    near-duplicates one is taken, so that a packet is smaller than k' where too little is left; with
+    m = 1 a cluster that holds both sides shows one of them. Ties are broken by id.
 
-    Two things differ from the paper's text. Below tau the paper takes the most relevant alone,
-    which may leave out the only passage that a stance rests on, so that the answer could not cite
-    it. And redundancy control below tau is optional there.
+    The paper takes the most relevant alone below tau. That may leave out the only passage that a
+    stance rests on, so that the answer could not cite it.
 
     The order of passages decides nothing. Clusters are a partition of them, kappa their conflict
     score, in [0, 1].
@@ -97,13 +111,12 @@ def select(
         taken[cluster_of[each.id]] += 1
         return True
 
-    balanced = kappa >= settings.tau
     # rel_i * u_i orders each side, rel_i the rest (ConRAG, section 2, packet construction).
     surest = sorted(tagged, key=lambda each: (-each.relevance * each.confidence, each.id))
     sides = [iter([each for each in surest if each.relation is side]) for side in SIDES]
-    for _ in range(side_budget(settings) if balanced else 1):
+    for _ in range(first_of_each_side(kappa, settings)):
         for side in sides:
             any(take(each) for each in side)  # the next one that may be chosen
     for each in sorted(tagged, key=lambda each: (-each.relevance, each.id)):
         take(each)
-    return Packet(tuple(chosen), balanced)
+    return Packet(tuple(chosen), balanced=kappa >= settings.tau)

@@ -32,8 +32,8 @@ async def conrag(
         retrieved: Passages, the best first; at most `depth` of them are used.
         labeller: Tags them.
         settings: Every parameter.
-        generator: The language model that writes; None takes the template. Without evidence for
-            either side there is nothing to write from, and the template says so.
+        generator: The language model that writes, and sorts if the settings say so; None takes the
+            template. The stance is by the tags, whoever sorts.
         question: Whether the query is a question; see `pipelines.conrag.question`. That asks for
             a generator.
 
@@ -52,7 +52,8 @@ async def conrag(
     table, adjudication = analysis.table, analysis.adjudication
     disagreement = template.conflict_statement(table)
     if generator is not None:
-        written = await write(query, table, settings.policy, generator, first)
+        written = await write(query, table, settings.policy, generator, first, sort=settings.sort)
+        table, disagreement = written.table, template.conflict_statement(written.table)
     else:
         sentences = (
             sentence.model_copy(update={"problems": problems(sentence, table, settings.policy)})
@@ -72,10 +73,10 @@ async def conrag(
         evidence=table,
         clusters=analysis.clusters,
         edges=tuple(analysis.graph.edges(data="weight")),
-        # Whether passages disagree is read off the table, never off what a model writes.
+        # Whether passages disagree is read off the table, never off what a model writes of it.
         conflict=(written.conflict or disagreement) if disagreement else None,
         sentences=written.sentences,
-        cut=written.cut,
+        cut=written.cut or (first is not None and first.cut),
         problem=written.problem,
         raw=written.raw,
         unreadable=tuple(each.id for each in everything if each.relation is Relation.INVALID),
@@ -120,7 +121,8 @@ async def tag(
 def deciding(judgements: Sequence[Judgement]) -> Judgement:
     """What a passage says of an answer in several parts: the judgement that decides.
 
-    The surest that takes a side decides, so that a weak support hides no sure contradiction; of two
+    The paper's query is one statement, so that it has no rule for this (ConRAG, section 2). The
+    surest that takes a side decides, so that a weak support hides no sure contradiction; of two
     as sure, the one that supports. Without a side the passage is irrelevant, unless nothing could
     be read. There is at least one.
     """

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
-from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence
+from pipelines.conrag.answer import SIDE, AnswerSentence, Evidence, has_sides
 from pipelines.conrag.packet import PANEL
 from pipelines.conrag.tagged import SIDES
 from pipelines.option import Option
@@ -20,11 +20,18 @@ _MARK = re.compile(r" ?\[ ?(?:\d{1,3}(?:(?: ?[,;–-] ?| )\d{1,3})*)? ?\]")
 class CitationPolicy(BaseModel, frozen=True, extra="forbid"):
     """What is asked of every sentence that says something of the evidence.
 
-    Each number of a sentence must stand in a passage that it cites, unless `numbers` is off; one
-    source asks for no more than a citation.
+    The paper's protocol asks for no more than a citation; it names both rules as adaptations
+    (ConRAG, section 2, citation binding). One source asks for no more than a citation.
     """
 
-    numbers: bool = True
+    numbers: Annotated[
+        Literal["cited", "free"],
+        Option(
+            "Whether every number of a sentence must stand in a passage that it cites (`cited`), "
+            "or need not (`free`).",
+            panel=PANEL,
+        ),
+    ] = "cited"
     sources: Annotated[
         int,
         Field(ge=1),
@@ -41,9 +48,10 @@ def problems(
 ) -> tuple[str, ...]:
     """What is wrong with a sentence's citations; nothing, where it may count as cited.
 
-    Every sentence cites passages of the packet that take a side, and no others. One that speaks of
-    a side cites that side alone; one that speaks of the disagreement cites both. A sentence of no
-    evidence needs none, and one without words is none. The policy may ask for more.
+    Every sentence cites passages of the packet that take a side, and no others, unless none does.
+    One that speaks of a side cites that side alone; one that speaks of the disagreement cites both.
+    A sentence of no evidence needs none, and one without words is none. The policy may ask for
+    more.
     """
     if not sentence.text:
         return ("says nothing",)
@@ -56,7 +64,7 @@ def problems(
         return () if sentence.about == "none" else ("cites nothing",)
     found = []
     idle = [each.number for each in cited if each.relation not in SIDES]
-    if idle:
+    if idle and has_sides(table):
         found.append(f"cites [{idle[0]}], which takes no side")
     sides = {each.relation for each in cited} & set(SIDES)
     if sentence.about == "conflict" and len(sides) < len(SIDES):
@@ -64,7 +72,7 @@ def problems(
     wanted = SIDE.get(sentence.about)
     if wanted and sides - {wanted}:
         found.append("cites the other side")
-    if policy.numbers:
+    if policy.numbers == "cited":
         absent = _numbers(sentence.text) - _numbers(" ".join(e.passage.as_read() for e in cited))
         found += [f"cites no passage with the number {number}" for number in sorted(absent)]
     independent = {source(each) for each in cited}

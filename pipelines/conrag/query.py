@@ -21,12 +21,12 @@ class GoldAnswer:
     Attributes:
         answers: Aliases of each short answer that is to be named.
         claims: What the answer is to entail.
-        most: Short answers that are enough; None asks for all of them.
+        listed: Whether the answer is a list, of short answers.
     """
 
     answers: tuple[tuple[str, ...], ...] = ()
     claims: tuple[str, ...] = ()
-    most: int | None = None
+    listed: bool = False
 
     def statements(self, question: str, found: Sequence[Retrieved]) -> tuple[str, ...]:
         """The answer in statements, as `pipelines.conrag.question` makes them.

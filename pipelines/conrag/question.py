@@ -19,13 +19,17 @@ from pipelines.text.declarative import as_claim
 from serving.schemas import told
 
 MOST = 5
+CHARACTERS = 240
+"""Where a server that holds replies to their schema ends an answer."""
 REPLY_TOKENS = 256
 
 
 class FirstAnswerReply(BaseModel):
     """The JSON reply."""
 
-    answers: Annotated[list[Annotated[str, told(minLength=1, maxLength=240)]], told(maxItems=MOST)]
+    answers: Annotated[
+        list[Annotated[str, told(minLength=1, maxLength=CHARACTERS)]], told(maxItems=MOST)
+    ]
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,14 @@ class FirstAnswer:
             answer the question, or the reply was unreadable.
         problem: Why there is no claim, in one line; None where the passages have no answer. What
             could not be read is `raw`.
+        cut: Whether there were more answers than are read, tokens ran out, or an answer is as long
+            as a server lets it be.
     """
 
     claims: tuple[str, ...]
     problem: str | None = None
     raw: str | None = None
+    cut: bool = False
 
 
 async def first_answer(
@@ -63,5 +70,7 @@ async def first_answer(
     )
     if reply.value is None:
         return FirstAnswer((), problem=f"first answer: {reply.problem}", raw=reply.raw)
-    given = [unmarked(each) for each in reply.value.answers[:MOST]]
-    return FirstAnswer(tuple(dict.fromkeys(as_claim(question, each) for each in given if each)))
+    every = [text for each in reply.value.answers if (text := unmarked(each))]
+    claims = tuple(dict.fromkeys(as_claim(question, each) for each in every[:MOST]))
+    ended = any(len(each) == CHARACTERS for each in reply.value.answers)
+    return FirstAnswer(claims, cut=reply.cut or ended or len(every) > MOST)

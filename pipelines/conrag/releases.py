@@ -18,9 +18,6 @@ from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.answer_recall import named_answers
 
-ENOUGH = 5
-"""Answers of a list that ALCE takes for all of it (Gao et al. 2023, section 3.2, recall-5)."""
-
 SIDE = {"SUPPORTS": Relation.SUPPORTS, "REFUTES": Relation.CONTRADICTS}
 STANCE = {label: STANCE_OF[side] for label, side in SIDE.items()}
 
@@ -146,9 +143,7 @@ def from_alce(questions: Sequence[Question]) -> Iterator[Query]:
             claim=each.question,
             passages=own,
             relations=dict.fromkeys(names, Relation.SUPPORTS),
-            gold_answer=GoldAnswer(
-                each.answers, each.claims, ENOUGH if each.task == "qampari" else None
-            ),
+            gold_answer=GoldAnswer(each.answers, each.claims, listed=each.task == "qampari"),
         )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import BaseModel, Field, field_serializer
 
 from pipelines.conrag.hallucination import ResponseSentence
+from pipelines.conrag.listing import ListWorth
 from pipelines.conrag.outcome import Outcome
 from pipelines.conrag.stance import Stance
 from pipelines.evidence.judgement import Relation, Truncation
@@ -38,12 +39,16 @@ class AnswerWorth(BaseModel, frozen=True):
     """What one answer to a question is worth.
 
     Attributes:
-        citations: By ALCE's rules; every sentence counts.
+        citations: By ALCE's rules; every sentence counts, of a list every item.
         statements: Sentences that may contradict the packet: all but those about the conflict and
             those that say that nothing was found.
         contradicting: Sentences that contradict the packet, and the answer does not show it.
         contradicting_strict: Those that contradict it, whatever is shown.
-        recall: Share of what is to be said that is said, in [0, 1].
+        recall: Share of what is to be said that is said, in [0, 1]: of short answers by whole
+            words, of lists recall-5.
+        str_em: Share of the short answers that are said by ALCE's rule, as parts of words; None of
+            lists, and in older results.
+        listed: What a list is worth; None where the answer is none.
     """
 
     citations: CitationCounts
@@ -51,6 +56,8 @@ class AnswerWorth(BaseModel, frozen=True):
     contradicting: int = Field(ge=0)
     contradicting_strict: int = Field(ge=0)
     recall: float | None
+    str_em: float | None = None
+    listed: ListWorth | None = None
 
 
 class AnsweredQuestion(BaseModel, frozen=True):
@@ -59,6 +66,7 @@ class AnsweredQuestion(BaseModel, frozen=True):
     Attributes:
         first_answer: The statements that tags are relations to.
         problem: Why there is none, in one line; None where the passages have no answer.
+        cut: Whether the first answer breaks off, or had more parts than are read.
         unreadable: Labels that could not be read when answers were judged; they bear nothing out.
         truncations: Texts of which the labeller read a part then.
     """
@@ -67,6 +75,7 @@ class AnsweredQuestion(BaseModel, frozen=True):
     problem: str | None
     raw: str | None
     worth: dict[str, AnswerWorth]
+    cut: bool = False
     unreadable: int = 0
     truncations: tuple[Truncation, ...] = ()
 

@@ -10,8 +10,11 @@ from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.fusion import RANK_CONSTANT
 from pipelines.retrieval.index import ABOUT, Index, Method, Retrieved, build
 
-Scope = Literal["own", "all"]
-"""Where a claim's passages are retrieved from: those it comes with, or those of all claims."""
+Scope = Literal["own", "all", "wiki"]
+"""Where a claim's passages are retrieved from.
+
+Those it comes with, those of all claims, or all of Wikipedia (`pipelines.conrag.wikipedia`).
+"""
 
 Find = Callable[[Query, int], list[Retrieved]]
 """(claim, k) -> its k most relevant passages, the best first."""
@@ -38,7 +41,8 @@ class Search:
 
     All of them are indexed, whatever part of the data set is evaluated: BM25 weighs words by them.
     An index that an earlier run left in the folder is opened; it must be of this data set. The
-    method is the fused one where there is an embedder, unless given.
+    method is the fused one where there is an embedder, unless given. A claim that brings no passage
+    (of FEVER, one without evidence) is given those of all claims to be searched in.
 
     Raises:
         InputError: There is no passage, or the index cannot be written or read.
@@ -65,7 +69,7 @@ class Search:
     def __call__(self, query: Query, k: int) -> list[Retrieved]:
         """The k passages that fit a claim best, the best first; see `Index.search`."""
         own = None
-        if self._among == "own":
+        if self._among == "own" and query.passages:
             own = [self._positions[passage.id] for passage in query.passages]
         return self._index.search(query.claim, k=k, method=self._method, among=own)
 

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from pipelines.conrag.graph import EdgeWeights
 from pipelines.conrag.packet import PANEL, PacketSettings
 from pipelines.conrag.policies import CitationPolicy
+from pipelines.conrag.sorting import Sort
 from pipelines.conrag.stance import DELTA, Margin
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL as METRIC_PANEL
@@ -53,6 +54,14 @@ class ConragSettings(BaseModel, frozen=True, extra="forbid"):
             "Whether passages count alike, as in the paper, or by their relevance.", panel=PANEL
         ),
     ] = "equal"
+    sort: Annotated[
+        Sort,
+        Option(
+            "Who sorts the evidence that a language model writes from: the tags (`tags`), or that "
+            "model, told the tags, as in the paper (`model`).",
+            panel=PANEL,
+        ),
+    ] = "tags"
     policy: CitationPolicy = CitationPolicy()
 
 
@@ -78,7 +87,7 @@ class AnswerOptions(ServerOptions):
         Option(
             "What to do with a text too long for the context; cuts are recorded.",
             only=Only(
-                lambda options: options.judge.by_model,
+                lambda options: options.model_judges,
                 lambda options: f"--labeller {options.judge.labeller}",
             ),
         ),
@@ -114,12 +123,20 @@ class AnswerOptions(ServerOptions):
         """Whether a language model writes."""
         return self.generator == "llm"
 
+    @property
+    def model_judges(self) -> bool:
+        """Whether a language model is shown texts to judge, which may be too long for it."""
+        return self.judge.by_model
+
     def needs(self) -> Needs:
         """The models.
 
         Raises:
-            InputError, ServingError: As `judge_needs`.
+            InputError: A language model is to sort and none writes; and as `judge_needs`.
+            ServingError: As `judge_needs`.
         """
+        if self.settings.sort == "model" and not self.writes:
+            raise InputError("--sort model asks the model that writes; add --generator llm")
         tags = self.judge.by_model
         role: Role = "judge" if tags else "generator"
         return judge_needs(self, self.judge, role=role, asks=tags or self.writes)

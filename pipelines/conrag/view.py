@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.citation_judge import judge_told
 from pipelines.conrag.hallucination import passage_auc, token_f1
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.opened import STANCES, VERDICTS, answer_blocks, claim_blocks, verdict
@@ -64,7 +65,7 @@ def view(
         ),
         runs={name: name for name in results},
         noun=(noun, f"{noun}s"),
-        models=glance.judge_models(*configs.values()),
+        models=(*glance.judge_models(*configs.values()), *_citation_judges(configs)),
         facts=tuple((name, _how(config, results[name])) for name, config in configs.items()),
         **listed(results, _example),
     )
@@ -146,7 +147,15 @@ def _best_simpler(own: Sequence[ClaimResult], measure: Measure) -> tuple[str, Es
 
 def _made_by(config: Mapping[str, Any]) -> str:
     written = f"; answers written by {config['writer']['name']}" if "writer" in config else ""
-    return f"passages labelled by {glance.judges(config)}{written}"
+    told = judge_told(config)
+    judged = f"; {told}" if told else ""
+    return f"passages labelled by {glance.judges(config)}{written}{judged}"
+
+
+def _citation_judges(configs: Mapping[str, Mapping[str, Any]]) -> tuple[glance.ModelUsed, ...]:
+    judges = (each["citations"]["model"] for each in configs.values() if "citations" in each)
+    models = (glance.ModelUsed("judges citations", each["name"], each["digest"]) for each in judges)
+    return tuple(dict.fromkeys(models))
 
 
 def _kind(own: Sequence[ClaimResult]) -> str:
@@ -157,9 +166,9 @@ def _how(config: Mapping[str, Any], own: Sequence[ClaimResult]) -> str:
     """Data and retrieval of an evaluation."""
     half = "" if config["half"] == "all" else f", {config['half']} half"
     searched = config["retrieval"]
-    among = "its own passages" if searched["among"] == "own" else "all passages"
+    where = {"own": "its own passages", "all": "all passages", "wiki": "all of Wikipedia"}
     data = f"{config['data']['name']} ({glance.count(len(own), _kind(own))}{half})"
-    return f"{data}, {searched['method']} in {among}"
+    return f"{data}, {searched['method']} in {where[searched['among']]}"
 
 
 def _example(run: str, result: ClaimResult) -> Example:

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 from pipelines.conrag import template
 from pipelines.conrag.analysis import Analysis
-from pipelines.conrag.answer import ABOUT
+from pipelines.conrag.answer import ABOUT, AnswerSentence
 from pipelines.conrag.generation import GeneratedAnswer, nothing_found, write, write_plainly
 from pipelines.conrag.generator import Generator
 from pipelines.conrag.methods import AnalysisName, Case, PacketName, Ruling, support_share
-from pipelines.conrag.outcome import Outcome, Statement
-from pipelines.conrag.policies import CitationPolicy
+from pipelines.conrag.outcome import Outcome, Sorted, Statement
 from pipelines.conrag.question import FirstAnswer
+from pipelines.conrag.settings import ConragSettings
 from pipelines.conrag.stance import STANCE_OF, Stance
 from pipelines.conrag.tagged import TaggedPassage
 from pipelines.data.records import Document
@@ -107,13 +107,16 @@ class ModelWriter:
 
 async def model_writer(
     case: Case,
-    policy: CitationPolicy,
+    settings: ConragSettings,
     generator: Generator,
     *,
     first: FirstAnswer | None = None,
     gold: FirstAnswer | None = None,
 ) -> ModelWriter:
     """Have a language model write the five texts.
+
+    Where it sorts evidence before, it does so for ConRAG and for ConRAG without clusters: Oracle
+    knows what passages say, the others do not ask.
 
     Of a question, `first` is the answer that tags are relations to, `gold` the one that gold
     relations are to. Where the first could not be read there are no tags, and what is made of them
@@ -132,8 +135,17 @@ async def model_writer(
         return _with_text(own, text, dict(enumerate(own.packet, 1)))
 
     async def answer(name: AnalysisName, found: Analysis) -> Outcome:
-        basis = gold if name == "gold" else first
-        return _bound(found, await write(case.claim, found.table, policy, generator, basis))
+        known = name == "gold"
+        text = await write(
+            case.claim,
+            found.table,
+            settings.policy,
+            generator,
+            gold if known else first,
+            sort=settings.sort,
+            gold=known,
+        )
+        return _bound(found, text)
 
     narratives, answers = await asyncio.gather(
         asyncio.gather(*map(narrative, case.packets.values())),
@@ -152,24 +164,29 @@ def _bound(found: Analysis, text: GeneratedAnswer) -> Outcome:
         stance=decision.stance,
         packet=_ids(found.packet.passages),
         support=support_share(decision.support, decision.refute),
+        sorted=tuple(
+            Sorted(id=row.passage.id, relation=row.relation, reason=row.reason)
+            for row in text.table
+            if row.tag is not None
+        ),
     )
-    return _with_text(own, text, {row.number: row.passage.id for row in found.table})
+    table = text.table or found.table
+    return _with_text(own, text, {row.number: row.passage.id for row in table})
 
 
 def _with_text(outcome: Outcome, text: GeneratedAnswer, ids: Mapping[int, str]) -> Outcome:
     """The outcome with what was written; a sentence whose citations are wrong cites nothing.
 
-    `ids` are those of passages by the numbers that they are cited by.
+    `ids` are those of passages by the numbers that they are cited by. A citation of what is not
+    there names no passage that could be kept as dropped; ALCE's code counts it nowhere, either.
     """
-    statements = (
-        Statement(
-            text=each.text,
-            about=each.about,
-            cites=() if each.problems else tuple(ids[number] for number in each.cites),
-        )
-        for each in text.sentences
-        if each.text
-    )
+
+    def stated(each: AnswerSentence) -> Statement:
+        named = tuple(ids[number] for number in each.cites if number in ids)
+        cites, dropped = ((), named) if each.problems else (named, ())
+        return Statement(text=each.text, about=each.about, cites=cites, dropped=dropped)
+
+    statements = (stated(each) for each in text.sentences if each.text)
     return outcome.model_copy(
         update={
             "statements": tuple(statements),

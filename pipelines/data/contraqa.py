@@ -6,10 +6,16 @@ paragraph.
 `corpus/wiki_clean_1M/queries.json` is one list of SQuAD development questions with `id`,
 `question`, `answers` (with the list `text`) and, as in SQuAD, `title` and `context`.
 
-What the repository does not say is which false paragraph was made from which true one. So a false
-paragraph belongs to the question's `context` if its id, "-FAKE" aside, is that of a true paragraph
-with that text; else, among the false paragraphs of the same title (after ":::"), the one that
-shares most words with it, if that is at least `SHARED`. This loader is tested on files of our own.
+An older release, `corpus/noisy_wiki_1M`, is laid out as BEIR's sets are: `corpus.jsonl` with `_id`,
+`title` ("Super_Bowl_50:::FAKE_Human") and `text`, and `q_rel_dev.tsv`, which links questions with
+paragraphs. We know it from its description alone: its `queries.jsonl` is taken to have `_id`,
+`text`, and in `metadata` the answers.
+
+Linked paragraphs are taken as they are. What no link and nothing in the newer release says is
+which false paragraph was made from which true one. So a false paragraph belongs to the question's
+`context` if its id, "-FAKE" aside, is that of a true paragraph with that text; else, among the
+false paragraphs of the same title (after ":::"), the one that shares most words with it, if that is
+at least `SHARED`. This loader is tested on files of our own.
 """
 
 import re
@@ -17,10 +23,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import AliasPath, BaseModel, Field
+from pydantic import AliasChoices, AliasPath, BaseModel, Field
 
 from pipelines.data.records import NonEmpty, Text
-from pipelines.data.released import read_records, record, stream
+from pipelines.data.released import content, read_records, record, stream
 from pipelines.errors import InputError
 
 FAKE = "-FAKE"
@@ -30,30 +36,44 @@ SHARED = 0.5
 
 
 class Paragraph(BaseModel, frozen=True):
-    """A paragraph of the corpus; its id is "NUMBER:::TITLE", with "-FAKE" where it is false."""
+    """A paragraph of the corpus; its id is "NUMBER:::TITLE", with "-FAKE" where it is false.
 
-    id: Text
-    contents: Text
+    In the older release its heading is "TITLE:::TYPE", and a false one's type begins with "FAKE".
+    """
+
+    id: Text = Field(validation_alias=AliasChoices("id", "_id"))
+    contents: Text = Field(validation_alias=AliasChoices("contents", "text"))
+    heading: str = Field("", validation_alias="title")
 
     @property
     def fake(self) -> bool:
         """Whether it is a false paragraph."""
-        return self.id.endswith(FAKE)
+        return self.id.endswith(FAKE) or self.heading.partition(":::")[2].startswith("FAKE")
 
     @property
     def title(self) -> str:
         """Title of the page, with spaces."""
-        return self.id.removesuffix(FAKE).partition(":::")[2].replace("_", " ")
+        own = self.heading.partition(":::")[0] or self.id.removesuffix(FAKE).partition(":::")[2]
+        return own.replace("_", " ")
 
 
 class Query(BaseModel, frozen=True):
-    """A question with the true paragraph and spellings of its answer, as in SQuAD."""
+    """A question with spellings of its answer and, as in SQuAD, the true paragraph.
 
-    id: Text
-    question: Text
-    context: Text
+    The paragraph is empty where links are to give it.
+    """
+
+    id: Text = Field(validation_alias=AliasChoices("id", "_id"))
+    question: Text = Field(validation_alias=AliasChoices("question", "text"))
+    context: str = ""
     title: str = ""
-    answers: NonEmpty[Text] = Field(validation_alias=AliasPath("answers", "text"))
+    answers: NonEmpty[Text] = Field(
+        validation_alias=AliasChoices(
+            AliasPath("answers", "text"),
+            AliasPath("metadata", "answers", "text"),
+            AliasPath("metadata", "answers"),
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -68,19 +88,24 @@ class ContraQuestion:
     fakes: tuple[str, ...]
 
 
-def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
+def read(queries: Path, corpus: Path, links: Path | None = None) -> list[ContraQuestion]:
     """The questions that have at least one false paragraph, in the order of the queries.
 
     The noisy corpus is read line by line, since it has a million. Raises as `read_records`, also
     where no question has a false paragraph.
     """
     asked = read_records(queries, Query, "ContraQA's queries.json")
+    linked = read_links(links) if links else {}
+    wanted = {name for names in linked.values() for name in names}
     contexts = {_squeezed(query.context) for query in asked}
     own_id: dict[str, str] = {}
     by_id: dict[str, Paragraph] = {}
     by_title: dict[str, list[Paragraph]] = defaultdict(list)
+    kept: dict[str, Paragraph] = {}
     for entry in stream(corpus):
         paragraph = record(entry, Paragraph, "ContraQA's corpus.json")
+        if paragraph.id in wanted:
+            kept[paragraph.id] = paragraph
         if paragraph.fake:
             by_id[paragraph.id.removesuffix(FAKE)] = paragraph
             by_title[_squeezed(paragraph.title)].append(paragraph)
@@ -88,18 +113,25 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
             own_id[text] = paragraph.id
     found = []
     for query in asked:
-        fake = by_id.get(own_id.get(_squeezed(query.context), "")) or _closest(
-            query.context, by_title.get(_squeezed(query.title.replace("_", " ")), [])
-        )
-        if fake is not None:
+        own = [kept[name] for name in linked.get(query.id, ()) if name in kept]
+        true = next((each for each in own if not each.fake), None)
+        context = query.context or (true.contents if true else "")
+        title = (query.title or (true.title if true else "")).replace("_", " ")
+        fakes = [each.contents for each in own if each.fake]
+        if context and not fakes:
+            name = true.id if true else own_id.get(_squeezed(context), "")
+            candidates = by_title.get(_squeezed(title), [])
+            fake = by_id.get(name) or _closest(context, candidates)
+            fakes = [fake.contents] if fake else []
+        if context and fakes:
             found.append(
                 ContraQuestion(
                     id=query.id,
                     question=query.question,
                     answers=query.answers,
-                    context=query.context,
-                    title=query.title.replace("_", " "),
-                    fakes=(fake.contents,),
+                    context=context,
+                    title=title,
+                    fakes=tuple(fakes),
                 )
             )
     if not found:
@@ -108,6 +140,34 @@ def read(queries: Path, corpus: Path) -> list[ContraQuestion]:
             "name corpus.json of ContraQA's noisy corpus"
         )
     return found
+
+
+def read_links(path: Path) -> dict[str, list[str]]:
+    """Ids of paragraphs by id of question, of `q_rel_dev.tsv`.
+
+    A line has question, paragraph and score, with tabs between them; TREC's fourth column, after
+    the question, may stand there. A score of 0 links nothing. The first line may be a header.
+
+    Raises:
+        InputError: The file cannot be read, or a line has other columns.
+    """
+    found: dict[str, list[str]] = defaultdict(list)
+    for number, line in enumerate(content(path).decode("utf-8", "replace").splitlines(), start=1):
+        columns = line.split("\t")
+        if not line.strip() or (number == 1 and not _is_number(columns[-1])):
+            continue
+        if len(columns) not in {3, 4} or not _is_number(columns[-1]):
+            raise InputError(
+                f"{path}:{number}: not question, paragraph and score with tabs between them; "
+                "name q_rel_dev.tsv of ContraQA"
+            )
+        if float(columns[-1]) > 0:
+            found[columns[0]].append(columns[-2])
+    return dict(found)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", text) is not None
 
 
 def overlap(first: str, second: str) -> float:

@@ -21,8 +21,12 @@ def cost_line(client: Client) -> str:
 def spent(client: Client | None, judge: Judge | None = None) -> str:
     """What a language model and a judge of claims were asked for."""
     parts = [cost_line(client)] if client else ["no language model was needed"]
-    if judge is None:
-        return parts[0]
+    return "; ".join([*parts, *(asked_of(judge) if judge else [])])
+
+
+def asked_of(judge: Judge) -> list[str]:
+    """What a judge of claims was asked for, beside the calls to its language model."""
+    parts = []
     if judge.threshold and judge.threshold.reason:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")
     kept = judge.from_store()
@@ -32,4 +36,4 @@ def spent(client: Client | None, judge: Judge | None = None) -> str:
         parts.append(f"{judge.pairs_tagged:,} pairs tagged by {judge.tagger.name}{where}")
     if kept["found"]:
         parts.append(f"{kept['found']:,} of {kept['pairs']:,} judgements from the store")
-    return "; ".join(parts)
+    return parts

@@ -9,7 +9,7 @@ from typing import Any
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
 from pipelines.evidence.store import JudgementStore, default_store
-from pipelines.experiment.cost import cost_line, spent
+from pipelines.experiment.cost import asked_of, cost_line, spent
 from pipelines.experiment.experiment import (
     Counter,
     Counting,
@@ -168,6 +168,8 @@ def _note_costs(work: Work[Any, Any], models: RunModels) -> list[str]:
         # Beside the configuration: a run may be resumed on another device.
         models.folder.note(work.entry, {"tagger_device": device})
     costs = [spent(client, work.judge)] if client or work.judge else []
+    if work.second and (judged := asked_of(work.second)):
+        costs.append("; ".join(judged))
     if judging is not None and judging is not models.client:
         costs.append(cost_line(judging))
         if judging.usage.calls:
@@ -217,6 +219,7 @@ async def models_for(
             client=client,
             judging=client if needs.judge is None else await client_of(needs.judge),
             tagger=needs.tagger,
+            judge_tagger=needs.judge_tagger,
             prompts=served.prompts if served else None,
         )
 

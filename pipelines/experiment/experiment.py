@@ -66,6 +66,7 @@ class Models:
     Attributes:
         store: Of judgements.
         judging: The language model that judges; `client` unless another one does.
+        judge_tagger: As in `Needs`.
         prompts: Folder with prompts of the user's own.
         fresh: Whether the language model's judgements are of a repeat, and so not kept.
     """
@@ -75,6 +76,7 @@ class Models:
     client: Client | None = None
     judging: Client | None = None
     tagger: TaggerFolder | None = None
+    judge_tagger: TaggerFolder | None = None
     prompts: Path | None = None
     fresh: bool = False
 
@@ -128,6 +130,7 @@ class Work(Generic[ItemT, ResultT]):
         each: Makes the result of an item.
         facts: Noted in `run.json` beside it.
         judge: Who judges claims, to tell what that took; None where nobody does.
+        second: Who judges what was written, where that is another one; likewise.
         client: The language model of this draw, where it is not the plan's.
         begun: Called once the folder has taken the configuration.
         items: Those of the plan, as the models change them beforehand; as they are unless given.
@@ -140,6 +143,7 @@ class Work(Generic[ItemT, ResultT]):
     each: Callable[[ItemT], Awaitable[ResultT]]
     facts: Mapping[str, Any] = field(default_factory=dict)
     judge: Judge | None = None
+    second: Judge | None = None
     client: Client | None = None
     begun: Callable[[], None] = lambda: None
     items: Sequence[ItemT] | None = None

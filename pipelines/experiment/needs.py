@@ -34,6 +34,7 @@ class Needs:
         role: Of the language model that is asked; None where none is.
         judge: Another language model that judges; None where it is the same, or none does.
         tagger: The NLI tagger; None where it is not asked.
+        judge_tagger: The tagger that judges what was written, where that is a role of its own.
         unasked: Why no language model is, for the refusal of its options.
         untagged: Why no tagger is.
     """
@@ -41,6 +42,7 @@ class Needs:
     role: Role | None = None
     judge: Source | None = None
     tagger: TaggerFolder | None = None
+    judge_tagger: TaggerFolder | None = None
     unasked: str = "these options, which ask no language model"
     untagged: str = "these options, which ask no tagger"
 

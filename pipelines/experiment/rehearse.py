@@ -161,7 +161,8 @@ def _spent(work: Work[Any, Any], models: RunModels) -> tuple[Usage, Usage, int]:
         for each in (work.client or models.client, models.judging)
         if isinstance(each, Rehearsal)
     }.values()
-    pairs = models.tagger.tagging.pairs if isinstance(models.tagger, StandInFolder) else 0
+    taggers = (models.tagger, models.judge_tagger)
+    pairs = sum(each.tagging.pairs for each in taggers if isinstance(each, StandInFolder))
     asked = sum((each.usage for each in clients), Usage())
     return asked, sum((each.recalled.usage for each in clients), Usage()), pairs
 

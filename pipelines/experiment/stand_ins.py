@@ -46,16 +46,20 @@ async def stand_ins(
         where = source_of(options, needs.role or "generator")
         client = None if needs.role is None else await client_of(where)
         store = stack.enter_context(RecalledStore(default_store(cache), by_model=not recall))
-        tagger = needs.tagger and StandInFolder(
-            **{each.name: getattr(needs.tagger, each.name) for each in fields(TaggerFolder)},
-            tagging=StandIn(full=full),
-        )
+
+        def stand_in(tagger: TaggerFolder | None) -> TaggerFolder | None:
+            return tagger and StandInFolder(
+                **{each.name: getattr(tagger, each.name) for each in fields(TaggerFolder)},
+                tagging=StandIn(full=full),
+            )
+
         yield RunModels(
             store=store,
             profile=where.profile.name,
             client=client,
             judging=client if needs.judge is None else await client_of(needs.judge),
-            tagger=tagger or None,
+            tagger=stand_in(needs.tagger),
+            judge_tagger=stand_in(needs.judge_tagger),
             prompts=options.prompts if isinstance(options, LlmOptions) else None,
             folder=folder,
             counting=lambda *_: nullcontext(_Quiet()),

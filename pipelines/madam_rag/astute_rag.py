@@ -120,8 +120,8 @@ async def astute_rag(
     async def step(
         name: str, schema: type[Schema], tokens: int, **variables: Any
     ) -> str | Structured[Schema]:
-        messages = prompts[name].messages(question=question, form=settings.replies, **variables)
-        return await ask(client, messages, schema, settings.replies, tokens, affinity=question)
+        messages = prompts[name].messages(question=question, form=settings.form, **variables)
+        return await ask(client, messages, schema, settings.form, tokens, affinity=question)
 
     problems: list[str] = []
 

@@ -41,7 +41,7 @@ async def no_rag(
     question: str, client: Client, prompts: Prompts, settings: DebateSettings
 ) -> Conclusion:
     """Answer from what the model knows by itself (section 5.1, No RAG); raises as `ask`."""
-    messages = prompts["no_rag"].messages(question=question, form=settings.replies)
+    messages = prompts["no_rag"].messages(question=question, form=settings.form)
     return await ask_conclusion(client, messages, settings, affinity=question)
 
 
@@ -59,6 +59,6 @@ async def concatenated(
     messages = prompts["concatenated"].messages(
         question=question,
         documents=[document.as_read() for document in documents],
-        form=settings.replies,
+        form=settings.form,
     )
     return await ask_conclusion(client, messages, settings, affinity=question)

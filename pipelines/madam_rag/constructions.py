@@ -58,7 +58,7 @@ class Case:
     def at(self, levels: Sequence[int], seed: int) -> list[Question]:
         """The question at each level; its id is that of the question, "/" and the level."""
         order = [*self.fixed, *self.varied]
-        drawn = random.Random(_digest(seed, self.question, "order"))  # noqa: S311  keeps no secret
+        drawn = random.Random(rank(seed, self.question.question, "order"))  # noqa: S311  no secret
         drawn.shuffle(order)
         return [
             Question(
@@ -176,7 +176,7 @@ def _wrong_answers(question: Question, lent: Mapping[str, Set[str]], seed: int) 
         for answer in lent.get(form(question.question), ())
         if not _overlaps_gold(question, answer) and not any(says(text, answer) for text in texts)
     ]
-    return sorted(others, key=lambda answer: _digest(seed, question, answer))
+    return sorted(others, key=lambda answer: rank(seed, question.question, answer))
 
 
 def _promoting(
@@ -205,6 +205,12 @@ def _copy(question: Question, source: GivenDocument, wrong: str) -> GivenDocumen
     return GivenDocument(document=document, kind="misinfo", answer=wrong)
 
 
+def rank(seed: int, question: str, what: str) -> str:
+    """What draws are ordered by: the seed and a question's own text, not its place in a file."""
+    key = f"{seed}\n{question}\n{what}"
+    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+
+
 def says(text: str, answer: str) -> bool:
     """Whether a text has an answer as whole words, as written or after normalisation."""
     normal = canonical(answer)
@@ -229,14 +235,9 @@ def _at_levels(
     cases: Iterable[Case | None], levels: Sequence[int], most: int, seed: int
 ) -> list[Question]:
     eligible = [case for case in cases if case is not None]
-    ranks = [_digest(seed, case.question, "drawn") for case in eligible]
+    ranks = [rank(seed, case.question.question, "drawn") for case in eligible]
     drawn = sorted(sorted(range(len(ranks)), key=ranks.__getitem__)[:most])
     return [made for n in drawn for made in eligible[n].at(levels, seed)]
-
-
-def _digest(seed: int, question: Question, what: str) -> str:
-    key = f"{seed}\n{question.question}\n{what}"
-    return hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
 
 
 def _once(documents: Iterable[GivenDocument]) -> tuple[GivenDocument, ...]:

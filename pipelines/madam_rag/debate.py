@@ -1,21 +1,33 @@
 """The debate: one agent per document, an aggregator, rounds (MADAM-RAG, section 4)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Literal
 
 from pipelines import prompts
 from pipelines.data.records import Document
 from pipelines.evidence.labeller import Labeller
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.replies import ask_agent, ask_conclusion
-from pipelines.madam_rag.settings import Agreement, DebateSettings
+from pipelines.madam_rag.settings import Agreement, DebateSettings, Replies
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
 from pipelines.metrics.answer_recall import normalised
 from pipelines.metrics.short_answers import canonical, is_unknown
 from pipelines.prompts import Prompt
 from serving.client import Client
+
+NAMELESS: Final = "the released code names no final answer after a single round"
+"""Why a debate of one round has none as released; its aggregate stands in the round."""
+
+_VARIABLES: Final = {
+    "agent": {"question", "document", "heard", "form"},
+    "aggregator": {"question", "responses", "form"},
+    "agent_released": {"question", "document", "heard"},
+    "aggregator_released": {"question", "responses"},
+}
+"""Prompt -> what it is given."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +39,25 @@ class Panel:
     """
 
     client: Client
-    agent: Prompt
-    aggregator: Prompt
+    prompts: Mapping[str, Prompt]
     labeller: Labeller | None = None
+
+    def prompt(self, role: Literal["agent", "aggregator"], replies: Replies) -> Prompt:
+        """The prompt of a role, as such replies need it."""
+        return self.prompts[f"{role}_released" if replies == "released" else role]
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What an agent is told that the "AGGREGATOR" or "AGENT 2" said in the round before."""
+    """What an agent is told that the "AGGREGATOR" or "AGENT 2" said in the round before.
+
+    As the released code has it, agents are told the reply as it came, which is `raw`.
+    """
 
     speaker: str
     answer: str
     explanation: str
+    raw: str | None = None
 
 
 def panel(
@@ -49,14 +68,11 @@ def panel(
     Raises:
         InputError: The user's own prompt cannot be used.
     """
-    return Panel(
-        client,
-        agent=prompts.load("madam_rag/agent", {"question", "document", "heard", "form"}, overrides),
-        aggregator=prompts.load(
-            "madam_rag/aggregator", {"question", "responses", "form"}, overrides
-        ),
-        labeller=labeller,
-    )
+    loaded = {
+        name: prompts.load(f"madam_rag/{name}", variables, overrides)
+        for name, variables in _VARIABLES.items()
+    }
+    return Panel(client, loaded, labeller)
 
 
 async def debate(
@@ -97,7 +113,8 @@ async def debate(
             tallies = await reliability(question, replies, documents, panel.labeller)
         aggregate = await _aggregate(question, replies, tallies, panel, settings)
         rounds.append(Round(agents=tuple(replies), aggregate=aggregate, reliability=tallies))
-    return Debate(rounds=tuple(rounds), agreed=agreed)
+    nameless = settings.replies == "released" and settings.aggregator and settings.rounds == 1
+    return Debate(rounds=tuple(rounds), agreed=agreed, problem=NAMELESS if nameless else None)
 
 
 def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[Statement, ...]:
@@ -105,16 +122,17 @@ def heard(before: Round | None, agent: int, settings: DebateSettings) -> tuple[S
 
     By default the aggregator's answers and explanation (section 4); with `history` "agents", or
     where the aggregator could not be read, the replies of all other agents (appendix C). Replies
-    that could not be read are not told. Agents are numbered from 0.
+    that could not be read are not told; as the released code has it, all can. Agents are numbered
+    from 0.
     """
     if before is None:
         return ()
     aggregate = before.aggregate
     if settings.history == "aggregate" and aggregate is not None and aggregate.problem is None:
         answers = "; ".join(aggregate.answers) or "unknown"
-        return (Statement("AGGREGATOR", answers, aggregate.explanation),)
+        return (Statement("AGGREGATOR", answers, aggregate.explanation, aggregate.raw),)
     return tuple(
-        Statement(f"AGENT {number}", reply.answer, reply.explanation)
+        Statement(f"AGENT {number}", reply.answer, reply.explanation, reply.raw)
         for number, reply in enumerate(before.agents, start=1)
         if number != agent + 1 and reply.answer is not None
     )
@@ -132,17 +150,19 @@ def all_kept(
 def kept(before: str | None, after: str | None, agreement: Agreement) -> bool:
     """Whether two answers of one agent are the same.
 
-    Answers are compared after normalisation, so that "The 1,856" is "1856"; two that say that
-    there is no answer are the same. An unreadable one (None) is never the same as another.
+    An unreadable one (None) is never the same as another. By `same` answers are compared in
+    canonical form, so that "The 1,856" is "1856"; two that say that there is no answer are the
+    same. By `contained`, the released code's rule, one is part of the other in lower case, without
+    ASCII punctuation and articles: 19 of 1911, nothing at all of everything.
     """
     if before is None or after is None or agreement == "never":
         return False
+    if agreement == "contained":
+        one, other = normalised(before), normalised(after)
+        return one in other or other in one
     if is_unknown(before) or is_unknown(after):
         return is_unknown(before) and is_unknown(after)
-    if agreement == "same":
-        return canonical(before) == canonical(after)
-    one, other = normalised(before), normalised(after)
-    return one in other or other in one
+    return canonical(before) == canonical(after)
 
 
 async def _agent(
@@ -152,9 +172,9 @@ async def _agent(
     panel: Panel,
     settings: DebateSettings,
 ) -> AgentReply:
-    text = document.as_read()
-    messages = panel.agent.messages(
-        question=question, document=text, heard=told, form=settings.replies
+    text = document.text if settings.replies == "released" else document.as_read()
+    messages = panel.prompt("agent", settings.replies).messages(
+        question=question, document=text, heard=told, form=settings.form
     )
     return await ask_agent(panel.client, messages, settings, affinity=text)
 
@@ -172,12 +192,13 @@ async def _aggregate(
             "answer": "(could not be read)" if reply.answer is None else reply.answer or "unknown",
             "explanation": reply.explanation,
             "reliability": None if tally is None else tally.model_dump(),
+            "raw": reply.raw,
         }
         for number, (reply, tally) in enumerate(
             zip(replies, tallies or [None] * len(replies), strict=True), start=1
         )
     ]
-    messages = panel.aggregator.messages(
-        question=question, responses=responses, form=settings.replies
+    messages = panel.prompt("aggregator", settings.replies).messages(
+        question=question, responses=responses, form=settings.form
     )
     return await ask_conclusion(panel.client, messages, settings, affinity=question)

@@ -19,6 +19,7 @@ from pipelines.experiment.experiment import Experiment, Models, Plan, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.madam_rag.astute_rag import CONSOLIDATIONS
 from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.constructions import MOST, misinformation, support_imbalance
 from pipelines.madam_rag.datasets import (
@@ -104,18 +105,33 @@ class MadamOptions(RunOptions, DebateOptions, ServerOptions):
             name="--titles",
             panel=PANEL,
             only=Only(
-                lambda options: options.dataset == AMBIGDOCS,
-                lambda options: f"--dataset {options.dataset}, which has no titles",
+                lambda options: (
+                    options.dataset == AMBIGDOCS and options.debate.replies != "released"
+                ),
+                lambda options: (
+                    "--replies released, which shows no titles"
+                    if options.dataset == AMBIGDOCS
+                    else f"--dataset {options.dataset}, which has no titles"
+                ),
             ),
         ),
     ] = False
+    consolidations: Annotated[
+        int,
+        Field(ge=0),
+        Option(
+            "How often Astute RAG puts memory and documents together before it answers; appendix B "
+            'says "iteratively", and no number.',
+            panel=PANEL,
+        ),
+    ] = CONSOLIDATIONS
     half: Annotated[Part, Option("Which half of the questions, by their text.", panel=PANEL)] = (
         "all"
     )
     sample: Annotated[
         int | None,
         Field(ge=1),
-        Option("Draw N questions; the paper draws 1,000 of AmbigDocs.", panel=PANEL),
+        Option("Draw N questions, or take all if there are fewer.", panel=PANEL),
     ] = None
     seed: Annotated[
         int,
@@ -144,7 +160,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             f"--experiment {experiment} is made from the kinds of documents that ramdocs names; "
             f"leave --dataset {dataset} out"
         )
-    settings = options.debate
+    settings, often = options.debate, options.consolidations
     path = options.data or SAMPLES
     data = read(dataset, path, part=options.half, titles=options.titles)
     chosen = data.questions
@@ -164,8 +180,9 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
         labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
         members = panel(models.asked, models.prompts, labeller=labeller)
         baselines = baseline_prompts(models.prompts)
-        methods = Methods(names, members, baselines, settings)
-        prompts = (*baselines.values(), members.agent, members.aggregator)
+        methods = Methods(names, members, baselines, settings, often)
+        debating = (members.prompt(role, settings.replies) for role in ("agent", "aggregator"))
+        prompts = (*baselines.values(), *debating)
         config: dict[str, Any] = {
             "data": {"name": data.file, "sha256": data.digest},
             "half": data.part,
@@ -174,6 +191,7 @@ def plan(options: MadamOptions) -> Plan[Question, QuestionResult]:
             "experiment": experiment,
             "methods": list(names),
             "debate": settings.model_dump(),
+            **({} if often == CONSOLIDATIONS else {"consolidations": often}),
             "model": model_of(models.asked),
             "prompts": {prompt.name: prompt.digest for prompt in prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
@@ -260,10 +278,12 @@ async def _borne_out(
 
 
 def _summary(data: Dataset, questions: Sequence[Question], names: Sequence[str]) -> str:
-    documents = sum(len(each.documents) for each in questions)
+    documents = f"{sum(len(each.documents) for each in questions):,} documents"
     of_half = "" if data.part == "all" else f", {data.part} half"
+    levels = len({each.level for each in questions})
+    eligible = f" ({len(questions) // levels:,} at {levels} levels)" if levels > 1 else ""
     return (
-        f"{len(questions):,} questions from {data.file}{of_half}, {documents:,} documents\n"
+        f"{len(questions):,} questions{eligible} from {data.file}{of_half}, {documents}\n"
         f"{', '.join(names)}"
     )
 

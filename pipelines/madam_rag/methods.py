@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from pipelines.madam_rag.astute_rag import astute_rag
+from pipelines.madam_rag.astute_rag import CONSOLIDATIONS, astute_rag
 from pipelines.madam_rag.baselines import Prompts, concatenated, no_rag
 from pipelines.madam_rag.debate import Panel, debate
 from pipelines.madam_rag.question import Question
@@ -36,12 +36,14 @@ class Methods:
     """The methods of an experiment, by their names in order, ready to be asked.
 
     The panel holds MADAM-RAG's debates; all methods ask its model, and reply in the same form.
+    Astute RAG consolidates so often.
     """
 
     names: tuple[str, ...]
     panel: Panel
     baselines: Prompts
     settings: DebateSettings
+    consolidations: int = CONSOLIDATIONS
 
 
 async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
@@ -54,7 +56,8 @@ async def outcome(name: str, question: Question, methods: Methods) -> Outcome:
     if name == CONCATENATED:
         return Outcome(concluded=await concatenated(text, documents, *asked), calls=1)
     if name == ASTUTE:
-        concluded, path = await astute_rag(text, documents, *asked)
+        often = methods.consolidations
+        concluded, path = await astute_rag(text, documents, *asked, consolidations=often)
         return Outcome(concluded=concluded, calls=path.calls, consolidation=path)
     if name == WITHOUT_AGGREGATOR:
         settings = settings.without_aggregator()

@@ -227,7 +227,7 @@ def _debate(name: str, debate: Debate, asked: Question) -> blocks.Debate:
         conclusions=tuple(
             (line(Aside("Not asked: the debate closes with the round before.")),)
             if aggregator and each.aggregate is None
-            else _concluded(each, asked, final=number == last)
+            else _concluded(each, asked, final=number == last and debate.problem is None)
             for number, each in enumerate(debate.rounds)
         ),
         end=end_of(debate),

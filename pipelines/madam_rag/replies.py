@@ -7,7 +7,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel
 
-from pipelines.madam_rag.settings import DebateSettings, Replies
+from pipelines.madam_rag.settings import DebateSettings, Form
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
 from serving.calls import Sampling, Structured
@@ -25,7 +25,8 @@ ANSWERS: Final = 8
 Short = Annotated[str, told(maxLength=100)]
 Explanation = Annotated[str, told(maxLength=700)]
 
-_EXPLAINED = r"(?:(?:step[- ]by[- ]step )?explanation:(?P<explanation>.*))?\Z"
+_HEADING = r"(?:step[- ]by[- ]step )?(?:reasoning(?: explanation)?|explanation):"
+_EXPLAINED = rf"(?:{_HEADING}(?P<explanation>.*))?\Z"
 _AGENT = re.compile(rf"answer:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
 _CONCLUSION = re.compile(rf"all correct answers:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
 _FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence
@@ -52,7 +53,7 @@ async def ask(
     client: Client,
     messages: Messages,
     schema: type[Schema],
-    form: Replies,
+    form: Form,
     tokens: int,
     *,
     affinity: str,
@@ -73,10 +74,10 @@ async def ask_agent(
     client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
 ) -> AgentReply:
     """One agent's reply; one that cannot be read is a value with its raw text; raises as `ask`."""
-    form, tokens = settings.replies, settings.agent_tokens
+    form, tokens = settings.form, settings.agent_tokens
     reply = await ask(client, messages, AgentJson, form, tokens, affinity=affinity)
     if isinstance(reply, str):
-        return read_agent(reply)
+        return cut_as_released(reply) if settings.replies == "released" else read_agent(reply)
     if reply.value is None:
         return AgentReply(answer=None, problem=reply.problem, raw=reply.raw)
     return AgentReply(answer=reply.value.answer.strip(), explanation=reply.value.explanation)
@@ -86,10 +87,12 @@ async def ask_conclusion(
     client: Client, messages: Messages, settings: DebateSettings, *, affinity: str
 ) -> Conclusion:
     """Answers with an explanation, likewise."""
-    form, tokens = settings.replies, settings.conclusion_tokens
+    form, tokens = settings.form, settings.conclusion_tokens
     reply = await ask(client, messages, ConclusionJson, form, tokens, affinity=affinity)
     if isinstance(reply, str):
-        return read_conclusion(reply)
+        read = read_conclusion(reply)
+        kept = settings.replies == "released"
+        return read.model_copy(update={"raw": reply.strip()}) if kept else read
     if reply.value is None:
         return Conclusion(problem=reply.problem, raw=reply.raw)
     return Conclusion(
@@ -112,6 +115,27 @@ def read_agent(text: str) -> AgentReply:
         sentence = _FIRST_SENTENCE.match(line)
         answer = sentence[1] if sentence else line
     return AgentReply(answer=_bare(answer), explanation=(found["explanation"] or "").strip())
+
+
+def cut_as_released(text: str) -> AgentReply:
+    """An agent's reply as the paper's released code cuts it: whatever it says, it has an answer.
+
+    The answer goes from the first "Answer: " to the first "Explanation", the explanation begins
+    behind the first "Explanation: ". A mark that is missing counts as one at place -1: an answer
+    then begins with the reply's eighth character, or lacks its last one, and an explanation begins
+    with the thirteenth.
+    """
+    reply = text.strip()
+    answer = slice(_behind("Answer: ", reply), reply.find("Explanation"))
+    return AgentReply(
+        answer=reply[answer].strip(),
+        explanation=reply[_behind("Explanation: ", reply) :],
+        raw=reply,
+    )
+
+
+def _behind(mark: str, text: str) -> int:
+    return text.find(mark) + len(mark)
 
 
 def read_conclusion(text: str) -> Conclusion:

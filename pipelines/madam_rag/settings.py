@@ -16,7 +16,8 @@ UNTOLD: Final = "a debate without --reliability"
 History = Literal["aggregate", "agents"]
 Agreement = Literal["same", "contained", "never"]
 Closing = Literal["last", "previous"]
-Replies = Literal["json", "text"]
+Replies = Literal["json", "text", "released"]
+Form = Literal["json", "text"]
 
 
 class DebateSettings(BaseModel, frozen=True, extra="forbid"):
@@ -27,9 +28,12 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
     Attributes:
         rounds: T, the most rounds, at least 1.
         history: `aggregate` is section 4's, `agents` the prompt's in appendix C.
-        agreement: `same` is section 4's. Everything contains an empty answer in the released code;
-            here an unreadable one never agrees.
+        agreement: `same` is section 4's, `contained` the released code's, where every answer
+            contains an empty one, and "unknown" and "not stated" are two.
         closing: `last` is A(R^(t_end)) in section 4; `previous` saves a call.
+        replies: `text` is appendix C's. `released` has the released code's prompts, in which no
+            document is fenced, and cuts replies as it does; with a single round there is then no
+            final answer, either.
         agent_tokens: Most tokens of an agent's reply; `conclusion_tokens`, of all others.
         aggregator: Whether there is one. Without, the joint answer is what the agents answer
             between them (section 6.1), and `history` must be "agents".
@@ -61,7 +65,12 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
         ),
     ] = "last"
     replies: Annotated[
-        Replies, Option("Hold replies to a JSON schema, or parse free text.", panel=PANEL)
+        Replies,
+        Option(
+            "Hold replies to a JSON schema, or parse free `text`; `released` asks and reads as the "
+            "paper's released code does, with documents unfenced in the prompt.",
+            panel=PANEL,
+        ),
     ] = "json"
     aggregator: bool = True
     agent_tokens: Annotated[
@@ -79,6 +88,11 @@ class DebateSettings(BaseModel, frozen=True, extra="forbid"):
             )
         return self
 
+    @property
+    def form(self) -> Form:
+        """What models are asked for: JSON by schema, or free text."""
+        return "json" if self.replies == "json" else "text"
+
     def without_aggregator(self) -> Self:
         """The same debate as section 6.1 has it without an aggregator."""
         return self.model_copy(update={"aggregator": False, "history": "agents"})
@@ -94,7 +108,7 @@ class DebateOptions(WithPresets, frozen=True, extra="forbid"):
         bool,
         Option(
             "As the paper's released code: `--history agents --agreement contained --closing "
-            "previous --replies text`, 128 tokens a reply.",
+            "previous --replies released`, 128 tokens a reply.",
             name="--as-released",
             panel=PANEL,
         ),

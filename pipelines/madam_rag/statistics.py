@@ -1,4 +1,4 @@
-"""The eight averages of RAMDocs in appendix A (Figure 5), recomputed from the release.
+"""The eight dimensions of RAMDocs in appendix A (Figure 5), counted in a file in its format.
 
 The appendix does not say how they were taken. The readings here were chosen by what the figures
 allow. The 500 questions of the release have 1,918 supporting, 307 misinformation and 541 noise
@@ -12,30 +12,37 @@ documents, which makes 3.84, 0.61, 1.08 and together 5.53, as printed. For the o
 - Documents per wrong answer is such a mean, too, over the questions that have a wrong answer.
   Pooled it would be 307 / (500 * 0.86) = 0.71, not the printed 0.73.
 
-The file is sorted by the number of gold answers. A part of it from the start has the wrong mix of
-questions, so averages per question that grow with that number cannot agree with the paper's; hence
-each average is given by number of gold answers as well.
+The release is sorted by the number of gold answers. A part of it from the start has another mix of
+questions than the whole, and averages that grow with that number say so; hence each average is
+given by number of gold answers as well.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipelines.data.ramdocs import RamQuestion
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 
+RELEASED = 500
+"""Questions of the release."""
+
 
 @dataclass(frozen=True)
 class Statistic:
-    """One average over questions, beside the paper's figure in appendix A.
+    """One dimension of Figure 5: its average over questions, beside the paper's in appendix A.
 
-    It is given by number of gold answers as well; None where no question counts.
+    The average is given by number of gold answers as well; None where no question counts.
+    `distribution` is how many questions have each number, ratios to the nearest half; empty in runs
+    that did not count them yet.
     """
 
     name: str
     paper: float
     estimate: Estimate | None
     by_answers: Mapping[int, Estimate]
+    distribution: Mapping[float, int] = field(default_factory=dict)
 
     @property
     def agrees(self) -> bool | None:
@@ -47,7 +54,7 @@ class Statistic:
 
 
 def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
-    """The averages of appendix A, in its order.
+    """The dimensions of appendix A, in its order.
 
     Questions are taken as released, with repeated wrong answers, which `Question` no longer has.
     """
@@ -59,6 +66,7 @@ def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
             paper,
             _over(questions, number),
             {n: found for n, own in groups.items() if (found := _over(own, number))},
+            _distribution(questions, number),
         )
         for name, paper, number in AVERAGES
     )
@@ -67,7 +75,20 @@ def statistics(questions: Sequence[RamQuestion]) -> tuple[Statistic, ...]:
 def _over(
     questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
 ) -> Estimate | None:
-    return mean([value for q in questions if (value := number(q)) is not None])
+    return mean(_numbers(questions, number))
+
+
+def _distribution(
+    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
+) -> Mapping[float, int]:
+    halves = Counter(round(2 * value) / 2 for value in _numbers(questions, number))
+    return dict(sorted(halves.items()))
+
+
+def _numbers(
+    questions: Sequence[RamQuestion], number: Callable[[RamQuestion], float | None]
+) -> list[float]:
+    return [value for q in questions if (value := number(q)) is not None]
 
 
 def _of_type(question: RamQuestion, kind: str) -> int:

@@ -20,7 +20,7 @@ from pipelines.madam_rag.scores import (
     scored,
     shown_methods,
 )
-from pipelines.madam_rag.statistics import Statistic
+from pipelines.madam_rag.statistics import RELEASED, Statistic
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.report.compare import Pair, correction
@@ -54,6 +54,7 @@ def all_tables(
         debates(made),
         reliability(whole),
         averages(statistics, counted),
+        distributions(statistics, counted),
         failures(made, failed_shown),
     ]
 
@@ -222,6 +223,11 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
         return Measure(f"gold_{gold}", title, lambda each: each.by_answers.get(gold))
 
     within = {None: None, True: "yes", False: "no"}
+    questions = max((each.estimate.n for each in statistics if each.estimate), default=0)
+    part = (
+        f"The release has {RELEASED:,} questions, sorted by the number of gold answers; averages "
+        f"over {questions:,} need not be those of the whole."
+    )
     return Table.of(
         statistics,
         name="madam_statistics",
@@ -237,10 +243,26 @@ def averages(statistics: Sequence[Statistic], counted: str) -> Table:
             Column("questions", "Questions", lambda each: each.estimate and each.estimate.n),
             *map(of_questions, sorted({gold for each in statistics for gold in each.by_answers})),
         ],
-        notes=(
-            "In brackets the 95 % t interval. The release is sorted by the number of gold answers, "
-            "so that averages over a part from its start need not be those of the whole.",
-        ),
+        notes=("In brackets the 95 % t interval.", *((part,) if questions != RELEASED else ())),
+    )
+
+
+def distributions(statistics: Sequence[Statistic], counted: str) -> Table:
+    """Figure 5: how many questions have so many documents or answers."""
+
+    def having(each: Statistic) -> Column[float]:
+        return Column(each.name.replace(" ", "_"), each.name.capitalize(), each.distribution.get)
+
+    return Table.of(
+        sorted({number for each in statistics for number in each.distribution}),
+        name="madam_distributions",
+        title="Questions by number",
+        caption=f"A row is a number, a column what there are so many of; cells are questions of "
+        f"{counted}."
+        if counted
+        else "",
+        columns=[Column("number", "Number", lambda n: f"{n:g}"), *map(having, statistics)],
+        notes=("Documents per answer are rounded to the nearest half.",),
     )
 
 

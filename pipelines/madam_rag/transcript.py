@@ -11,7 +11,7 @@ class AgentReply(BaseModel, frozen=True):
     """What one agent says in one round: "unknown" where its document gives no answer.
 
     Where the reply could not be read, the answer is None, `problem` says why in one line, and `raw`
-    is the reply as it came.
+    is the reply as it came. As the released code has it, every reply has an answer and its `raw`.
     """
 
     answer: str | None
@@ -66,10 +66,14 @@ class Round(BaseModel, frozen=True):
 
 
 class Debate(BaseModel, frozen=True):
-    """A debate of at least one round; `agreed` where it ended as every agent kept its answer."""
+    """A debate of at least one round; `agreed` where it ended as every agent kept its answer.
+
+    `problem` says why there is no final answer, whatever its rounds concluded.
+    """
 
     rounds: tuple[Round, ...]
     agreed: bool
+    problem: str | None = None
 
     def after(self, rounds: int) -> Conclusion:
         """What the debate had concluded after so many rounds (1 or more), or at an earlier end.
@@ -83,6 +87,8 @@ class Debate(BaseModel, frozen=True):
     @property
     def concluded(self) -> Conclusion:
         """The final answer."""
+        if self.problem is not None:
+            return Conclusion(problem=self.problem)
         return self.after(len(self.rounds))
 
     @property

@@ -14,7 +14,7 @@ from pipelines.madam_rag.scores import Part, Results, parts, scored, shown_metho
 from pipelines.metrics.estimate import Estimate
 from pipelines.report import explorer, glance
 from pipelines.report.explorer import Example, ExperimentView, Facet, address
-from pipelines.report.plots import curve
+from pipelines.report.plots import curve, histogram
 from pipelines.report.table import MISSING, Cell, Table, called, estimate_of, grouped, own_rows
 from pipelines.report.views import (
     FAILED,
@@ -40,6 +40,11 @@ _MEASURES: Final = {
 _EXPERIMENTS: Final = {
     "support": ("Imbalance", "documents for the other answer"),
     "misinformation": ("Misinformation", "documents with misinformation"),
+}
+_REPLIES: Final = {
+    "json": "JSON",
+    "text": "free text",
+    "released": "free text, asked for and cut as the released code does",
 }
 _ALONE, _MISSED = "right, where another is not", "not right, where another is"
 
@@ -186,7 +191,13 @@ def _parts(results: Results, made: Sequence[Table]) -> tuple[explorer.Part, ...]
             "The same questions with more and more documents for one of their answers, or with "
             "more and more misinformation.",
         ),
-        explorer.Part("Agents and data", picked(tables, "agents debates reliability statistics")),
+        explorer.Part("Agents", picked(tables, "agents debates reliability")),
+        explorer.Part(
+            "The data",
+            picked(tables, "statistics distributions"),
+            tuple(number_plots(tables.get("statistics"), tables.get("distributions"))),
+            "What questions of the file have, beside the averages of the paper's Figure 5.",
+        ),
     )
     whole = (
         "every question was answered by every method. How many replies of agents could not be "
@@ -228,6 +239,27 @@ def level_plots(table: Table | None) -> Iterator[Markup]:
             yield from _lines(own, "method", "level", "exact_match", titles)
 
 
+def number_plots(averages: Table | None, distributions: Table | None) -> Iterator[Markup]:
+    """How many questions have so many documents and answers (Figure 5), beside the averages."""
+    rows = [*own_rows(distributions)] if distributions else []
+    for row in own_rows(averages) if averages else ():
+        name, mean = str(row["name"]), estimate_of(row["estimate"])
+        key = name.replace(" ", "_")
+        counts = {
+            float(str(each["number"])): n for each in rows if isinstance(n := each.get(key), int)
+        }
+        if counts and mean is not None:
+            marks = [("here", mean.value), ("paper", row["paper"])]
+            yield histogram(
+                counts,
+                name.capitalize(),
+                "per question",
+                "questions",
+                [(f"{place} {at:.2f}", at) for place, at in marks if isinstance(at, float)],
+                wide=0.5 if " per " in name else 1.0,
+            )
+
+
 def _lines(
     rows: Sequence[dict[str, Cell]],
     series: str,
@@ -256,5 +288,5 @@ def _held(config: Mapping[str, Any], own: Sequence[QuestionResult]) -> str:
     told = "aggregator" if debate["history"] == "aggregate" else "other agents"
     return (
         f"{len(own):,} questions; at most {debate['rounds']} rounds, agents hear the {told}, "
-        f"replies in {'JSON' if debate['replies'] == 'json' else 'free text'}"
+        f"replies in {_REPLIES[debate['replies']]}"
     )

@@ -1,4 +1,4 @@
-"""How many of a question's short answers a text names (ALCE, Gao et al. 2023, section 3.2)."""
+"""Which of a question's short answers a text names (ALCE, Gao et al. 2023, section 3.2)."""
 
 import re
 import string
@@ -31,17 +31,3 @@ def named_answers(
         names = [name for name in map(normalised, aliases) if name]
         found.append(any((name if substrings else f" {name} ") in within for name in names))
     return found
-
-
-def answer_recall(
-    answers: Sequence[Sequence[str]], text: str, *, most: int | None = None
-) -> float | None:
-    """Share of short answers that a text names: ALCE's exact match recall (section 3.2).
-
-    So many as `most` are enough: ALCE's recall-5 of lists has 5. None asks for all. The share,
-    in [0, 1], is None without an answer to name.
-    """
-    if not answers:
-        return None
-    wanted = len(answers) if most is None else min(most, len(answers))
-    return min(sum(named_answers(answers, text)), wanted) / wanted

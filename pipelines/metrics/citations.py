@@ -19,10 +19,12 @@ class CitedSentence:
     """A sentence of an answer without its citation marks, and the passages that it cites.
 
     They are positions from 0, in the order cited; one that is no passage is out of range.
+    Beside them, `dropped` citations were written and taken away by a policy.
     """
 
     text: str
     citations: tuple[int, ...]
+    dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -84,11 +86,15 @@ def citation_counts(
     out of range.) A sentence is supported where all that it cites, read together, entails it (ALCE,
     section 3.3); of one that is not, no citation is precise.
 
+    A citation that was dropped supports nothing, and stays among the citations: otherwise precision
+    would be had for nothing, by a rule that throws citations away.
+
     Args:
         sentences: Of one answer.
         passages: How many there are to cite.
         supports: The entailment model.
-        most: So many citations of a sentence are looked at, 3 in ALCE's code; None takes all.
+        most: So many citations of a sentence are looked at, 3 in ALCE's code, and so many dropped
+            ones counted; None takes all.
     """
     cited = [
         CitedSentence(each.text, each.citations[:most])
@@ -99,6 +105,7 @@ def citation_counts(
     return CitationCounts(
         sentences=len(sentences),
         supported=len(right),
-        citations=sum(len(each.citations) for each in cited),
+        citations=sum(len(each.citations) for each in cited)
+        + sum(each.dropped if most is None else min(each.dropped, most) for each in sentences),
         needed=sum(precise_citations(each, supports) for each in right),
     )

@@ -1,4 +1,7 @@
-"""Standard errors of areas under ROC curves, and of their differences (Hanley and McNeil)."""
+"""Standard errors of areas under ROC curves, and of their differences (Hanley and McNeil).
+
+They take examples to be independent; `clustered_auc` does not.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +11,6 @@ from statistics import NormalDist
 import numpy as np
 
 from pipelines.metrics.auc import halves_won, roc_auc
-from pipelines.metrics.estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -39,23 +41,6 @@ def area_error(area: float, positives: int, negatives: int) -> float:
     of_negatives = (negatives - 1) * (2 * area**2 / (1 + area) - area**2)
     square = (area * (1 - area) + of_positives + of_negatives) / (positives * negatives)
     return sqrt(max(0.0, square))  # below 0 by rounding alone
-
-
-def hanley_mcneil(scores: Sequence[float], positive: Sequence[bool]) -> Estimate | None:
-    """An area under a ROC curve with the 95 % interval of Hanley and McNeil's standard error.
-
-    As `roc_auc`, which has no formula's assumption about the scores, of independent examples. There
-    is no area where all examples are positive, or none is; there is no interval at 0 and at 1,
-    where the formula gives a width of 0.
-    """
-    found = roc_auc(scores, positive)
-    if found is None or found.value in (0, 1):
-        return found
-    count = sum(map(bool, positive))
-    error = area_error(found.value, count, len(positive) - count)
-    half = NormalDist().inv_cdf((1 + found.confidence) / 2) * error
-    low, high = max(0.0, found.value - half), min(1.0, found.value + half)
-    return Estimate(found.value, low, high, found.n)
 
 
 def area_difference(

@@ -50,13 +50,15 @@ _UNKNOWN = frozenset({
     "not provided", "not given", "not known", "not available", "not applicable", "not found",
     "not clear", "unclear", "undetermined", "unanswerable", "no answer", "no answer found",
     "no answer given", "no correct answer", "no correct answers", "no information",
-    "no information available", "not enough information", "insufficient information",
+    "no information available", "no information provided", "no information given",
+    "no relevant information", "none provided", "none given", "not enough information",
+    "insufficient information",
     "i dont know", "i do not know", "dont know", "do not know", "i am not sure", "im not sure",
     "cannot answer", "cannot be answered", "cannot be determined", "cannot determine",
     "answer is unknown",
 })  # fmt: skip
 """What says that there is no answer, in canonical form."""
-_IT_IS = re.compile(r"^(?:it|answer|(?:this )?information) (?:is |was )?(?=\w)")
+_IT_IS = re.compile(r"^(?:(?:it|answer|(?:this )?information) (?:is |was )?|there is )(?=\w)")
 _ADVERB = re.compile(r"\b(?:explicitly|directly|specifically|clearly|currently) ")
 _TEXTS = r"(?:documents?|texts?|passages?|contexts?|sources?|information)"
 _SAYS_NOTHING = re.compile(
@@ -65,6 +67,8 @@ _SAYS_NOTHING = re.compile(
     r"(?: (?:this|that|it|any|such|enough|relevant|requested|specific|answer|answers|information|"
     r"details?|question|to|of|about))*"
 )
+_NAMED = re.compile(r"(?<=.)[^\W_a-z]", re.DOTALL)
+"""A capital or a digit behind the first character: a name or a number, if there is any."""
 _LOOKED_IN = re.compile(
     r" (?:in|by|from|on|based on|according to) (?:this |given |provided |any )?"
     rf"{_TEXTS}(?: provided| given)?$"
@@ -118,11 +122,14 @@ def is_unknown(text: str) -> bool:
     It is compared with a closed list, whole and in canonical form. "It is" may stand before it,
     "explicitly" within, and behind it a second phrase of the list or where the answer was looked
     for ("not mentioned in the document"). "The document does not provide this information" says so,
-    too; what names anything ("... does not mention Boston") is an answer. "The Unknown Soldier" and
-    "none of the above" are answers. A question whose right answer is the band None is beyond it.
+    too, and so does "... does not say when it was built"; what names anything ("... does not
+    mention Boston") is an answer. "The Unknown Soldier" and "none of the above" are answers. A
+    question whose right answer is the band None is beyond it.
     """
     form = _ADVERB.sub("", canonical(text))
     if _SAYS_NOTHING.fullmatch(form):
+        return True
+    if _SAYS_NOTHING.match(form) and not _NAMED.search(text.strip()):
         return True
     form = _LOOKED_IN.sub("", _IT_IS.sub("", form))
     first, _, second = form.partition(" ")

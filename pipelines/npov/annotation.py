@@ -7,12 +7,15 @@ and `topic` and `opening` if wanted), `id`, and
                                repetition, sides confused); "none" where they are left out
     hallucinated               parts of the response that rest on no argument, quoted
     uncovered                  parts of arguments that the response has not, quoted
+    votes                      where several people annotated it, what each of them said, by name:
+                               {"ann": {"hallucination": "none", "coverage": "full"}, ...}; what
+                               stands in the line itself counts, and they are compared with it
 
 A quote must stand exactly once, in the response or among the arguments: with white space made even,
 else as it is. Lines without quotes count for whole responses and not for words.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
@@ -26,6 +29,13 @@ from pipelines.npov.prompt import Span, as_read, unbraced
 
 Error = Literal["none", "full", "ambiguous"]
 """Whether there is an error, and whether it is one of a whole argument (NPOV, section 3)."""
+
+
+class Vote(BaseModel, frozen=True, extra="forbid"):
+    """Which errors one annotator found in a response; None of what was not asked."""
+
+    hallucination: Error | None = None
+    coverage: Error | None = None
 
 
 class Omission(BaseModel, frozen=True):
@@ -51,6 +61,7 @@ class AnnotatedExample(BaseModel, frozen=True):
         uncovered: Parts of arguments, likewise.
         overlap: Mean share of the arguments' stems that the response without error has, where
             there is one.
+        votes: What each annotator said, by name, where there are several.
     """
 
     id: str
@@ -61,6 +72,7 @@ class AnnotatedExample(BaseModel, frozen=True):
     hallucinated: tuple[Span, ...] | None = ()
     uncovered: tuple[Omission, ...] | None = ()
     overlap: float | None = None
+    votes: Mapping[str, Vote] = {}
 
     @property
     def error_free(self) -> bool:
@@ -74,6 +86,7 @@ class _Line(NpovExample):
     coverage: Error = "none"
     hallucinated: tuple[Text, ...] | None = None
     uncovered: tuple[Text, ...] | None = None
+    votes: Mapping[Text, Vote] = {}
 
     @model_validator(mode="after")
     def _quotes_of_errors(self) -> Self:
@@ -125,6 +138,7 @@ def _annotated(line: _Line) -> AnnotatedExample:
         coverage=line.coverage,
         hallucinated=hallucinated,
         uncovered=uncovered,
+        votes=line.votes,
     )
 
 

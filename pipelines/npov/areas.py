@@ -2,13 +2,21 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from pipelines.metrics.auc import roc_auc
+from pipelines.metrics.clustered_auc import clustered_auc
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.hanley_mcneil import hanley_mcneil
 from pipelines.metrics.mean import mean
 from pipelines.npov.detect import salience_detector
-from pipelines.npov.result import CLASSIFIER, ROUGE, ErrorKind, NpovResult, WordScore
+from pipelines.npov.result import (
+    BASELINES,
+    BERT_SCORE,
+    CLASSIFIER,
+    ROUGE,
+    ErrorKind,
+    NpovResult,
+    WordScore,
+)
 from pipelines.npov.sets import Slice
 
 Results = Mapping[str, Sequence[NpovResult]]
@@ -22,7 +30,7 @@ SALIENCE = salience_detector("max")
 
 @dataclass(frozen=True)
 class Detector:
-    """A detector of a run, named as in results; ROUGE has no run, since it is the same in all."""
+    """A detector of a run, named as in results; baselines have no run, being the same in all."""
 
     run: str | None
     name: str
@@ -34,28 +42,39 @@ class Detector:
 
 
 def detectors(results: Results) -> list[Detector]:
-    """ROUGE, then the detector of each run: its salience by the maximum, or its classifier."""
-    found = [Detector(None, ROUGE)] if any(results.values()) else []
-    for run, own in results.items():
-        named = {name for each in own for name in each.detectors}
+    """Baselines, then the detector of each run: its salience by the maximum, or its classifier."""
+    by_run = {
+        run: {name for each in own for name in each.detectors} for run, own in results.items()
+    }
+    every = {name for named in by_run.values() for name in named}
+    found = [Detector(None, name) for name in BASELINES if name in every]
+    for run, named in by_run.items():
         found += [Detector(run, name) for name in (SALIENCE, CLASSIFIER) if name in named]
     return found
 
 
-def example_area(found: Mapping[str, tuple[float, bool]]) -> Figure:
-    """AUC over the examples of `scores`, and how many have the error."""
-    scores, wrong = [score for score, _ in found.values()], [error for _, error in found.values()]
-    return hanley_mcneil(scores, wrong), sum(wrong)
+class Score(NamedTuple):
+    """What a detector says of an example, whether that has the error, and its topic."""
+
+    score: float
+    wrong: bool
+    cluster: str
 
 
-def scores(
-    results: Results, part: Slice, kind: ErrorKind, detector: Detector
-) -> dict[str, tuple[float, bool]]:
-    """Example -> its score and whether it has the error; without examples of other errors."""
+def example_area(found: Mapping[str, Score]) -> Figure:
+    """AUC over the examples of `scores`, with an interval over topics, and how many are wrong."""
+    if not found:
+        return None, 0
+    values, wrong, clusters = zip(*found.values(), strict=True)
+    return clustered_auc(values, wrong, clusters), sum(wrong)
+
+
+def scores(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> dict[str, Score]:
+    """Scores by example; those with other errors are left out."""
     return {
-        result.id: (score, result.known(kind) == part.errors)
+        result.id: Score(score, part.wrong(result, kind), result.cluster)
         for result in _examples(results, part, detector)
-        if (result.error_free or result.known(kind) == part.errors)
+        if (result.error_free or part.wrong(result, kind))
         and (score := result.score(detector.name, kind)) is not None
     }
 
@@ -63,19 +82,19 @@ def scores(
 def won_pairs(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
     """Share of errors that score higher than the example without error they were made from.
 
-    Ties count half. Pairs with the same example without error are not independent.
+    Ties count half. Pairs of a topic are not independent.
     """
     known = {result.id: result for result in _examples(results, part, detector)}
-    won, sources = [], []
+    won, clusters = [], []
     for result in known.values():
         source = known.get(result.source)
-        if result.known(kind) != part.errors or source is None or source is result:
+        if not part.wrong(result, kind) or source is None or source is result:
             continue
         one, other = (each.score(detector.name, kind) for each in (result, source))
         if one is not None and other is not None:
             won.append(1.0 if one > other else 0.5 if one == other else 0.0)
-            sources.append(source.id)
-    return mean(won, sources, bounds=(0, 1)), len(won)
+            clusters.append(source.cluster)
+    return mean(won, clusters, bounds=(0, 1)), len(won)
 
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
@@ -84,20 +103,22 @@ def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector
     if says is None:
         return None, None
     found = [
-        (says(word), word.wrong, result.source)
+        (score, word.wrong, result.cluster)
         for result in _examples(results, part, detector, kind)
         if result.error_free or part.errors in (result.hallucination, result.coverage)
         if result.known(kind) in ("none", part.errors)
         for word in result.words(kind) or ()
+        if (score := says(word)) is not None
     ]
     if not found:
         return None, None
-    values, wrong, sources = zip(*found, strict=True)
-    return roc_auc(values, wrong, sources), sum(wrong)
+    values, wrong, clusters = zip(*found, strict=True)
+    return clustered_auc(values, wrong, clusters), sum(wrong)
 
 
-_WORD_SCORES: Mapping[str, Callable[[WordScore], float]] = {
+_WORD_SCORES: Mapping[str, Callable[[WordScore], float | None]] = {
     ROUGE: lambda word: float(word.rouge),
+    BERT_SCORE: lambda word: word.bert_score,
     SALIENCE: lambda word: word.salience,
 }
 
@@ -105,7 +126,7 @@ _WORD_SCORES: Mapping[str, Callable[[WordScore], float]] = {
 def _examples(
     results: Results, part: Slice, detector: Detector, words: ErrorKind | None = None
 ) -> Iterator[NpovResult]:
-    """A slice's results that were scored; of ROUGE those of all runs, each example once.
+    """A slice's results that were scored; of baselines those of all runs, each example once.
 
     With `words`, those that have the words of such an error.
     """

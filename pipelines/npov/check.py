@@ -11,6 +11,7 @@ from pipelines.errors import InputError
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, argument_spans, as_read, npov_prompt
 from pipelines.npov.settings import SalienceSettings
+from pipelines.npov.soft_prompt import SoftPrompt
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -72,19 +73,30 @@ def argument_map(
     on_progress: Progress = lambda *_: None,
     *,
     every_token: bool = False,
+    soft_prompt: SoftPrompt | None = None,
+    model: str | None = None,
 ) -> WordMap:
     """Salience from the words of the arguments to those of the response (NPOV, section 3.2).
 
-    The paper takes the gradients of the model that wrote the response. Those of its content words
-    suffice for scores, in about half the time; with `every_token` the map of tokens can be shown.
-    `on_progress` is told how many response tokens are done.
+    The paper takes the gradients of the model that wrote the response: with the `soft_prompt` that
+    made it a writer, of which `model`, the digest of the decoder's folder, must be the model. What
+    falls on the soft prompt is left out before columns are divided by their sums: the paper's map
+    has rows of input tokens and of the response's, and no others. Gradients of the response's
+    content words suffice for scores, in about half the time; with `every_token` the map of tokens
+    can be shown. `on_progress` is told how many response tokens are done.
 
     Raises:
-        InputError: A perspective or the response has no content word.
+        InputError: A perspective or the response has no content word, or the soft prompt is of
+            another task or model.
         SalienceError: They do not fit the model, or into memory.
     """
     prompt = npov_prompt(example)
-    encoded = decoder.encode(prompt.text, as_read(example.response))
+    vectors = None
+    if soft_prompt is not None:
+        soft_prompt.check("response", width=decoder.width, model=model)
+        vectors = soft_prompt.vectors
+    reserved = 0 if vectors is None else len(vectors)
+    encoded = decoder.encode(prompt.text, as_read(example.response), reserved=reserved)
     pro, con = (words_of(encoded, prompt.spans[side]) for side in SIDES)
     response = words_of(encoded, sentence_spans(encoded))
     for called, words in (
@@ -103,6 +115,7 @@ def argument_map(
         target=settings.target,
         measure=settings.measure,
         columns=None if every_token else response_tokens(encoded, response),
+        prefix=vectors,
         on_progress=on_progress,
     )
     return word_map(encoded, salience, pro + con, response)

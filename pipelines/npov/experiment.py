@@ -1,10 +1,12 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -19,28 +21,37 @@ from pipelines.npov import annotation, paraphrases
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.presets import AS_IN_PAPER
-from pipelines.npov.result import ErrorKind, NpovResult
+from pipelines.npov.result import KINDS, ErrorKind, NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
-from pipelines.npov.settings import GradientSettings, SalienceSettings
+from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.splits import Split, split_of
+from pipelines.npov.synthesis import Design
 from pipelines.option import Only, Option, refuse_given
+from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
+
+if TYPE_CHECKING:
+    from pipelines.npov.bert_score import BertScore
+    from pipelines.npov.run_prompts import Files
+    from pipelines.npov.soft_prompt import SoftPrompt
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
 From topics with arguments, responses are written by a template, and errors are put into what
-was given: an argument the response has not, or one fewer than it has. ROUGE, salience and
-classifiers then score each. No server is needed. Leaves in the run folder: `npov.NAME.jsonl`
-(every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3, 5 and 6, and
-`report.html`. Run it again with another model or detector and the same folder to have both in
-one table.
+was given: an argument the response has not, or one fewer than it has. Lengths, ROUGE, BERTScore,
+salience and classifiers then score each. No server is needed. Leaves in the run folder:
+`npov.NAME.jsonl` (every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3,
+5 and 6, and `report.html`. Run it again with another model or detector and the same folder to have
+both in one table.
 
 Examples:
     contested run npov --split all --dry-run
 
     contested run npov --limit 1 --detector classifier --out results-npov
 """
+
+ENCODER: Final = "all-MiniLM-L6-v2"
 
 UNKNOWN_TOPICS: Final[Split] = "test"
 """Where topics are put that the paper has not: nothing was tuned on them."""
@@ -87,24 +98,34 @@ class NpovOptions(RunOptions, DecoderOptions):
         Literal["train", "dev", "test", "all"],
         _set_option("Which topics of the paper's split. Topics it has not are of `test`."),
     ] = "test"
+    design: Annotated[
+        Design,
+        _set_option(
+            "How errors are made: `matched` in number, side and length of response to examples "
+            "without error; or as the `paper` does, where lengths tell errors."
+        ),
+    ] = "matched"
     per_topic: Annotated[
         int,
         Field(ge=1),
         _set_option(
             "Responses without error for each topic; those with errors are made from them."
         ),
-    ] = 3
+    ] = 4
     seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
     detector: Annotated[
-        Literal["salience", "classifier"],
-        Option("Gradients, or the model's own verdict. ROUGE is always beside them."),
+        Literal["salience", "classifier", "baselines"],
+        Option(
+            "Gradients, or the model's own verdict. What takes no such model is always beside "
+            "them, or alone: lengths, ROUGE, BERTScore."
+        ),
     ] = "salience"
     name: Annotated[
         str | None,
         Option(
             "What this run is called in tables; a folder holds several.",
             metavar="NAME",
-            shown="the model's name, with -classifier if it is one",
+            shown="the model's name, with -classifier or -soft-prompt if so; or baselines",
         ),
     ] = None
     hallucination_prompt: Annotated[
@@ -118,6 +139,19 @@ class NpovOptions(RunOptions, DecoderOptions):
         Path | None,
         _classifier_option("A soft prompt tuned to find coverage errors.", shown="likewise"),
     ] = None
+    soft_prompt: Annotated[
+        Path | None,
+        Option(
+            "A soft prompt tuned to write responses: gradients are those of the model with it, as "
+            "in the paper.",
+            panel=SALIENCE_PANEL,
+            shown="none: gradients of the model as it is",
+            only=Only(
+                lambda options: options.detector == "salience",
+                lambda options: f"--detector {options.detector}",
+            ),
+        ),
+    ] = None
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
@@ -128,48 +162,98 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
     """Make the examples of all sets.
 
     Raises:
-        InputError: A file or an option cannot be used, or there is nothing to make a set of.
+        InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
+            prompt was tuned on topics that are measured.
     """
-    if options.detector == "classifier":
+    from pipelines.npov import run_prompts
+
+    if options.detector != "salience":
         used = (*GradientSettings.model_fields, "average")
-        refuse_given(options.salience, used, "--detector classifier")
+        refuse_given(options.salience, used, f"--detector {options.detector}")
+    if options.detector == "baselines":
+        refuse_given(options, ("model", "precision", "device"), "--detector baselines")
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
-    cases = limited(_cases(options, names), options.limit)
+    every = _cases(options, names)
+    files = _prompt_files(options)
+    prompts = run_prompts.opened(files, (case.annotated.example for case in every))
+    cases = limited(every, options.limit)
+    classifies = options.detector == "classifier"
+    kind = "-classifier" if classifies else "-soft-prompt" if prompts else ""
+    remarks = run_prompts.untold(files, prompts)
+    if options.as_in_paper and options.detector == "salience" and not prompts:
+        remarks.append(
+            "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
+        )
 
     def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
-        folder = decoder_folder(options)
-        known, classifies = folder.model, options.detector == "classifier"
-        name = file_name(options.name or f"{known.name}{'-classifier' if classifies else ''}")
+        encoder = _encoder()
+        about = _encoder_config(encoder)
         config: dict[str, Any] = {
             "data": {"name": options.data.name, "sha256": _digest(options.data)},
             "sets": {
                 "names": names,
                 "organic": _digest(options.organic),
                 "paraphrases": _digest(options.paraphrases),
-                **options.model_dump(include={"split", "per_topic", "seed"}),
+                **options.model_dump(include={"split", "design", "per_topic", "seed"}),
             },
+            "encoder": about["digest"],
             "detector": options.detector,
-            "model": {"name": known.name, "digest": known.digest, "engine": folder.engine},
         }
-        prompts: dict[ErrorKind, Path | None] = {
-            "hallucination": options.hallucination_prompt,
-            "coverage": options.coverage_prompt,
-        }
+        bert_score = _bert_score(encoder)
+        if options.detector == "baselines":
+
+            async def without_model(case: Case) -> NpovResult:
+                from pipelines.npov.detect import by_baselines
+
+                return by_baselines(case, bert_score())
+
+            name = file_name(options.name or options.detector)
+            return [Work(f"{EXPERIMENT.name}.{name}", {**config, "model": about}, without_model)]
+
+        folder = decoder_folder(options)
+        known = folder.model
+        name = file_name(options.name or f"{known.name}{kind}")
+        for task, prompt in prompts.items():  # its width is looked at when the model is loaded
+            prompt.check(task, model=known.digest)
+        config["model"] = {"name": known.name, "digest": known.digest, "engine": folder.engine}
         if classifies:
-            config["prompts"] = {task: _digest(path) for task, path in prompts.items()}
-            detect = _by_classifier(folder, prompts)
+            verdicts = {kind: prompts.get(kind) for kind in KINDS}
+            detect = _by_classifier(folder, verdicts, bert_score)
         else:
             config["settings"] = options.salience.model_dump(exclude={"aggregation"})
-            detect = _by_salience(folder, options.salience)
+            writer = prompts.get("response")
+            detect = _by_salience(folder, options.salience, bert_score, writer)
+        if files:
+            config |= run_prompts.described(files, prompts)
 
         async def detected(case: Case) -> NpovResult:
             return detect(case)
 
         return [Work(f"{EXPERIMENT.name}.{name}", config, detected)]
 
-    return Plan(cases, Needs(), work, _summary(cases))
+    return Plan(cases, Needs(), work, _summary(cases), remarks=remarks)
+
+
+def _prompt_files(options: NpovOptions) -> "Files":
+    """The soft prompts that the detector can have."""
+    if options.detector == "salience":
+        return {"response": options.soft_prompt} if options.soft_prompt else {}
+    return {"hallucination": options.hallucination_prompt, "coverage": options.coverage_prompt}
+
+
+def _encoder() -> Embedder | None:
+    """The encoder of BERTScore, where it is installed; on the CPU, to leave a GPU to the model."""
+    path = default_embedder()
+    return Embedder(path, device="cpu") if path else None
+
+
+def _encoder_config(encoder: Embedder | None) -> dict[str, Any]:
+    if encoder is None:
+        return {"name": "no model", "digest": None, "engine": None}
+    engine = f"sentence-transformers {version('sentence-transformers')}, cpu"
+    return {"name": ENCODER, "digest": encoder.digest, "engine": engine}
 
 
 def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
@@ -181,37 +265,59 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
     if not topics:
         raise InputError(f"{options.data} has no topic of --split {options.split}; choose another")
     known = paraphrases.read(options.paraphrases) if options.paraphrases else paraphrases.bundled()
-    found = synthetic_cases(topics, names, known, per_topic=options.per_topic, seed=options.seed)
+    found = synthetic_cases(
+        topics,
+        names,
+        known,
+        per_topic=options.per_topic,
+        seed=options.seed,
+        design=options.design,
+    )
+    if not found and SyntheticSet.PARAPHRASED in names:
+        raise InputError(
+            f"no topic of {options.data} has a paraphrase of enough arguments on both sides; name "
+            "a file with --paraphrases, or take --set unparaphrased alone"
+        )
     if not found:
         raise InputError(
-            f"no topic of {options.data} has a paraphrase of arguments on both sides; name a file "
-            "with --paraphrases, or take --set unparaphrased alone"
+            f"no topic of {options.data} has two arguments of either side; add some, or take "
+            "--design paper"
         )
     given = annotation.read(options.organic) if options.organic else []
     return found + [Case(ORGANIC, each) for each in given]
 
 
-def _by_salience(folder: DecoderFolder, settings: SalienceSettings) -> Callable[[Case], NpovResult]:
+def _bert_score(encoder: Embedder | None) -> Callable[[], "BertScore | None"]:
+    """Loads the encoder where it is first asked for, if there is one."""
+    from pipelines.npov.bert_score import BertScore
+
+    return cache(lambda: BertScore(encoder) if encoder else None)
+
+
+def _by_salience(
+    folder: DecoderFolder,
+    settings: SalienceSettings,
+    bert_score: Callable[[], "BertScore | None"],
+    prompt: "SoftPrompt | None",
+) -> Callable[[Case], NpovResult]:
+    """Gradients of the decoder under a soft prompt, or as it is."""
     from pipelines.npov.detect import by_salience
 
     decoder = cache(folder.load)  # only if there is something left to score
-    return lambda case: by_salience(case, decoder(), settings)
+    how: Any = {"soft_prompt": prompt, "model": folder.model.digest}
+    return lambda case: by_salience(case, decoder(), settings, bert_score(), **how)
 
 
 def _by_classifier(
-    folder: DecoderFolder, prompts: dict[ErrorKind, Path | None]
+    folder: DecoderFolder,
+    prompts: "Mapping[ErrorKind, SoftPrompt | None]",
+    bert_score: Callable[[], "BertScore | None"],
 ) -> Callable[[Case], NpovResult]:
     """A verdict by the decoder under a soft prompt for each error, or as it is."""
     from pipelines.npov.detect import by_classifier
-    from pipelines.npov.soft_prompt import SoftPrompt
 
-    model = folder.model.digest
-    loaded = {task: SoftPrompt.load(path) if path else None for task, path in prompts.items()}
-    for task, prompt in loaded.items():
-        if prompt is not None:  # its width is looked at when the model is loaded
-            prompt.check(task, model=model)
     decoder = cache(folder.load)
-    return lambda case: by_classifier(case, decoder(), loaded, model)
+    return lambda case: by_classifier(case, decoder(), prompts, folder.model.digest, bert_score())
 
 
 def _summary(cases: Sequence[Case]) -> str:
@@ -228,10 +334,12 @@ def _digest(path: Path | None) -> str | None:
 
 
 def _publication(runs: Runs[NpovResult]) -> Publication:
+    from pipelines.npov import run_prompts
     from pipelines.npov.tables import all_tables
     from pipelines.npov.view import view
 
-    made = all_tables(runs.results)
+    notes = [one for run, config in runs.configs.items() for one in run_prompts.notes(run, config)]
+    made = [replace(table, notes=(*table.notes, *notes)) for table in all_tables(runs.results)]
     return Publication(view(runs.results, made, runs.configs), made)
 
 
@@ -247,5 +355,5 @@ EXPERIMENT = Experiment(
     publish=_publication,
     refusals=(InputError, SalienceError),
     in_flight=1,  # gradients take the whole machine
-    common=("data", "sets"),
+    common=("data", "sets", "encoder"),
 )

@@ -59,9 +59,9 @@ def topic_of(topics: Sequence[Topic], query: str) -> Topic:
     Raises:
         InputError: No topic shares a content word with the query.
     """
-    asked = _normal(query)
+    asked = in_words(query)
     for topic in topics:
-        if asked and _normal(topic.question) == asked:
+        if asked and in_words(topic.question) == asked:
             return topic
     wanted = set(stems(query))
     shared = [wanted & set(stems(f"{each.question} {each.topic}")) for each in topics]
@@ -81,10 +81,11 @@ def _nearest(topics: Sequence[Topic], query: str) -> list[str]:
     """Names of the topics whose questions are written most alike, quoted."""
 
     def likeness(topic: Topic) -> float:
-        return difflib.SequenceMatcher(None, _normal(topic.question), _normal(query)).ratio()
+        return difflib.SequenceMatcher(None, in_words(topic.question), in_words(query)).ratio()
 
     return [f"'{each.topic}'" for each in nlargest(NEAREST, topics, key=likeness)]
 
 
-def _normal(text: str) -> str:
+def in_words(text: str) -> str:
+    """A text's words alone: case, punctuation and white space make no difference."""
     return " ".join(re.findall(r"\w+", text.casefold()))

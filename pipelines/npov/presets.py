@@ -6,6 +6,12 @@ from pipelines.preset import Choice
 
 AS_IN_PAPER: Final = (
     Choice(
+        "design",
+        "paper",
+        "section 4.2",
+        "lengths of responses and numbers of arguments would tell errors",
+    ),
+    Choice(
         "per_topic",
         18,
         "section 4.1",

@@ -5,12 +5,18 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from pipelines.npov.annotation import Error
+from pipelines.npov.annotation import Error, Vote
 
 ErrorKind = Literal["hallucination", "coverage"]
 KINDS: tuple[ErrorKind, ErrorKind] = ("hallucination", "coverage")
 
 ROUGE = "ROUGE"
+BERT_SCORE = "BERTScore"
+LENGTH = "response length"
+COUNT = "argument count"
+BASELINES = (LENGTH, COUNT, ROUGE, BERT_SCORE)
+"""Detectors that are of no run, since they are the same in all."""
+
 CLASSIFIER = "classifier"
 
 
@@ -31,11 +37,13 @@ class WordScore(BaseModel, frozen=True):
         wrong: Of an argument's word, whether it was left out; of the response's, whether added.
         rouge: Whether the other side lacks its stem.
         salience: 1 - alpha or 1 - beta, by the maximum.
+        bert_score: 1 - the cosine with the other side's most similar; None without an encoder.
     """
 
     wrong: bool
     rouge: bool
     salience: float
+    bert_score: float | None = None
 
 
 class NpovResult(BaseModel, frozen=True):
@@ -45,6 +53,9 @@ class NpovResult(BaseModel, frozen=True):
         source: The id of the example without error that it was made from.
         hallucination, coverage: What is known.
         overlap: Share of the arguments' stems that the response without error has.
+        topic: What its question is on, by which intervals are clustered; None in results from
+            before it was kept.
+        votes: What each annotator said, by name, where there are several.
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
     """
@@ -57,6 +68,8 @@ class NpovResult(BaseModel, frozen=True):
     hallucination: Error
     coverage: Error
     overlap: float | None = None
+    topic: str | None = None
+    votes: Mapping[str, Vote] = {}
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
@@ -65,6 +78,16 @@ class NpovResult(BaseModel, frozen=True):
     def error_free(self) -> bool:
         """Whether the response has neither error."""
         return self.hallucination == self.coverage == "none"
+
+    @property
+    def exchanged(self) -> bool:
+        """Whether it has both errors, so that as many arguments are given as without."""
+        return self.hallucination == self.coverage == "full"
+
+    @property
+    def cluster(self) -> str:
+        """Its topic, or what else it shares with others."""
+        return self.topic or self.source
 
     def known(self, kind: ErrorKind) -> Error:
         """What is known of an error."""

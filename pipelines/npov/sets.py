@@ -2,15 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
 from pipelines.npov.paraphrases import lightly, rewording
-from pipelines.npov.result import NpovResult
-from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
+from pipelines.npov.result import ErrorKind, NpovResult
+from pipelines.npov.synthesis import Design, Reword, synthetic_examples, verbatim
 
 
 class SyntheticSet(StrEnum):
@@ -32,18 +32,25 @@ class Slice:
         title: As the paper calls it.
         test_set: The set; None for all synthetic ones whose `overlap` is in [low, high).
         errors: Which errors count; examples with others are left out.
+        exchanged: Whether those alone count that have both, so that no argument is too many or
+            too few.
     """
 
     title: str
     test_set: str | None
     errors: Error
     overlap: tuple[float, float] = (0.0, 1.01)
+    exchanged: bool = False
 
     def has(self, result: NpovResult) -> bool:
         """Whether it is of the set."""
         if self.test_set is not None:
             return result.test_set == self.test_set
         return result.overlap is not None and self.overlap[0] <= result.overlap < self.overlap[1]
+
+    def wrong(self, result: NpovResult, kind: ErrorKind) -> bool:
+        """Whether a result of the set has an error of the kind that counts."""
+        return result.known(kind) == self.errors and (result.exchanged or not self.exchanged)
 
 
 SLICES = (
@@ -53,6 +60,14 @@ SLICES = (
     Slice("Paraphrased synthetic", SyntheticSet.PARAPHRASED, "full"),
     Slice("Ambiguous organic", ORGANIC, "ambiguous"),
 )
+"""Those of the paper, and one between its synthetic ones."""
+
+EXCHANGED = tuple(
+    replace(each, title=f"{each.title}, exchanged", exchanged=True)
+    for each in SLICES
+    if each.test_set != ORGANIC
+)
+"""One argument given for another of those that the response has."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +91,8 @@ class Case:
             hallucination=self.annotated.hallucination,
             coverage=self.annotated.coverage,
             overlap=self.annotated.overlap,
+            topic=self.annotated.example.topic or self.annotated.example.question,
+            votes=self.annotated.votes,
             **found,
         )
 
@@ -87,6 +104,7 @@ def synthetic_cases(
     *,
     per_topic: int,
     seed: int,
+    design: Design = "matched",
 ) -> list[Case]:
     """Synthetic test sets, one after the other, with so many examples without error per topic.
 
@@ -109,7 +127,7 @@ def synthetic_cases(
         Case(name, annotated)
         for name in dict.fromkeys(names)
         for annotated in synthetic_examples(
-            topics, per_topic=per_topic, seed=seed, reword=way(name)
+            topics, per_topic=per_topic, seed=seed, reword=way(name), design=design
         )
     ]
 

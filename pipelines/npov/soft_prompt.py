@@ -15,6 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 from pipelines.errors import InputError
 from pipelines.files import replace_bytes
 from pipelines.npov.settings import TuningSettings
+from pipelines.npov.tuned_on import TunedOn
 
 Task = Literal["response", "hallucination", "coverage"]
 
@@ -31,6 +32,7 @@ class _Header(BaseModel):
     task: Task
     settings: TuningSettings
     curve: Annotated[Curve, Field(min_length=1)]
+    tuned_on: TunedOn | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +43,7 @@ class SoftPrompt:
         vectors: (tokens, d), float32.
         model: Digest of the model that they were tuned for, and that alone can read them.
         curve: Dev losses from update 0 on; `vectors` are those of the lowest.
+        tuned_on: Topics and examples; None of files from before they told it.
     """
 
     vectors: NDArray[np.float32]
@@ -48,6 +51,7 @@ class SoftPrompt:
     task: Task
     settings: TuningSettings
     curve: Curve
+    tuned_on: TunedOn | None = None
 
     @property
     def step(self) -> int:
@@ -83,7 +87,13 @@ class SoftPrompt:
         """
         from safetensors.numpy import save
 
-        header = _Header(model=self.model, task=self.task, settings=self.settings, curve=self.curve)
+        header = _Header(
+            model=self.model,
+            task=self.task,
+            settings=self.settings,
+            curve=self.curve,
+            tuned_on=self.tuned_on,
+        )
         about = {ABOUT: json.dumps(header.model_dump())}
         replace_bytes(path, save({TENSOR: np.ascontiguousarray(self.vectors)}, metadata=about))
 
@@ -106,7 +116,8 @@ class SoftPrompt:
             raise InputError(
                 f"{path} is no soft prompt ({_reason(error)}); name a file of `contested tune-npov`"
             ) from error
-        return cls(vectors, header.model, header.task, header.settings, header.curve)
+        known = (header.model, header.task, header.settings, header.curve, header.tuned_on)
+        return cls(vectors, *known)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, str]]:

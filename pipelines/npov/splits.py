@@ -54,7 +54,13 @@ def split_of(topic: str) -> Split | None:
     The name may be table 4's or that of a scrape of the site; capitals, blanks and signs do not
     matter.
     """
-    return _SPLITS.get(_plain(topic))
+    return _SPLITS.get(topic_key(topic))
+
+
+def topic_key(topic: str) -> str:
+    """The same of all names of a topic: table 4's, and those of scrapes of the site."""
+    plain = _plain(topic)
+    return _SAME.get(plain, plain)
 
 
 def _plain(name: str) -> str:
@@ -63,4 +69,4 @@ def _plain(name: str) -> str:
 
 _SPLITS = {_plain(name): split for split, names in _TOPICS.items() for name in names.split(";")}
 _PAIRS = (pair.split(":") for pair in _SAID_OTHERWISE.split(";"))
-_SPLITS |= {_plain(other): _SPLITS[_plain(name)] for other, name in _PAIRS}
+_SAME = {_plain(other): _plain(name) for other, name in _PAIRS}

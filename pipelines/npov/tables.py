@@ -5,12 +5,16 @@ from dataclasses import replace
 from itertools import combinations, product
 from typing import Final, NamedTuple
 
+from pipelines.metrics.clustered_auc import clustered_difference
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.hanley_mcneil import area_difference, bonferroni
 from pipelines.npov import paper
+from pipelines.npov.agreement import agreement
 from pipelines.npov.areas import (
     Detector,
     Figure,
     Results,
+    Score,
     detectors,
     example_area,
     scores,
@@ -18,8 +22,8 @@ from pipelines.npov.areas import (
     word_area,
 )
 from pipelines.npov.detect import AGGREGATIONS, salience_detector
-from pipelines.npov.result import CLASSIFIER, KINDS, ErrorKind
-from pipelines.npov.sets import SLICES, Slice
+from pipelines.npov.result import CLASSIFIER, COUNT, KINDS, LENGTH, ErrorKind
+from pipelines.npov.sets import EXCHANGED, SLICES, Slice
 from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
@@ -31,21 +35,36 @@ OVERLAPS: Final = tuple(
 """Bins of the share of stems that a response without error has of its arguments."""
 
 OF_EXAMPLES: Final = (
-    "ROC AUC, with the interval of Hanley and McNeil's standard error. Errors of a column are told "
-    "from the examples without any error."
+    "ROC AUC, with the 95 % interval of a bootstrap over topics. Errors of a column are told from "
+    "the examples without any error."
+)
+
+READ_NOTHING: Final = (
+    f"'{LENGTH}' and '{COUNT}' read nothing: they are the words of a response, and its sentences "
+    "less the arguments given. A hallucination has an argument more than is given and a coverage "
+    "error one fewer, by definition, unless it has both: these alone are in the 'exchanged' sets, "
+    "where one argument is given for another."
+)
+
+WITH_EXCHANGED: Final = tuple(
+    part
+    for own in SLICES
+    for part in (own, *(each for each in EXCHANGED if each.test_set == own.test_set))
 )
 
 
 class Line(NamedTuple):
     """How well a detector finds both kinds of errors on a test set, or another choice of examples.
 
-    `error_free` is how many examples it has without any error.
+    `error_free` is how many examples it has without any error, and `topics` how many they all are
+    on.
     """
 
     test_set: str
     detector: Detector
     of_kind: Mapping[ErrorKind, Figure]
     error_free: int | None = None
+    topics: int | None = None
 
     @property
     def known(self) -> bool:
@@ -65,6 +84,7 @@ TEST_SET: Final = Column[Line]("test_set", "Test set")
 DETECTOR: Final = Column[Line]("detector", "Detector", lambda line: line.detector.title)
 ERRORS: Final = (*_of_kind("hallucination", "Hallucination"), *_of_kind("coverage", "Coverage"))
 ERROR_FREE: Final = Column[Line]("error_free", "Error-free")
+TOPICS: Final = Column[Line]("topics", "Topics")
 
 
 def all_tables(results: Results) -> list[Table]:
@@ -72,7 +92,10 @@ def all_tables(results: Results) -> list[Table]:
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
-    made = (detection, comparisons, pairs, words, aggregations, classifiers, overlaps)
+    made = (
+        *(detection, comparisons, pairs, words, aggregations, classifiers, overlaps),
+        lambda each: agreement([result for own in each.values() for result in own]),
+    )
     tables = [table for make in made if (table := make(results)).rows]
     return [replace(table, notes=(*table.notes, note)) for table in (*tables, failures(results))]
 
@@ -80,12 +103,13 @@ def all_tables(results: Results) -> list[Table]:
 def detection(results: Results) -> Table:
     """Table 1: errors of whole responses, found by every detector."""
     return Table.of(
-        _of_examples(results, detectors(results)),
+        _of_examples(results, detectors(results), WITH_EXCHANGED),
         name="npov_detection",
         title="Hallucination and coverage errors, by detector",
-        columns=[TEST_SET, DETECTOR, *ERRORS, ERROR_FREE],
+        columns=[TEST_SET, DETECTOR, *ERRORS, ERROR_FREE, TOPICS],
         quoted=paper.TABLE_1,
         caption=OF_EXAMPLES,
+        notes=[READ_NOTHING],
     )
 
 
@@ -138,10 +162,12 @@ def _of_examples(
     lines = []
     for part, detector in product(parts, found):
         own = {kind: scores(results, part, kind, detector) for kind in KINDS}
-        error_free = max(sum(not wrong for _, wrong in each.values()) for each in own.values())
-        if any(own.values()):
+        every = [score for each in own.values() for score in each.values()]
+        if every and (not part.exchanged or any(score.wrong for score in every)):
             areas = {kind: example_area(own[kind]) for kind in KINDS}
-            lines.append(Line(part.title, detector, areas, error_free))
+            error_free = max(sum(not one.wrong for one in each.values()) for each in own.values())
+            topics = len({score.cluster for score in every})
+            lines.append(Line(part.title, detector, areas, error_free, topics))
     return lines
 
 
@@ -173,9 +199,8 @@ def words(results: Results) -> Table:
             *_of_kind("coverage", "Uncovered words", "words"),
         ],
         quoted=paper.TABLE_3,
-        caption="ROC AUC over content words: those of responses, and those of arguments. Words of "
-        "examples made from the same one are not independent; intervals (DeLong) take that into "
-        "account.",
+        caption="ROC AUC over content words: those of responses, and those of arguments. The 95 % "
+        "interval is of a bootstrap over topics.",
     )
 
 
@@ -191,32 +216,33 @@ def _with_figures(
 
 
 class Comparison(NamedTuple):
-    """Two detectors on the same examples."""
+    """Two detectors on the same examples; `p` is by topics, `p_of_areas` of Hanley and McNeil."""
 
     test_set: str
     error: ErrorKind
     first: str
     second: str
-    difference: float
-    p: float | None
+    difference: Estimate
+    p: float
+    p_of_areas: float | None
 
 
 def comparisons(results: Results) -> Table:
-    """Which detectors differ, two by two, on the examples that both scored (NPOV, section 5.1)."""
+    """Which detectors differ, two by two, on the examples that both scored (NPOV, section 5.1).
+
+    Two that read nothing are not compared.
+    """
     found = []
-    two_by_two = list(combinations(detectors(results), 2))
-    for part, kind, (first, second) in product(SLICES, KINDS, two_by_two):
+    two_by_two = [
+        (first, second)
+        for first, second in combinations(detectors(results), 2)
+        if {first.name, second.name} != {LENGTH, COUNT}
+    ]
+    for part, kind, (first, second) in product(WITH_EXCHANGED, KINDS, two_by_two):
         one, other = (scores(results, part, kind, each) for each in (first, second))
-        shared = [name for name in one if name in other]
-        difference = area_difference(
-            [one[name][0] for name in shared],
-            [other[name][0] for name in shared],
-            [one[name][1] for name in shared],
-        )
-        if difference is not None:
-            titles = (part.title, kind, first.title, second.title)
-            found.append(Comparison(*titles, difference.value, difference.p))
-    tested = sum(each.p is not None for each in found)
+        shared = [(score, other[name]) for name, score in one.items() if name in other]
+        if (compared := _compared(shared)) is not None:
+            found.append(Comparison(part.title, kind, first.title, second.title, *compared))
     return Table.of(
         found,
         name="npov_comparisons",
@@ -226,17 +252,30 @@ def comparisons(results: Results) -> Table:
             Column("error", "Error"),
             Column("first", "AUC of"),
             Column("second", "minus AUC of"),
-            Column("difference", "Difference"),
+            Measure("difference", "Difference"),
             Column("p", "p"),
-            Column(
-                "p_corrected",
-                "p, Bonferroni",
-                lambda each: None if each.p is None else bonferroni(each.p, tested),
-            ),
+            Column("p_corrected", "p, Bonferroni", lambda each: bonferroni(each.p, len(found))),
+            Column("p_of_areas", "p, Hanley and McNeil"),
         ],
-        caption="Hanley and McNeil's test of areas on the same examples; corrected for all rows of "
-        "this table that have a p. Where an area is 0 or 1 there is none.",
+        caption="On the same examples. The difference has the 95 % interval of a bootstrap over "
+        f"topics, and p is of exchanging the two detectors' scores topic by topic; corrected for "
+        f"the {len(found):,} rows of this table. The paper's test, of Hanley and McNeil, takes "
+        "responses to be independent, which those on a topic are not; it has no p where an area is "
+        "0 or 1.",
     )
+
+
+def _compared(
+    shared: Sequence[tuple[Score, Score]],
+) -> tuple[Estimate, float, float | None] | None:
+    """The difference of areas with both kinds of p; None where there is no area."""
+    first, second = ([pair[n].score for pair in shared] for n in range(2))
+    wrong, clusters = [one.wrong for one, _ in shared], [one.cluster for one, _ in shared]
+    by_topic = clustered_difference(first, second, wrong, clusters)
+    of_areas = area_difference(first, second, wrong)
+    if by_topic is None or of_areas is None:
+        return None
+    return by_topic.difference, by_topic.p, of_areas.p
 
 
 def failures(results: Results) -> Table:

@@ -21,6 +21,7 @@ from pipelines.files import replace_bytes
 from pipelines.npov.likelihood import Pair, tokenised
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import Curve, SoftPrompt, Task, read_tensors
+from pipelines.npov.tuned_on import TunedOn
 from pipelines.npov.tuner import Tuner
 from salience.decoder import Decoder
 
@@ -36,13 +37,15 @@ def tune(
     task: Task,
     model: str,
     settings: TuningSettings,
+    tuned_on: TunedOn | None = None,
     on_progress: Callable[[int, int, float], None] = lambda *_: None,
     on_evaluation: Callable[[int, float], None] = lambda *_: None,
 ) -> SoftPrompt:
     """Tune a soft prompt, and leave the one of the lowest dev loss in a file.
 
     While it is tuned, `out` holds the best prompt so far. What it is watched by (`dev`) is never
-    learned. `model` is the digest of the decoder's folder. A batch too large for a forward pass is
+    learned. `model` is the digest of the decoder's folder, and `tuned_on` is what the prompt's file
+    is to tell of the examples. A batch too large for a forward pass is
     passed in parts whose gradients are summed. `on_progress` is told the updates done, the most
     there will be, and the last training loss; `on_evaluation` the step and the dev loss, in nats
     per target token.
@@ -69,7 +72,7 @@ def tune(
     tuner = Tuner(decoder, settings)
 
     def prompt(state: State) -> SoftPrompt:
-        return SoftPrompt(state.best, model, task, settings, state.curve)
+        return SoftPrompt(state.best, model, task, settings, state.curve, tuned_on)
 
     def looked(best: NDArray[np.float32], curve: Curve, step: int) -> State:
         loss, vectors = tuner.loss(watched), tuner.vectors()

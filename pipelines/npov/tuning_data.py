@@ -1,27 +1,50 @@
-"""What soft prompts are tuned on: synthetic responses to topics, with and without errors.
+"""What soft prompts are tuned on: responses to topics, with and without errors.
 
-No annotation is needed (NPOV, appendix B.1): responses without error are what a response generator
-learns, and those with synthetic errors beside them what a classifier learns.
+No annotation is needed (NPOV, appendix B.1): responses by a template are what a response generator
+learns, and those with synthetic errors beside them what a classifier learns. Responses that people
+have annotated are learned besides, and with them the errors that they found (NPOV, section 5.2).
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 from typing import Literal
 
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
+from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.classifier import classifier_pairs
 from pipelines.npov.likelihood import Pair
+from pipelines.npov.organic import Organic, paraphrased, subject_of, with_synthetic_errors
 from pipelines.npov.prompt import response_pair
 from pipelines.npov.soft_prompt import Task
 from pipelines.npov.splits import split_of
-from pipelines.npov.synthesis import Reword, synthetic_examples
+from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
+from pipelines.npov.tuned_on import Subject, TunedOn
 
 TrainedOn = Literal["train", "train+dev", "all"]
 """Topics of table 4's training set, watched by its development set; of both; or whatever topics."""
 
+Errors = Literal["synthetic", "organic", "both"]
+"""Put into responses without error; as people have found them; both, the paper's "+Org"."""
+
+Origin = Literal["template", "annotated", "synthetic", "organic"]
+"""A response without error, by a template or annotated; an error, put in or found."""
+
 HELD_BACK = 5
 """Of topics that no table divides, one in so many is for watching."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """An example that is learned, and its topic; where it, or its error, comes from."""
+
+    subject: Subject
+    annotated: AnnotatedExample
+    origin: Origin
+    paraphrased: bool = False
 
 
 def divided(
@@ -54,23 +77,101 @@ def divided(
     return learned, watched
 
 
-def pairs_of(
-    topics: Sequence[Topic], task: Task, *, per_topic: int, seed: int, rewords: Sequence[Reword]
-) -> list[Pair]:
-    """Input and target texts of synthetic examples.
+def lessons(
+    topics: Sequence[Topic],
+    task: Task,
+    *,
+    per_topic: int,
+    seed: int,
+    paraphrase: Reword | None = None,
+    organic: Organic = MappingProxyType({}),
+    errors: Errors = "both",
+) -> list[Lesson]:
+    """The examples that a task is learned from.
 
-    A response generator learns from examples without error alone. Each of `rewords`, ways in which
-    responses put arguments, has as many examples; `per_topic` counts those without error.
+    A response generator learns from those without error alone. A classifier learns full errors, as
+    in the paper: annotated ones that are ambiguous for its task are left out, as are those with
+    ambiguous errors alone. Whoever paraphrases has as many examples again, by a template whose
+    responses are in other words, and of annotated ones those whose arguments all can be (NPOV,
+    section 4.1).
+
+    Args:
+        topics: Those to learn from.
+        task: What is learned.
+        per_topic: Responses without error, by a template, of each topic.
+        seed: Decides all that is drawn.
+        paraphrase: Puts arguments in other words.
+        organic: Annotated responses, from `organic.by_topic`.
+        errors: Which errors are learned.
     """
-    made = [
-        each
-        for reword in rewords
-        for each in synthetic_examples(topics, per_topic=per_topic, seed=seed, reword=reword)
-    ]
+    made: list[Lesson] = []
+    for topic in topics:
+        draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
+        for reword in (verbatim, paraphrase):
+            if reword is not None:
+                written = synthetic_examples([topic], per_topic=per_topic, seed=seed, reword=reword)
+                made += _by_template(written, topic, reword)
+        for each in organic.get(topic.topic, ()):
+            made += _of_annotated(each, topic, paraphrase, draw)
+    unwanted = {"synthetic": "organic", "organic": "synthetic"}.get(errors)
+    return [each for each in made if each.origin != unwanted and _teaches(each.annotated, task)]
+
+
+def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
+    """Input and target texts."""
     if task == "response":
-        return [response_pair(each.example) for each in made if each.error_free]
-    wrong = [
-        (each.example, (each.coverage if task == "coverage" else each.hallucination) == "full")
-        for each in made
-    ]
+        return [response_pair(each.annotated.example) for each in learned]
+    wrong = [(each.annotated.example, _error(each.annotated, task) == "full") for each in learned]
     return classifier_pairs(wrong, task)
+
+
+def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
+    """What a soft prompt's file is to tell of the examples that it is tuned on."""
+    counts = Counter(each.origin for each in learned)
+    return TunedOn(
+        learned=tuple(dict.fromkeys(each.subject for each in learned)),
+        watched=tuple(dict.fromkeys(each.subject for each in watched)),
+        paraphrased=sum(each.paraphrased for each in learned),
+        template=counts["template"],
+        annotated=counts["annotated"],
+        synthetic=counts["synthetic"],
+        organic=counts["organic"],
+    )
+
+
+def _by_template(
+    written: Sequence[AnnotatedExample], topic: Topic, reword: Reword
+) -> Iterator[Lesson]:
+    for each in written:
+        origin: Origin = "template" if each.error_free else "synthetic"
+        yield Lesson(subject_of(topic), each, origin, paraphrased=reword is not verbatim)
+
+
+def _of_annotated(
+    each: AnnotatedExample, topic: Topic, paraphrase: Reword | None, draw: Random
+) -> Iterator[Lesson]:
+    """An annotated response, and those that are made of one without error."""
+    subject = subject_of(topic)
+    if not each.error_free:
+        yield Lesson(subject, each, "organic")
+        return
+    family = [Lesson(subject, each, "annotated")]
+    made = with_synthetic_errors(each, topic, draw)
+    family += [Lesson(subject, one, "synthetic") for one in made]
+    yield from family
+    if paraphrase is not None:
+        for one in family:
+            other = paraphrased(one.annotated, paraphrase)
+            if other is not None:
+                yield Lesson(subject, other, one.origin, paraphrased=True)
+
+
+def _teaches(each: AnnotatedExample, task: Task) -> bool:
+    """Whether it is an example of the task, and clear."""
+    if task == "response" or each.error_free:
+        return each.error_free
+    return "full" in (each.coverage, each.hallucination) and _error(each, task) != "ambiguous"
+
+
+def _error(each: AnnotatedExample, task: Task) -> str:
+    return each.coverage if task == "coverage" else each.hallucination

@@ -9,12 +9,16 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
+from pipelines.npov import run_prompts
 from pipelines.npov.areas import SALIENCE, Results
 from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
+    BASELINES,
+    BERT_SCORE,
     CLASSIFIER,
+    COUNT,
     KINDS,
     ROUGE,
     ErrorKind,
@@ -57,6 +61,7 @@ _PARTS: Final = {
     "aggregations": "Aggregations",
     "classifiers": "Classifiers",
     "overlap": "Shared words",
+    "agreement": "Annotators",
     "failures": "Not scored",
 }
 """Tables, and what they are called in the contents; those without rows are left out."""
@@ -66,6 +71,9 @@ _INTRO = (
     "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
     "the probability that a response with the error scores higher than one without. 0.5 is chance."
 )
+_USED: Final = {"salience": "gradients of", "classifier": "the classifier", "baselines": "only"}
+"""What is said before the model of a detector."""
+
 _SHOWN_FIRST = 2
 """Areas of each kind of error that the first screen draws."""
 
@@ -102,7 +110,7 @@ def view(
         noun=("response", "responses"),
         models=glance.models_used(
             ({config["detector"]: config["model"]} for config in configs.values()),
-            {"salience": "gradients", "classifier": "classifier"},
+            {"salience": "gradients", "classifier": "classifier", "baselines": "encoder"},
         ),
         facts=(("data", f"{data}: {len({each.id for each in every}):,} examples"),),
         **listed(results, example),
@@ -168,10 +176,13 @@ def marked(settings: SalienceSettings) -> bool:
 def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
 ) -> glance.Finding:
-    """What the page's first screen says: areas under the ROC curve beside those of ROUGE."""
+    """What the page's first screen says: areas under the ROC curve beside those of baselines."""
     rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
-    ours = [row for row in rows if row["detector"] != ROUGE]
+    ours = [row for row in rows if row["detector"] not in BASELINES] or [
+        row for row in rows if row["detector"] == BERT_SCORE
+    ]
     shared = [row for row in rows if row["detector"] == ROUGE]
+    counted = [row for row in rows if row["detector"] == COUNT]
     several = len({row["detector"] for row in ours}) > 1
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
@@ -182,17 +193,29 @@ def finding(
         data=f"{glance.count(len({each.id for each in every}), 'response')}, "
         f"{glance.joined(str(config['data']['name']) for config in configs)}",
         models=glance.joined(
-            f"{'gradients of' if config['detector'] == 'salience' else 'the classifier'} "
-            f"{config['model']['name']}"
+            f"{_USED[config['detector']]} {config['model']['name']}{_tuned(config)}"
             for config in configs
         ),
         found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
-        beside=f"Words shared with the arguments (ROUGE). {_both(shared, False)}" if shared else "",
+        beside=" ".join(
+            f"{called}. {_both(own, False)}"
+            for called, own in (
+                ("Words shared with the arguments (ROUGE)", shared),
+                ("Arguments counted", counted),
+            )
+            if own
+        ),
         failed=glance.failed((lost, f"{{}} of {of} could not be scored")),
         examples=glance.fewest(shown),
         figures=_drawn(ours, several),
         baselines=_drawn(shared, False),
     )
+
+
+def _tuned(config: Mapping[str, Any]) -> str:
+    """Which soft prompts a run was made with."""
+    found = run_prompts.named(config)
+    return f" with the soft prompt {glance.joined(found)}" if found else ""
 
 
 def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> glance.Figures:

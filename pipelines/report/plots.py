@@ -1,4 +1,4 @@
-"""Plots as inline SVG: estimates with their intervals, shares of a whole, curves through points.
+"""Plots as inline SVG: estimates with intervals, shares of a whole, curves, histograms.
 
 Bars and dots lie at percentages of the drawing's width, so that a plot fits any column without its
 lines and letters being stretched; a square plot keeps its proportions, and its lines keep their
@@ -104,6 +104,51 @@ def curve(
     )
     y_ticks = [(tick, f"{tick * high:.2g}") for tick in _TICKS]
     return macro("curve", drawn, title, (across, up), x_ticks, y_ticks)
+
+
+def histogram(
+    counts: Mapping[float, int],
+    title: str,
+    across: str,
+    counted: str,
+    marks: Sequence[tuple[str, float]] = (),
+    *,
+    wide: float = 1.0,
+) -> Markup:
+    """A bar per number, as high as its share of all that are counted.
+
+    Args:
+        counts: Number -> how many have it; not empty, each number a multiple of `wide`.
+        title: Heading.
+        across: What the numbers are: "documents".
+        counted: What has them: "questions".
+        marks: (name, number) of at most two upright lines, such as a mean and one to compare with.
+        wide: Width of a bar.
+    """
+    total = sum(counts.values())
+    places = [*counts, *(round(number / wide) * wide for _, number in marks)]
+    left, right = min(places) - wide / 2, max(places) + wide / 2
+    highest = max(counts.values()) / total
+    high = next(each for each in (0.2, 0.4, 0.6, 0.8, 1.0) if highest < each or each == 1)
+
+    def place(x: float) -> float:
+        return (x - left) / (right - left)
+
+    bars = [
+        (
+            place(number - 0.4 * wide),
+            place(number + 0.4 * wide),
+            count / total / high,
+            f"{number:g} {across}: {count:,} of {total:,}",
+        )
+        for number, count in counts.items()
+    ]
+    bins = round((right - left) / wide)
+    every = -(-bins // 9)  # so many labels can be read beside each other
+    ticks = [(place(x), f"{x:g}") for n in range(0, bins, every) for x in [left + (n + 0.5) * wide]]
+    y_ticks = [(tick, f"{100 * tick * high:.0f}") for tick in _TICKS]
+    lines = [(name, place(number)) for name, number in marks[:2]]
+    return macro("histogram", bars, title, (across, f"% of {counted}"), ticks, y_ticks, lines)
 
 
 class Place(NamedTuple):

@@ -1,10 +1,11 @@
 """Retrieval by meaning: embeddings of a local sentence-transformers model, memory-mapped."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -127,22 +128,54 @@ class Embedder:
         )
         return vectors
 
+    def token_vectors(self, text: str) -> tuple[list[tuple[int, int]], "NDArray[np.float32]"]:
+        """The characters [start, end) of each token, and its vector in context: (n, dimension).
+
+        Vectors are the last layer's, as they are; tokens that the model puts around a text are left
+        out. A text that is longer than the model reads is embedded part by part.
+        """
+        import numpy as np
+        import torch
+
+        read = self.tokenizer(
+            text,
+            truncation=True,
+            max_length=self.reads,
+            return_overflowing_tokens=True,
+            return_offsets_mapping=True,
+            return_special_tokens_mask=True,
+            padding=True,
+            return_tensors="pt",
+        )
+        features = {
+            name: read[name].to(self._model.device)
+            for name in self.tokenizer.model_input_names
+            if name in read
+        }
+        with torch.inference_mode():
+            vectors = self._model[0](features)["token_embeddings"].float().cpu().numpy()
+        kept = (read["special_tokens_mask"] == 0).numpy()
+        offsets = [(int(start), int(end)) for start, end in read["offset_mapping"].numpy()[kept]]
+        return offsets, np.asarray(vectors[kept], dtype=np.float32)
+
 
 def write_embeddings(
-    texts: Sequence[str],
+    texts: Iterable[str],
+    number: int,
     embedder: Embedder,
     file: Path,
     on_embedded: Callable[[], object],
 ) -> None:
-    """Embed passages into a file of NumPy's format, a part at a time."""
+    """Embed so many passages into a file of NumPy's format, a part at a time."""
     import numpy as np
 
     # Half the size, and far finer than differences between passages.
     vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-        file, mode="w+", dtype=np.float16, shape=(len(texts), embedder.dimension)
+        file, mode="w+", dtype=np.float16, shape=(number, embedder.dimension)
     )
-    for start in range(0, len(texts), AT_ONCE):
-        part = texts[start : start + AT_ONCE]
+    coming = iter(texts)
+    for start in range(0, number, AT_ONCE):
+        part = list(islice(coming, AT_ONCE))
         vectors[start : start + len(part)] = embedder.embed(part)
         for _ in part:
             on_embedded()

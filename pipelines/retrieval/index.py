@@ -14,11 +14,12 @@ programs that have it open.
 
 import json
 import shutil
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,6 +31,7 @@ from pipelines.files import hold, replace_text
 from pipelines.retrieval.bm25 import Bm25, write_bm25
 from pipelines.retrieval.dense import Dense, Embedder, write_embeddings
 from pipelines.retrieval.fusion import normalised, reciprocal_rank_fusion
+from pipelines.retrieval.top import top
 
 Method = Literal["bm25", "dense", "hybrid"]
 """By words, by meaning, or by both with their ranks fused."""
@@ -73,26 +75,26 @@ class Retrieved:
 
 
 def build(
-    passages: Sequence[Document],
+    passages: Iterable[Document],
     folder: Path,
     embedder: Embedder | None = None,
     on_embedded: Callable[[], object] = lambda: None,
 ) -> "Index":
     """Build an index. A process that is killed leaves no half of one, and an old one as it was.
 
-    Passages, at least one, have distinct ids. The folder is made; an index that is there is
-    replaced, anything else is not touched. Without an embedder the index is of words alone;
-    `on_embedded` is called for each passage that was embedded.
+    Passages, at least one, have distinct ids; they are written as they come and not kept. The
+    folder is made; an index that is there is replaced, anything else is not touched. Without an
+    embedder the index is of words alone; `on_embedded` is called for each passage that was
+    embedded.
 
     Raises:
         InputError: There are no passages or two of one id, the folder holds something else or
             cannot be written, or the embedding model cannot be used.
     """
-    if not passages:
+    coming = iter(passages)
+    first = next(coming, None)
+    if first is None:
         raise InputError("there is no passage to index; name documents that have text")
-    name, times = Counter(each.id for each in passages).most_common(1)[0]
-    if times > 1:
-        raise InputError(f"two passages have the id {name!r}; make ids distinct")
     model = embedder.digest if embedder else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -106,11 +108,11 @@ def build(
                 if entry.name != before:
                     shutil.rmtree(entry)
             own = f"{FILES}{int(before.removeprefix(FILES)) + 1}"
-            _write(passages, folder / own, embedder, on_embedded)
+            written = _write(chain([first], coming), folder / own, embedder, on_embedded)
             about = About(
                 format=FORMAT,
                 files=own,
-                passages=len(passages),
+                passages=written,
                 model=model,
                 model_path=embedder.path.resolve() if embedder else None,
             )
@@ -200,12 +202,10 @@ class Index:
         with _telling_damage(self.folder):
             scores = ranker.scores(query)
         allowed = np.arange(len(scores)) if among is None else np.unique(np.asarray(among, int))
-        best = allowed[np.argsort(-scores[allowed], kind="stable")[:k]]
-        return [
-            (int(position), float(scores[position]))
-            for position in best
-            if method != "bm25" or scores[position] > 0
-        ]
+        if method == "bm25":
+            allowed = allowed[scores[allowed] > 0]
+        best = allowed[top(scores[allowed], k)]
+        return [(int(position), float(scores[position])) for position in best]
 
     @cached_property
     def _words(self) -> Bm25:
@@ -272,22 +272,38 @@ def _telling_damage(folder: Path) -> Iterator[None]:
 
 
 def _write(
-    passages: Sequence[Document],
+    passages: Iterable[Document],
     files: Path,
     embedder: Embedder | None,
     on_embedded: Callable[[], object],
-) -> None:
+) -> int:
+    """How many passages were written."""
     import numpy as np
 
     files.mkdir()
-    offsets = []
-    with (files / "passages.jsonl").open("wb") as file:
+    offsets = array("q")
+    ids: set[str] = set()
+    lines = files / "passages.jsonl"
+    with lines.open("wb") as file:
         for passage in passages:
+            if passage.id in ids:
+                raise InputError(f"two passages have the id {passage.id!r}; make ids distinct")
+            ids.add(passage.id)
             offsets.append(file.tell())
             line: dict[str, Any] = passage.model_dump(exclude_none=True)
             file.write(json.dumps(line, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    del ids
     np.save(files / "offsets.npy", np.array(offsets, dtype=np.int64), allow_pickle=False)
-    texts = [passage.as_read() for passage in passages]
-    write_bm25(texts, files / "bm25")
+    write_bm25(_texts(lines), files / "bm25")
     if embedder is not None:
-        write_embeddings(texts, embedder, files / "embeddings.npy", on_embedded)
+        write_embeddings(
+            _texts(lines), len(offsets), embedder, files / "embeddings.npy", on_embedded
+        )
+    return len(offsets)
+
+
+def _texts(lines: Path) -> Iterator[str]:
+    """The passages as they are read, from the disk one by one."""
+    with lines.open("rb") as file:
+        for line in file:
+            yield Document.model_validate_json(line).as_read()

@@ -24,7 +24,7 @@ _MONTHS = (
     r"Jan\.?|Feb\.?|Mar\.?|Apr\.?|Jun\.?|Jul\.?|Aug\.?|Sept?\.?|Oct\.?|Nov\.?|Dec\.?"
 )
 _DAY = re.compile(
-    rf"\b(?:(?:{_MONTHS})\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!\s*\d)"
+    rf"\b(?:(?:{_MONTHS})\s+\d{{1,2}}(?:(?:st|nd|rd|th)\b|\b(?!\s*\d))"
     rf"|\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTHS})\b|\d{{4}}-\d\d-\d\d|\w+day\b)"
 )
 _IN_TIME = re.compile(
@@ -277,6 +277,13 @@ def _how_many(found: re.Match[str], answer: str) -> str | None:
     return None
 
 
+def _how_many_there(found: re.Match[str], answer: str) -> str:
+    """How many seasons of X are there in Y -> There are A seasons of X in Y."""
+    noun, verb, rest = found.groups()
+    thing = answer if noun.split()[0].lower() in answer.lower() else f"{answer} {noun}"
+    return f"There {verb.lower()} {thing}{rest}"
+
+
 def _has_verb(rest: str) -> bool:
     """Whether what follows "how many people" says what they do or are, by verbs that are known."""
     words = rest.lower().split()
@@ -327,6 +334,7 @@ def _named(noun: str, answer: str, *, only_classes: bool = False) -> str:
 
 _RULES: tuple[tuple[str, Rule], ...] = (
     (r"whose (.+)", _whose),
+    (r"how many (.+?) (are|were) there((?: .+)?)", _how_many_there),
     (rf"how many ([\w' ]+?) ({_DO}) (.+)", _how_many),
     (r"how many (\w+)()? (.+)", _how_many),
     (rf"how (long|tall|high|old|deep|wide|large|big|far) ({_BE}) (.+)", _how),

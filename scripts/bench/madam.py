@@ -266,7 +266,7 @@ def beginning_with(line: str, members: Panel) -> Panel:
     def begun(prompt: Prompt) -> Prompt:
         return Prompt(prompt.name, f"{line}\n\n{prompt.source}")
 
-    return replace(members, agent=begun(members.agent), aggregator=begun(members.aggregator))
+    return replace(members, prompts={name: begun(each) for name, each in members.prompts.items()})
 
 
 def batch_line() -> str:

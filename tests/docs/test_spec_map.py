@@ -1,4 +1,4 @@
-"""docs/spec.md: every place, test and command that it names exists; no table or figure lacks."""
+"""docs/spec.md: every place, test, command and section that it names exists; nothing lacks."""
 
 import ast
 import re
@@ -27,6 +27,28 @@ NUMBERED = {
     "NPOV": (range(1, 7), range(1, 5)),
 }
 """Tables and figures that each paper numbers."""
+
+SECTIONS = {
+    "ConflictScore": "1 2 2.1 2.2 3 4 4.1 4.2 4.3 4.4 5 6 6.1 6.2 6.3 6.4 7 A B",
+    "CONFLICTS": "1 2 3 4 5 5.1 5.2 5.3 6 6.1 6.2 6.3 7 A B",
+    "MADAM-RAG": "1 2 3 4 5 5.1 5.2 6 6.1 6.2 6.3 7 A B C",
+    "ConRAG": "1 2 3 4",
+    "NPOV": "1 2 2.1 2.2 3 3.1 3.2 3.3 4 4.1 4.1.1 4.2 4.3 5 5.1 5.2 5.3 6 7 8 9 A B B.1 C C.1 D",
+}
+"""Sections and appendices that each paper has."""
+
+FOLDERS = {
+    "ConflictScore": ["pipelines/conflictscore"],
+    "CONFLICTS": ["pipelines/conflicts"],
+    "MADAM-RAG": ["pipelines/madam_rag"],
+    "ConRAG": ["pipelines/conrag"],
+    "NPOV": ["pipelines/npov", "salience"],
+}
+"""Where each paper is written down."""
+
+SECTION = re.compile(r"\b(?:sections?|appendix)\s+((?:\d+|[A-D])(?:\.\d)*|[IVX]+)\b", re.IGNORECASE)
+ELSEWHERE = re.compile(r"(?:ALCE|et al\. \d{4}),?\s+section \d(?:\.\d)?")
+"""What is cited of other papers."""
 
 
 @dataclass(frozen=True)
@@ -141,3 +163,19 @@ def test_every_numbered_table_and_figure_has_a_row(paper: str) -> None:
     tables, figures = NUMBERED[paper]
     wanted = [f"Table {each}" for each in tables] + [f"Figure {each}" for each in figures]
     assert [each for each in wanted if not re.search(rf"{each}\b", parts)] == []
+
+
+@pytest.mark.parametrize("paper", SECTIONS)
+def test_every_section_that_is_cited_is_one_of_the_paper(paper: str) -> None:
+    cited = [(row.part, f"docs/spec.md:{row.line}") for row in ROWS if row.paper == paper]
+    for folder in FOLDERS[paper]:
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            cited += [(file.read_text("utf-8"), str(file.relative_to(ROOT)))]
+    there = SECTIONS[paper].split()
+    wrong = {
+        f"{place}: {found}"
+        for text, place in cited
+        for found in SECTION.findall(text)
+        if found not in there
+    }
+    assert not wrong

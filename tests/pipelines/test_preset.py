@@ -81,6 +81,29 @@ def test_what_was_decided_is_told_in_one_line() -> None:
     assert shown(("all", True)) == "all, yes"
 
 
+class Searching(WithPresets, frozen=True, extra="forbid"):
+    PRESETS: ClassVar = {
+        "as_in_paper": (
+            Choice("among", "all", "section 2", WHY, where=("data", ("wiki", "abstracts"))),
+        )
+    }
+    as_in_paper: bool = False
+    data: Annotated[str, Option("What.")] = "own"
+    among: Annotated[str, Option("Where.")] = "own"
+
+
+def test_a_choice_may_be_for_some_values_of_another_field_alone() -> None:
+    made = {data: Searching(as_in_paper=True, data=data) for data in ("own", "wiki")}
+    assert {data: each.among for data, each in made.items()} == {"own": "own", "wiki": "all"}
+    assert told(made["own"]) == "--as-in-paper: our defaults are the same"
+    assert told(made["wiki"]) == "--as-in-paper: --among all"
+    Searching(as_in_paper=True, among="claim")
+    with pytest.raises(InputError, match="--as-in-paper decides --among"):
+        Searching(as_in_paper=True, data="wiki", among="claim")
+    (each,) = differences(Searching, "as_in_paper")
+    assert each.told == "all (of --data wiki, abstracts)"
+
+
 def presets() -> list[tuple[str, str]]:
     return [
         (name, preset)
@@ -97,10 +120,10 @@ def test_every_experiment_has_the_papers_settings(name: str) -> None:
 @pytest.mark.parametrize(("name", "preset"), presets())
 def test_a_preset_can_be_made_and_differs_from_the_defaults(name: str, preset: str) -> None:
     options: Any = papers.experiment(name).options
-    made = options(**{preset: True})
-    refuse_idle(made)
     for each in differences(options, preset):
-        value: Any = made
+        where = {each.choice.where[0]: each.choice.where[1][0]} if each.choice.where else {}
+        made = value = options(**{preset: True}, **where)
+        refuse_idle(made)
         for part in each.choice.field.split("."):
             value = getattr(value, part)
         assert value == each.preset != each.ours, each.choice.field

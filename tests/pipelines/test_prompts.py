@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from pipelines import prompts
 from pipelines.errors import InputError
+from pipelines.madam_rag.settings import DebateSettings
 from pipelines.prompts import HERE, Prompt, fenced, load
 
 ALL = sorted(HERE.glob("*/prompts/*.j2"))
 FOREIGN = r"document|claim|response|question|answer|query|sentence|passage\.text"
 """Variables that hold text of others."""
+UNFENCED = sorted(HERE.glob("madam_rag/prompts/*_released.j2"))
+"""As the paper's released code has them; nobody is asked with them by default."""
 VARIABLES = {"claim", "document"}
 
 fragments = st.sampled_from(
@@ -82,13 +85,19 @@ def test_the_document_comes_before_the_claim() -> None:
     assert "The text." in one["content"][:shared]
 
 
-@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted({*ALL} - {*UNFENCED}), ids=lambda path: path.stem)
 def test_our_own_prompts_fence_every_text(path: Path) -> None:
     source = path.read_text("utf-8")
     texts = re.findall(rf"{{{{\s*({FOREIGN})\b([^}}]*)}}}}", source)
     assert texts
     for name, filters in texts:
         assert "| fenced(" in filters, f"{name} stands without a fence in {path.name}"
+
+
+def test_two_prompts_have_no_fences_and_the_default_is_neither() -> None:
+    assert [path.stem for path in UNFENCED] == ["agent_released", "aggregator_released"]
+    assert not [path for path in UNFENCED if "fenced" in path.read_text("utf-8")]
+    assert DebateSettings().replies != "released"
 
 
 @pytest.fixture

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 from tiny_decoders import decoder as tiny_decoder
+from tiny_loaded import loaded
 
 from salience.decoder import Decoder
 from salience.errors import SalienceError
+from salience.gradients import token_salience
 from salience.heatmap import png, strength
 from salience.maps import word_map, words_of
 from serving.models import Model
@@ -47,6 +49,23 @@ def test_the_engines_agree_on_a_real_model(decoder: Decoder) -> None:
     batched = decoder.salience(encoded)
     assert by_captum.shape == (len(encoded.ids), len(encoded.ids) - encoded.prompt_tokens)
     assert np.abs(batched - by_captum).max() / np.abs(by_captum).max() < 1e-4
+
+
+def test_vectors_before_the_prompt_change_the_map_and_have_no_row() -> None:
+    tiny = loaded()
+    prompt, response = "User question: {Should the dam stay?}", " Supporters say that it holds."
+    encoded = tiny.encode(prompt, response, reserved=3)
+    prefix = np.random.default_rng(0).normal(size=(3, tiny.width)).astype(np.float32)
+    whole = token_salience(tiny.model, tiny._ids(encoded), encoded.prompt_tokens, prefix=prefix)
+    found = tiny.salience(encoded, prefix=prefix)
+    assert found == pytest.approx(whole[3:])
+    assert found.shape == tiny.salience(encoded).shape
+    assert not np.allclose(found, tiny.salience(encoded))
+    tokens = len(encoded.ids)
+    assert tiny.encode(prompt, response, reserved=400 - tokens) == encoded
+    too_many = f"have {tokens} tokens and the soft prompt {401 - tokens}, tiny reads 400"
+    with pytest.raises(SalienceError, match=too_many):
+        tiny.encode(prompt, response, reserved=401 - tokens)
 
 
 def test_half_precision_ranks_almost_alike(decoder: Decoder, smollm2: Model) -> None:

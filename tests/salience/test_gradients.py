@@ -5,7 +5,9 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from tiny_decoders import ARCHITECTURES, SLIDING_WINDOW, decoder, token_ids
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiny_decoders import ARCHITECTURES, SIZES, SLIDING_WINDOW, decoder, token_ids
 
 from salience import gradients, limits, spans
 from salience.errors import SalienceError
@@ -179,6 +181,107 @@ def test_where_not_even_one_fits_it_says_so_and_other_faults_are_told_apart(
 def test_what_cannot_be_is_refused(prompt_tokens: int, options: Any) -> None:
     with pytest.raises(ValueError, match=r"cannot be the prompt|unknown"):
         token_salience(decoder("llama"), token_ids(TOKENS), prompt_tokens, **options)
+
+
+def vectors(count: int) -> Any:
+    return np.random.default_rng(5).normal(size=(count, SIZES["hidden_size"])).astype(np.float32)
+
+
+def by_autograd(model: Any, prefix: Any, ids: Any, target: Target, measure: Measure) -> Any:
+    """One output token after the other, of what the layers read, by plain autograd."""
+    import torch
+
+    read = torch.cat([torch.tensor(prefix), model.get_input_embeddings()(ids)])
+    read = read[None].detach().requires_grad_(True)
+    found = np.zeros((read.shape[1], TOKENS - PROMPT), np.float32)
+    for column, place in enumerate(range(PROMPT, TOKENS)):
+        logits = model(inputs_embeds=read, use_cache=False).logits[:, len(prefix) + place - 1]
+        value = outputs(logits, ids[place : place + 1], target)
+        (gradient,) = torch.autograd.grad(value.sum(), read)
+        if measure == "input_x_gradient":
+            found[:, column] = (gradient[0] * read[0].detach()).sum(-1)
+        else:
+            found[:, column] = gradient[0].norm(dim=-1)
+    return found
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("target", get_args(Target))
+@pytest.mark.parametrize("measure", get_args(Measure))
+def test_a_soft_prompt_is_read_before_the_tokens(
+    model: Any, engine: Engine, target: Target, measure: Measure
+) -> None:
+    """Salience of a prompt-tuned model is that of the model with its vectors (NPOV, 3.2)."""
+    ids, prefix = token_ids(TOKENS), vectors(4)
+    how: Any = {"engine": engine, "target": target, "measure": measure}
+    wanted = by_autograd(model, prefix, ids, target, measure)
+    found = token_salience(model, ids, PROMPT, prefix=prefix, **how)
+    assert found.shape == (4 + TOKENS, TOKENS - PROMPT)
+    assert relative(found, wanted) < 1e-4
+    assert found[:4].all(), "the vectors have their own"
+    bare = token_salience(model, ids, PROMPT, **how)
+    assert relative(found[4:], bare) > 1e-2, "and change those of tokens"
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+@pytest.mark.parametrize("chunk", [None, 1, 3])
+def test_vectors_that_are_tokens_embeddings_do_what_the_tokens_do(
+    model: Any, engine: Engine, chunk: int | None
+) -> None:
+    ids = token_ids(TOKENS)
+    prefix = model.get_input_embeddings()(ids[:4]).numpy()
+    whole = token_salience(model, ids, PROMPT, engine=engine, chunk=chunk)
+    found = token_salience(
+        model, ids[4:], PROMPT - 4, engine=engine, chunk=chunk, prefix=prefix, columns=[0, 2, 6]
+    )
+    assert found.shape == whole.shape
+    assert relative(found[:, [0, 2, 6]], whole[:, [0, 2, 6]]) < 1e-5
+    assert not np.delete(found, [0, 2, 6], axis=1).any()
+
+
+@settings(max_examples=12)
+@given(st.integers(0, PROMPT - 1), st.integers(0, 999))
+def test_it_does_not_matter_what_is_token_and_what_is_vector(count: int, seed: int) -> None:
+    model, ids = decoder("qwen3"), token_ids(TOKENS, seed)
+    prefix = model.get_input_embeddings()(ids[:count]).numpy()
+    found = token_salience(model, ids[count:], PROMPT - count, prefix=prefix)
+    assert relative(found, token_salience(model, ids, PROMPT)) < 1e-5
+
+
+@pytest.mark.parametrize("engine", get_args(Engine))
+def test_no_vectors_change_nothing_to_the_bit(model: Any, engine: Engine) -> None:
+    ids = token_ids(TOKENS)
+    bare = token_salience(model, ids, PROMPT, engine=engine)
+    assert token_salience(model, ids, PROMPT, engine=engine, prefix=vectors(0)).tobytes() == (
+        bare.tobytes()
+    )
+
+
+def test_vectors_where_memory_is_short_or_numbers_are_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    import torch
+
+    model, ids, prefix = decoder("llama"), token_ids(TOKENS), vectors(4)
+    whole = token_salience(model, ids, PROMPT, prefix=prefix)
+    half = type(model)(model.config).to(torch.bfloat16).eval().requires_grad_(False)
+    assert np.isfinite(token_salience(half, ids, PROMPT, prefix=prefix)).all()
+    monkeypatch.setattr(limits, "EAGER_SHARE", 0)
+    assert relative(token_salience(model, ids, PROMPT, prefix=prefix), whole) < 1e-4
+    real = gradients._gradients
+
+    def short(*arguments: Any, together: bool) -> Any:
+        if len(arguments[2]) > 2:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory: 9 bytes")
+        return real(*arguments, together=together)
+
+    monkeypatch.setattr(gradients, "_gradients", short)
+    found = token_salience(model, ids, PROMPT, chunk=7, prefix=prefix)
+    assert relative(found, whole) < 1e-4
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 31), (1, 4, 32)])
+def test_vectors_of_another_model_are_refused(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"a prefix of shape .* reads 32 numbers"):
+        token_salience(decoder("llama"), token_ids(TOKENS), PROMPT, prefix=np.zeros(shape))
 
 
 SPANS = [(0, 4), (2, 9), (9, 12), (15, 16)]

@@ -298,6 +298,16 @@ def test_both_indexes_find_the_same(released_data: Path) -> None:
     assert float(shared[1]) >= 90
 
 
+def test_the_index_by_itself_is_measured(released_data: Path) -> None:
+    data = released_data / "nli" / "train.jsonl.gz"
+    asked = ["--alone", "--passages", "300", "--queries", "20", "--data", str(data)]
+    done = bench("retrieval.py", *asked)
+    assert done.returncode == 0, done.stderr
+    row = re.search(r"^\| 300 \| \d+ \| (\d+) \| (\d+)( \| [\d.]+){3} \|$", done.stdout, re.M)
+    assert row
+    assert all(50 < int(peak) < 2_000 for peak in row.groups()[:2])
+
+
 def test_gradients_are_those_of_captum(smollm2: Model) -> None:
     done = bench("gradients.py", "--rounds", "1", "--tokens", "3", "--model", str(smollm2.path))
     assert done.returncode == 0, done.stderr

@@ -36,30 +36,43 @@ def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
 def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Path) -> None:
     given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
     made = commands(tmp_path, *given, "--steps=9", "--limit", "2")
-    imported, *of_a = made[:6]
+    imported, *of_a = made[:8]
     assert imported[:2] == ["models", "import-gguf"]
-    by_gradients, asked, *tuned, told = of_a
+    by_gradients, asked, *tuned, told, by_writer = of_a
     assert by_gradients[:2] == ["run", "npov"]
     assert by_gradients[-4:] == ["--limit", "2", "--name", "a"]
     assert by_gradients.count("--set") == 3
     assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
-    assert [each[:3] for each in tuned] == [["tune-npov", "--task", "hallucination"],
-                                            ["tune-npov", "--task", "coverage"]]  # fmt: skip
+    assert [each[:3] for each in tuned] == [
+        ["tune-npov", "--task", task] for task in ("hallucination", "coverage", "response")
+    ]
     assert tuned[0][tuned[0].index("--steps") + 1] == "9"
     prompt = str(tmp_path / "o/prompts/a-coverage-9.safetensors")
     assert told[-4:-2] == ["--coverage-prompt", prompt]
-    assert len(made) == 11
-    assert made[-1][-1] == "b-annotation-free"
+    writer = str(tmp_path / "o/prompts/a-response-9.safetensors")
+    assert by_writer[-4:] == ["--soft-prompt", writer, "--name", "a-soft-prompt"]
+    assert len(made) == 15
+    assert [each[-1] for each in made[-2:]] == ["b-annotation-free", "b-soft-prompt"]
 
     Path(prompt).touch()
     again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == 10, "what is tuned is not tuned again"
+    assert len(again) == 14, "what is tuned is not tuned again"
     Path(f"{prompt}.unfinished").touch()
     again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == 11, "a tuning that was killed goes on"
+    assert len(again) == 15, "a tuning that was killed goes on"
     tried = commands(tmp_path, *given, "--dry-run", "--device=cpu")
     assert all({"--dry-run", "--device"} <= set(each) for each in tried[1:])
-    assert not any("--coverage-prompt" in each for each in tried), "there is none yet"
+    given_one = {"--coverage-prompt", "--soft-prompt"}
+    assert not any(given_one & set(each) for each in tried), "there is none yet"
+    chosen = commands(
+        tmp_path, *given, "--steps=9", "--set", "paraphrased", "--per-topic=1", "--batch", "2"
+    )
+    assert [each.count("--set") for each in chosen[1:3]] == [1, 1]
+    assert chosen[1][-4:] == ["--per-topic", "1", "--name", "a"]
+    tuned = [each for each in chosen if each[0] == "tune-npov"]
+    assert len(tuned) == 6, "prompts of another batch are other prompts"
+    assert all(each[-2:] == ["--batch", "2"] for each in tuned)
+    assert "a-hallucination-9-2.safetensors" in tuned[0][tuned[0].index("--out") + 1]
     bundled = commands(tmp_path, "--model", "a")
     assert [each[0] for each in bundled] == ["models", "run", "run"]
 

@@ -67,6 +67,21 @@ def test_an_answer_of_several_sentences() -> None:
     assert counts.precision == pytest.approx(2 / 4)
 
 
+def test_dropped_citations_stay_in_the_denominator() -> None:
+    written = [
+        CitedSentence("abc", (0, 2)),  # supported, both precise
+        CitedSentence("a", (1, 3)),  # neither supports it
+    ]
+    dropping = [written[0], CitedSentence("a", (), dropped=2)]
+    partly = [written[0], CitedSentence("a", (1,), dropped=1)]
+    for answer in (written, dropping, partly):
+        counts = citation_counts(answer, PASSAGES, Facts())
+        assert (counts.needed, counts.citations, counts.precision) == (2, 4, 0.5)
+    many = [CitedSentence("a", (), dropped=5)]
+    assert citation_counts(many, PASSAGES, Facts()).citations == 3
+    assert citation_counts(many, PASSAGES, Facts(), most=None).citations == 5
+
+
 def test_an_answer_without_citations_has_precision_zero_and_an_empty_one_has_none() -> None:
     silent = citation_counts([CitedSentence("a", ())], PASSAGES, Facts())
     assert (silent.recall, silent.precision) == (0.0, 0.0)
@@ -107,6 +122,24 @@ def test_shares_lie_in_zero_and_one(answer: list[CitedSentence]) -> None:
     counts = citation_counts(answer, PASSAGES, Facts())
     assert 0 <= counts.needed <= counts.citations
     assert 0 <= counts.supported <= counts.sentences == len(answer)
+
+
+@given(ANSWERS, st.integers(0, 5))
+def test_dropping_what_supports_nothing_makes_precision_no_better(
+    answer: list[CitedSentence], place: int
+) -> None:
+    """Of the sentences that their citations do not support, one is left without them."""
+    before = citation_counts(answer, PASSAGES, Facts())
+    each = answer[place % len(answer)]
+    if citation_counts([each], PASSAGES, Facts()).supported:
+        return
+    there = [n for n in each.citations if n < PASSAGES]
+    without = [
+        CitedSentence(each.text, (), len(there)) if other is each else other for other in answer
+    ]
+    after = citation_counts(without, PASSAGES, Facts())
+    assert (after.needed, after.supported) == (before.needed, before.supported)
+    assert after.citations >= before.citations
 
 
 @given(ANSWERS, st.integers(0, 3))

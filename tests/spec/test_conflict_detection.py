@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.metrics import (
     Outcomes,
     Verdict,
@@ -16,6 +17,10 @@ from pipelines.conflictscore.detection.metrics import (
     precision,
     recall,
 )
+from pipelines.conflictscore.detection.tables import remarks
+from pipelines.data.records import Document
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.metrics.estimate import Estimate
 
 decisions = st.lists(
@@ -102,3 +107,19 @@ def test_equal_seeds_give_equal_intervals_and_groups_widen_them() -> None:
     assert f1_score(alone, seed=1) != f1_score(alone, seed=2)
     pooled = [Verdict(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
     assert width(f1_score(pooled)) > 1.5 * width(f1_score(alone))
+
+
+def test_replies_that_were_cut_are_counted_for_each_labeller() -> None:
+    document = Document(id="d", text="A text.")
+    claim = ContestedClaim(id="e", source="s", claim="c", documents=(document,), conflict=False)
+
+    def judged(cut: bool) -> DetectionResult:
+        said = Judgement(
+            claim="c", document="d", relation=Relation.SUPPORTS, reply_cut=cut, source="llm-json"
+        )
+        return DetectionResult(
+            id="e", example=claim, status="labelled", judgements=(said,), conflict=False
+        )
+
+    (remark,) = remarks({"nli": [judged(False)], "llm-json": [judged(True), judged(False)]})
+    assert remark == "Replies of llm-json whose snippet or reason may lack its end: 1."

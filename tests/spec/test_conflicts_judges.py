@@ -110,6 +110,11 @@ def test_the_share_of_an_answer_worked_by_hand() -> None:
         "There is no information about the bridge in the search results.",
         "The answer to the query is not given in the results.",
         "It is not clear from the results when the bridge was opened.",
+        "It is unclear when the bridge was opened.", "It remains unclear.",
+        # Opinions of the answer's own, disclaimers, advice.
+        "The exact origin is unclear.", "The exact origin of the dish is not definitively known.",
+        "I think it is worth a visit.", "In my opinion, it is overrated.",
+        "Please ask an engineer.", "It is best to consult a doctor before fasting.",
     ],
 )  # fmt: skip
 def test_remarks_state_no_fact(sentence: str) -> None:
@@ -136,7 +141,10 @@ def test_remarks_state_no_fact(sentence: str) -> None:
         "The results do not say when it opened but give 1936 as the year of its closing.",
         "The sources do not say that the dam is safe.",
         "Based on the sources, the dam was built in 1902.", "The sources mention the mayor.",
-        "The answer is 42.", "It is unclear when the bridge was opened.",
+        "The answer is 42.", "It is unclear when it opened, but it has three towers.",
+        "The exact origin of the dish is unclear to historians, who name Vienna.",
+        "The exact date is 1936.", "Pleased visitors are known to return.",
+        "Doctors think that it helps.", "Consultants advise the town.",
     ],
 )  # fmt: skip
 def test_everything_else_does(sentence: str) -> None:

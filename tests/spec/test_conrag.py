@@ -258,6 +258,28 @@ def test_without_conflict_the_most_relevant_are_taken() -> None:
     assert [each.id for each in packet.passages] == [f"p{n}" for n in range(19, 11, -1)]
 
 
+def test_below_tau_a_side_is_shown_though_others_are_more_relevant_or_not_at_all() -> None:
+    tagged = [passage(f"i{n}", I, 0.9, relevance=0.9 - n / 10, text=f"word{n}") for n in range(4)]
+    tagged.append(passage("s", S, 0.9, relevance=0.1, text="other"))
+    for below, shown in (("sides", ["s", "i0", "i1"]), ("relevance", ["i0", "i1", "i2"])):
+        settings = PacketSettings.model_validate({"size": 3, "below_tau": below})
+        packet = select(tagged, apart(tagged), 0.49, settings)
+        assert [each.id for each in packet.passages] == shown
+        assert not packet.balanced
+
+
+def test_with_m_of_one_every_cluster_gives_one_passage() -> None:
+    tagged = [
+        passage("a", S, 0.9, 0.9, text="one"),
+        passage("b", S, 0.8, 0.8, text="two"),
+        passage("c", R, 0.9, 0.7, text="three"),
+        passage("d", I, 0.9, 0.6, text="four"),
+    ]
+    found = clusters(tagged, [frozenset("ab"), frozenset("c"), frozenset("d")])
+    packet = select(tagged, found, 0.6, PacketSettings(per_cluster=1))
+    assert [each.id for each in packet.passages] == ["a", "c", "d"]
+
+
 def test_with_conflict_both_sides_get_their_budget() -> None:
     # Supporting passages are far more relevant; each side still gets floor((8 - 2) / 2) = 3.
     tagged = [

@@ -6,6 +6,7 @@ import pytest
 
 from pipelines.conrag.answer import About
 from pipelines.conrag.answer_worth import RecordingLabeller, answer_worth, supporting
+from pipelines.conrag.listing import ListWorth, hypotheses, items_of
 from pipelines.conrag.outcome import Outcome, Statement
 from pipelines.conrag.query import GoldAnswer
 from pipelines.conrag.result import AnswerWorth
@@ -44,8 +45,10 @@ class Facts:
         return Judgements(tuple(judged), ())
 
 
-def says(text: str, *cites: str, about: About = "answer") -> Statement:
-    return Statement(text=text, about=about, cites=cites)
+def says(
+    text: str, *cites: str, about: About = "answer", dropped: tuple[str, ...] = ()
+) -> Statement:
+    return Statement(text=text, about=about, cites=cites, dropped=dropped)
 
 
 def answer(*statements: Statement) -> Outcome:
@@ -53,8 +56,8 @@ def answer(*statements: Statement) -> Outcome:
 
 
 async def worth(*statements: Statement, gold: GoldAnswer | None = None) -> AnswerWorth:
-    found = await answer_worth({"it": answer(*statements)}, PASSAGES, gold or GoldAnswer(), Facts())
-    return found["it"]
+    said = {"it": answer(*statements)}
+    return (await answer_worth("x", said, PASSAGES, gold or GoldAnswer(), Facts()))["it"]
 
 
 # statements -> sentences, supported, citations, precise; contradicting, whatever is shown
@@ -62,6 +65,7 @@ CASES = {
     "one that is borne out": ([says("b", "q")], (1, 1, 1, 1), (0, 0)),
     "two that are needed together": ([says("a b c", "p", "r")], (1, 1, 2, 2), (1, 1)),
     "one too many": ([says("b", "q", "r")], (1, 1, 2, 1), (0, 0)),
+    "one that was dropped": ([says("b", "q", dropped=("r",))], (1, 1, 2, 1), (0, 0)),
     "nothing cited": ([says("b")], (1, 0, 0, 0), (0, 0)),
     "an answer that says nothing": ([says("Nothing.", about="none")], (1, 0, 0, 0), (0, 0)),
     "no answer": ([], (0, 0, 0, 0), (0, 0)),
@@ -99,7 +103,7 @@ async def test_what_methods_share_is_asked_once() -> None:
     labeller = Facts()
     one = answer(says("b", "q", "r"))
     gold = GoldAnswer(claims=("a c",))
-    await answer_worth({"one": one, "other": one}, PASSAGES, gold, labeller)
+    await answer_worth("x", {"one": one, "other": one}, PASSAGES, gold, labeller)
     assert len(labeller.asked) == len(set(labeller.asked)) == len(PASSAGES) + 2
 
 
@@ -113,7 +117,7 @@ async def test_what_cannot_contradict_is_not_counted_among_contradictions() -> N
 async def test_where_nothing_was_shown_nothing_is_asked() -> None:
     labeller = Facts()
     none = Outcome(stance=Stance.NOT_ENOUGH_INFO, packet=(), statements=(says("a"),))
-    found = await answer_worth({"it": none}, {}, GoldAnswer(), labeller)
+    found = await answer_worth("x", {"it": none}, {}, GoldAnswer(), labeller)
     assert (labeller.asked, found["it"].citations.recall) == ([], 0)
 
 
@@ -128,7 +132,7 @@ async def test_what_could_not_be_read_whole_is_kept() -> None:
             return Judgements((unread, *labelled.judgements[1:]), (cut,))
 
     judge = RecordingLabeller(Trouble())
-    await answer_worth({"it": answer(says("b", "q"))}, PASSAGES, GoldAnswer(), judge)
+    await answer_worth("x", {"it": answer(says("b", "q"))}, PASSAGES, GoldAnswer(), judge)
     assert judge.unreadable == 1
     assert [cut.text for cut in judge.truncations] == ["group 0"]
 
@@ -147,3 +151,54 @@ def test_gold_answers_in_statements() -> None:
         "The dam was built in 1954.",
     )
     assert GoldAnswer(claims=("Steel grows.",)).statements("Why?", []) == ("Steel grows.",)
+
+
+# Lists
+
+LIST = GoldAnswer((("u", "x"), ("b",), ("c",), ("d",)), listed=True)
+
+
+def test_items_are_parted_by_commas_and_a_conflict_is_none() -> None:
+    assert items_of(says("Alder Bridge, the Weir.")) == ["Alder Bridge", "the Weir"]
+    assert items_of(says("They differ.", about="conflict")) == []
+    assert items_of(says("No answer.", about="none")) == []
+
+
+def test_each_item_stands_behind_the_question_with_the_citations_of_its_sentence() -> None:
+    given = answer(says("u, b.", "p"), says("They differ.", "q", about="conflict"), says("..."))
+    put = hypotheses("Which?", given).statements
+    assert [(each.text, each.cites) for each in put] == [
+        ("Which? u", ("p",)),
+        ("Which? b", ("p",)),
+        ("They differ.", ("q",)),
+        ("...", ()),
+    ]
+
+
+async def test_a_list_by_hand() -> None:
+    """Of three items two are right; of four answers two are given."""
+    found = await worth(says("The X", "p"), says("b, e", "q"), gold=LIST)
+    assert found.listed == ListWorth(items=3, precision=2 / 3, recall=1 / 2, recall_5=1 / 2)
+    assert found.listed.f1 == found.listed.f1_5 == pytest.approx(4 / 7)
+    assert (found.recall, found.str_em) == (1 / 2, None)
+
+
+async def test_an_item_is_judged_with_its_question() -> None:
+    """Passage p has "b?" of the question and the item "u"; q lacks the item."""
+    texts = {"p": "b? u", "q": "b?"}
+    passages = {
+        name: PASSAGES[name].model_copy(update={"text": text}) for name, text in texts.items()
+    }
+    one = answer(says("u", "p"), says("u, c", "q")).model_copy(update={"packet": ("p", "q")})
+    labeller = Facts()
+    found = await answer_worth("b?", {"it": one}, passages, LIST, labeller)
+    cited = found["it"].citations
+    assert (cited.sentences, cited.supported, cited.citations, cited.needed) == (3, 1, 3, 1)
+    assert {claim for claim, _ in labeller.asked} == {"b? u", "b? c"}
+
+
+async def test_what_says_nothing_has_no_item() -> None:
+    nothing = answer(says("No passage says.", about="none"))
+    found = (await answer_worth("b?", {"it": nothing}, PASSAGES, LIST, Facts()))["it"]
+    assert found.listed == ListWorth(items=0, precision=0, recall=0, recall_5=0)
+    assert (found.citations.sentences, found.citations.recall) == (1, 0)

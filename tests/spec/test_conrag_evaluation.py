@@ -16,8 +16,10 @@ TRUTH = {"s1": S, "s2": S, "c1": C, "i1": I}
 PACKET = tuple(TRUTH)
 
 
-def says(about: str, *cites: str) -> Statement:
-    return Statement.model_validate({"text": "It says so.", "about": about, "cites": cites})
+def says(about: str, *cites: str, dropped: tuple[str, ...] = ()) -> Statement:
+    return Statement.model_validate(
+        {"text": "It says so.", "about": about, "cites": cites, "dropped": dropped}
+    )
 
 
 def outcome(*statements: Statement, packet: tuple[str, ...] = PACKET) -> Outcome:
@@ -93,6 +95,8 @@ CITED = {
     "what bears nothing out is superfluous": ([says("support", "s1", "i1")], (1, 1, 2, 1)),
     "a conflict needs both sides and citations": ([says("conflict", "s1", "c1")], (1, 1, 2, 2)),
     "a conflict by one side": ([says("conflict", "s1", "s2")], (1, 0, 2, 0)),
+    "a dropped citation is one": ([says("support", "s1", dropped=("c1",))], (1, 1, 2, 1)),
+    "all of them dropped": ([says("support", dropped=("s1", "c1"))], (1, 0, 2, 0)),
     "nothing said needs none": ([says("none"), says("support", "s1")], (1, 1, 1, 1)),
 }
 
@@ -107,3 +111,5 @@ def test_leakage_counts_citations_of_what_the_tagger_calls_irrelevant() -> None:
     found = outcome(says("support", "s1", "i1"), says("conflict", "i1"))
     assert citation_leakage(found, TRUTH) == (2, 3)
     assert citation_leakage(outcome(says("none")), TRUTH) == (0, 0)
+    dropped = outcome(says("support", "s1", dropped=("i1", "s2")))
+    assert citation_leakage(dropped, TRUTH) == (1, 3)

@@ -4,7 +4,7 @@ import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from debates import agent, answers_heard, asking, conclusion, documents, readers, schema_of
@@ -12,10 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scripted import fenced_text, prompt_of
 
+from pipelines.madam_rag.astute_rag import FinalJson
+from pipelines.madam_rag.baselines import baseline_prompts
 from pipelines.madam_rag.debate import Statement, all_kept, debate, heard, kept, panel
-from pipelines.madam_rag.settings import DebateOptions, DebateSettings
+from pipelines.madam_rag.replies import AgentJson, ConclusionJson
+from pipelines.madam_rag.settings import DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Round, joint_answers
 from pipelines.metrics.strict_match import strict_match
+from serving.client import Client
 
 QUESTION = "When was the mill built?"
 SECTION_4 = DebateSettings()
@@ -42,9 +46,10 @@ def replies(*answers: str | None) -> tuple[AgentReply, ...]:
         ("1856", "in 1856", False, True),
         ("1856", "1902", False, False),
         ("unknown", "Unknown.", True, True),
-        ("unknown", "not stated", True, True),  # two ways to say that there is no answer
+        ("unknown", "not stated", True, False),  # two ways to say that there is no answer
         ("1856", "unknown", False, False),
-        ("", "1856", False, False),  # "" stands in every text, and says nothing
+        ("", "1856", False, True),  # "" stands in every text, and says nothing
+        ("191", "1911", False, True),
         (None, None, False, False),  # what cannot be read agrees with nothing, not even itself
         ("1856", None, False, False),
     ],
@@ -72,7 +77,7 @@ def test_one_agent_is_enough_to_go_on(pairs: list[tuple[str | None, str | None]]
     before, after = (replies(*side) for side in zip(*pairs, strict=True))
     each = [kept(one, other, "same") for one, other in pairs]
     assert all_kept(before, after, "same") is all(each)
-    # What is the same is contained, too: the released code never goes on for longer.
+    # Of these, what is the same is contained, too: the released code does not go on for longer.
     assert all_kept(before, after, "contained") or not all(each)
 
 
@@ -110,6 +115,42 @@ def test_without_an_aggregator_there_is_nothing_else_to_be_told() -> None:
     with pytest.raises(ValueError, match="each other"):
         DebateSettings(aggregator=False)
     assert DebateSettings().without_aggregator().history == "agents"
+
+
+# What prompts ask for, in every form.
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_agents_may_adopt_a_corrected_answer(form: str) -> None:
+    """Section 4: agents defend, challenge or revise; two things of one name keep two answers."""
+    prompt = panel(cast(Client, None)).prompt("agent", "json")
+    told = [Statement("AGGREGATOR", "1856", "E.")]
+    later, first = (
+        prompt.messages(question="q", document="d", heard=heard, form=form)[0]["content"]
+        for heard in (told, [])
+    )
+    assert "you may take over the corrected answer" in later
+    assert "both answers can be right. Keep yours." in later
+    assert "defend, revise or withdraw" in later
+    assert "take over" not in first
+
+
+def test_reasons_come_before_answers() -> None:
+    """In JSON; in free text the order is appendix C's. No explanation fails for its length."""
+    for schema in (AgentJson, ConclusionJson, FinalJson):
+        assert [name for name in schema.model_fields if name != "groups"] == [
+            "explanation",
+            "answer" if schema is AgentJson else "answers",
+        ]
+    long = "Because it says so. " * 100
+    assert AgentJson(explanation=long, answer="1856").explanation == long
+    prompts = {**panel(cast(Client, None)).prompts, **baseline_prompts()}
+    for name in ("agent", "aggregator", "no_rag", "concatenated", "finalise"):
+        asked = prompts[name].source.rpartition("JSON object:")[2]
+        answer = '"answer"' if name == "agent" else '"answers"'
+        assert 0 < asked.index('"explanation"') < asked.index(answer), name
+        form = "All Correct Answers: []. Explanation: {}." if name != "agent" else "Answer: {}."
+        assert form.partition(".")[0] in prompts[name].source, name
 
 
 # A whole debate of three rounds.
@@ -223,26 +264,6 @@ async def test_one_document_and_one_round_are_legal(tmp_path: Path, rounds: int)
     assert len(held.rounds) == min(rounds, 2)
     assert held.concluded.answers == ("1856",)
     assert held.agreed is (rounds > 1)
-
-
-async def test_as_the_released_code_holds_it(tmp_path: Path) -> None:
-    def said(request: dict[str, Any]) -> str:
-        prompt = prompt_of(request)
-        if "All Correct Answers" in prompt:
-            return 'All Correct Answers: ["1856"]. Explanation: One says so.'
-        if "<<AGENT" in prompt:
-            return "Answer: in 1856. Explanation: Again."
-        return "Answer: 1856. Explanation: It says so."
-
-    held, requests = await hold(
-        tmp_path, NORTH, SOUTH, settings=DebateOptions(as_released=True).debate, reply=said
-    )
-    assert held.agreed  # "1856" stands in "in 1856"
-    assert [reply.answer for reply in held.rounds[1].agents] == ["in 1856", "in 1856"]
-    assert held.rounds[1].aggregate is None
-    assert held.concluded == Conclusion(answers=("1856",), explanation="One says so.")
-    assert {request["max_tokens"] for request in requests} == {128}
-    assert all("response_format" not in request for request in requests)
 
 
 async def test_a_debate_in_which_nothing_can_be_read_has_no_answer(tmp_path: Path) -> None:

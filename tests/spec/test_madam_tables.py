@@ -386,7 +386,31 @@ def test_statistics_stand_beside_appendix_a() -> None:
     )
 
 
+def test_a_part_of_the_release_is_said_to_be_one() -> None:
+    def notes(questions: int) -> str:
+        counted = [Statistic("documents", 5.53, Estimate(5.5, 5.4, 5.6, questions), {})]
+        (found,) = (t for t in all_tables({}, {}, counted) if t.name == "madam_statistics")
+        return " ".join(found.notes)
+
+    assert "The release has 500 questions" in notes(250)
+    assert "averages over 250 need not" in notes(250)
+    assert "release" not in notes(500)
+
+
+def test_figure_5_has_a_row_for_each_number() -> None:
+    mean = Estimate(1.0, None, None, 4)
+    counted = [
+        Statistic("documents", 5.53, mean, {}, {4: 1, 5: 3}),
+        Statistic("documents per gold answer", 1.77, mean, {}, {0.5: 2, 4: 2}),
+    ]
+    (found,) = (t for t in all_tables({}, {}, counted) if t.name == "madam_distributions")
+    assert [column.key for column in found.columns] == [
+        "number", "documents", "documents_per_gold_answer",
+    ]  # fmt: skip
+    assert found.rows == (("0.5", None, 2), ("4", 1, 2), ("5", 3, None))
+
+
 def test_without_results_every_table_is_there_without_rows() -> None:
     made = tables({})
-    assert len(made) == 10
+    assert len(made) == 11
     assert all(name.startswith("madam_") and not table.rows for name, table in made.items())

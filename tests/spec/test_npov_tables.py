@@ -3,9 +3,17 @@
 import pytest
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.npov.annotation import Error
+from pipelines.npov.annotation import Error, Vote
 from pipelines.npov.areas import SALIENCE
-from pipelines.npov.result import CLASSIFIER, ROUGE, ErrorScores, NpovResult, WordScore
+from pipelines.npov.result import (
+    CLASSIFIER,
+    COUNT,
+    LENGTH,
+    ROUGE,
+    ErrorScores,
+    NpovResult,
+    WordScore,
+)
 from pipelines.npov.tables import all_tables
 from pipelines.report.table import Table
 
@@ -137,11 +145,12 @@ def test_detectors_are_compared_on_what_both_scored() -> None:
     )
     found = {(row[1], row[2], row[3]): row for row in made["npov_comparisons"].rows}
     row = found["coverage", "salience, max (small)", "classifier (judge)"]
-    assert row[4] == pytest.approx(3 / 4 - 1 / 2)
+    assert value(row[4]) == pytest.approx(3 / 4 - 1 / 2)
     assert len(found) == 3, "nothing is known of hallucinations"
-    tested = [(one, other) for *_, one, other in found.values() if isinstance(one, float)]
-    assert len(tested) >= 2
-    assert all(other == pytest.approx(min(1, one * len(tested))) for one, other in tested)
+    tested = [(one, other) for *_, one, other, _ in found.values()]
+    assert all(
+        isinstance(one, float) and other == pytest.approx(min(1, 3 * one)) for one, other in tested
+    ), "by the rows of the table"
 
 
 def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
@@ -173,9 +182,82 @@ def test_words_of_the_other_kind_of_error_are_left_out() -> None:
     assert found["Ambiguous organic ROUGE"]["coverage_words"] == 1
 
 
-def test_perfect_areas_have_no_p() -> None:
+def test_perfect_areas_have_no_p_of_areas() -> None:
     wrong = result("w", coverage="full", rouge=(0.1, 0.9), salience=(0.1, 0.1))
     made = tables(small=[*RIGHT, wrong])["npov_comparisons"]
     (row,) = (row for row in made.rows if row[1] == "coverage")
-    assert row[4] == 1
-    assert row[5] is row[6] is None
+    assert row[4] == Estimate(1, None, None, 3)
+    assert isinstance(row[5], float)
+    assert row[7] is None
+
+
+def of_topic(name: str, topic: str, length: float, count: float, error: Error) -> NpovResult:
+    """A response of so many words and surplus sentences, with no or both kinds of errors."""
+    scores = {
+        LENGTH: ErrorScores(hallucination=length, coverage=-length),
+        COUNT: ErrorScores(hallucination=count, coverage=-count),
+    }
+    made = result(name, hallucination=error, coverage=error)
+    return made.model_copy(update={"topic": topic, "detectors": scores})
+
+
+def test_what_reads_nothing_stands_in_the_same_table_and_errors_exchanged_apart() -> None:
+    added = result("x+added", hallucination="full")
+    surplus = {COUNT: ErrorScores(hallucination=1, coverage=-1), LENGTH: ErrorScores()}
+    made = tables(
+        baselines=[
+            *(of_topic(name, name, 50, 0, "none") for name in ("dams", "wolves")),
+            *(of_topic(f"{name}+both", name, 50, 0, "full") for name in ("dams", "wolves")),
+            added.model_copy(update={"topic": "dams", "detectors": surplus}),
+        ]
+    )
+    found = rows(made["npov_detection"])
+    counted = found["Paraphrased synthetic argument count"]
+    assert value(counted["hallucination"]) == pytest.approx((2 + 2 * 0.5 * 2) / (3 * 2))
+    assert (counted["hallucination_errors"], counted["topics"]) == (3, 2)
+    apart = found["Paraphrased synthetic, exchanged argument count"]
+    assert (value(apart["hallucination"]), apart["hallucination_errors"]) == (0.5, 2)
+    assert {row["error_free"] for row in found.values()} == {2}
+    assert not made.keys() & {"npov_comparisons"}, "two that read nothing are not compared"
+
+
+def test_intervals_and_p_are_by_topic() -> None:
+    topics = ("dams", "wolves", "trains", "schools")
+    right = [of_topic(topic, topic, n, 1, "none") for n, topic in enumerate(topics)]
+    wrong = [of_topic(f"{topic}+both", topic, n, 2, "full") for n, topic in enumerate(topics)]
+    copied = [
+        each.model_copy(update={"id": f"{each.id}{n}"}) for each in (*right, *wrong) for n in "ab"
+    ]
+    rouge = {"ROUGE": ErrorScores(hallucination=0.5, coverage=0.5)}
+    beside = [
+        each.model_copy(update={"detectors": {**each.detectors, **rouge}})
+        for each in (*right, *wrong, *copied)
+    ]
+    made = tables(baselines=beside)
+    length = rows(made["npov_detection"])["Paraphrased synthetic response length"]["hallucination"]
+    assert length == Estimate(0.5, 0.5, 0.5, 24), "each topic has as long ones with errors"
+    by_name = {(row[0], row[1], row[2], row[3]): row for row in made["npov_comparisons"].rows}
+    row = by_name["Paraphrased synthetic", "hallucination", "argument count", "ROUGE"]
+    assert row[4] == Estimate(0.5, None, None, 24)
+    assert row[5] == pytest.approx(2 / 2**4), "four topics, however many responses"
+
+
+def vote(name: str, said: str, error: Error) -> NpovResult:
+    """A response with an annotator's vote per letter: f for a full error, a ambiguous, - none."""
+    meant: dict[str, Error] = {"f": "full", "a": "ambiguous", "-": "none"}
+    votes = {f"ann{n}": Vote(coverage=meant[letter]) for n, letter in enumerate(said)}
+    own = result(name, coverage=error, test_set="organic", overlap=None, rouge=(0.5, 0.5))
+    return own.model_copy(update={"votes": votes})
+
+
+def test_annotators_are_compared_with_each_other_and_with_the_file() -> None:
+    # Errors or none: ++, +-, --: alpha 4/9, as in test_krippendorff. +- has no majority.
+    own = [vote("a", "fa", "full"), vote("b", "f-", "none"), vote("c", "--", "ambiguous")]
+    made = tables(one=own, other=own)["npov_agreement"]
+    added, left_out = (dict(zip([c.key for c in made.columns], r, strict=True)) for r in made.rows)
+    assert value(left_out["alpha"]) == pytest.approx(4 / 9)
+    assert value(left_out["majority"]) == 1 / 2
+    assert (left_out["responses"], left_out["annotators"]) == (3, 2)
+    assert added["alpha"] is added["majority"] is None
+    assert [row[1] for row in made.quoted] == [0.60, 0.73]
+    assert "npov_agreement" not in tables(one=RIGHT)

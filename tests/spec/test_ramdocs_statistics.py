@@ -56,6 +56,28 @@ def test_worked_by_hand(name: str, value: float, n: int, one: float, two: float)
     assert {count: each.value for count, each in found.by_answers.items()} == {1: one, 2: two}
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("documents", {4: 1, 5: 1, 6: 1}),
+        ("gold answers", {1: 1, 2: 2}),
+        ("wrong answers", {0: 1, 1: 1, 2: 1}),
+        # 3/1, 2/2, 4/2
+        ("documents per gold answer", {1: 1, 2: 1, 3: 1}),
+        # The third question has no wrong answer.
+        ("documents per wrong answer", {0.5: 1, 2: 1}),
+    ],
+)
+def test_how_many_questions_have_so_many(name: str, expected: dict[float, int]) -> None:
+    assert by_name(statistics(THREE))[name].distribution == expected
+
+
+def test_ratios_are_counted_at_the_nearest_half() -> None:
+    thirds = [question(n, 0, 0, gold=3, wrong=[]) for n in (1, 2, 4, 5)]
+    found = by_name(statistics(thirds))["documents per gold answer"]
+    assert found.distribution == {0.5: 2, 1.5: 2}  # 0.33, 0.67, 1.33, 1.67
+
+
 def test_the_interval_worked_by_hand() -> None:
     # Documents 4, 5, 6: mean 5, standard deviation 1, so 5 -+ t(2) / sqrt(3) with t(2) = 4.302653
     # is 5 -+ 2.484137, and 5.53 lies within. Gold answers 1, 2, 2: mean 5/3, standard deviation
@@ -137,11 +159,3 @@ def test_the_mix_of_questions_explains_what_does_not_agree(released: dict[str, S
         one, two = each.by_answers[1], each.by_answers[2]
         (_, one_high), (two_low, two_high) = ends(one), ends(two)
         assert one_high < two_low < two_high < each.paper
-        # The line through both, at 2.20 answers: one + 1.2 (two - one) = 1.2 two - 0.2 one. Its
-        # interval, from those of the two, holds the paper's figure.
-        at = gold.paper - 1
-        value = at * two.value + (1 - at) * one.value
-        half = (
-            (at * (two_high - two.value)) ** 2 + ((1 - at) * (one_high - one.value)) ** 2
-        ) ** 0.5
-        assert abs(each.paper - value) <= half

@@ -117,6 +117,8 @@ def test_every_day_is_one_word(day: date, order: str) -> None:
      "Information not available", "Information is not available in the document",
      "The provided document does not mention any such information.", "The text doesn't say.",
      "This information is not provided", "Not directly mentioned in the text",
+     "The document does not say when it was built.", "There is no information", "None provided",
+     "The text does not specify the year", "No information given in the document.",
      "I don\u2019t know.", "No answer", "The answer is unknown", "", " ... ", "the"],
 )  # fmt: skip
 def test_what_says_that_there_is_no_answer(text: str) -> None:
@@ -130,6 +132,9 @@ def test_what_says_that_there_is_no_answer(text: str) -> None:
         "The Unknown Soldier",
         "unknown artist",
         "The document does not mention Boston",
+        "The document does not say when it was built, but it was in 1856",
+        "This document does not say so. The mill does.",
+        "there is no place like home",
         "Information Age",
         "no information on Boston",
         "mentioned in the document",

@@ -1,4 +1,7 @@
-"""Sentences that state no fact: questions, headings, and remarks on the sources or the answer."""
+"""Sentences that state no fact: questions, headings, remarks on the sources, advice, opinions.
+
+For the tagger alone; a language model is asked (FACTS; `prompts/grounding.j2`).
+"""
 
 import re
 from typing import Final
@@ -42,6 +45,7 @@ _ABOUT = rf"(?: {_ASKED}\b{_MORE})?"
 _ANSWER = rf"(?:\w+ ){{0,3}}{_SOUGHT}"
 _IN_THEM = rf"(?: (?:in|from|by|with|based on|using) {_SOURCES})"
 _UNCLEAR = r"(?:unclear|uncertain|not clear|not certain)"
+_PLAIN = r"[^,;:]{1,80}?"
 _REMARKS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -74,14 +78,25 @@ _REMARKS: Final = tuple(
         # There is no single answer to this question. There is no information on it in the results.
         rf"there is no (?:\w+ )?answer(?: to {_THIS})?{_IN_THEM}?",
         rf"(?:there (?:is|was) )?no {_ANSWER}{_MORE}{_IN_THEM}{_ABOUT}",
-        # The answer is unclear. It is not clear from the sources when it opened.
+        # The answer is unclear.
         rf"the answer(?: to {_THIS})? (?:is|remains) (?:{_UNCLEAR}|unknown|open|not known|"
         rf"not (?:given|stated|found|available)){_IN_THEM}?",
-        rf"{_THIS} (?:is|remains) {_UNCLEAR}(?:{_IN_THEM}{_ABOUT})?",
         # The query cannot be answered from these results.
         rf"{_THIS} (?:cannot|can not|can['’]t|could not) be (?:answered|determined|said|found)"
         rf"{_IN_THEM}?",
         r"(?:it|that|this|the answer) depends",
+        # The exact origin of the dish is unclear. It is not clear from the sources when it opened.
+        rf"(?:the (?:exact|precise|true|real|full) {_PLAIN}|{_THIS}) (?:is|remains) "
+        rf"(?:{_UNCLEAR}|unknown|"
+        r"not (?:\w+ )?(?:clear|certain|known)(?: for (?:sure|certain))?)"
+        rf"(?:{_IN_THEM})?{_ABOUT}",
+        # I think it is worth a visit. In my view it is overrated.
+        r"(?:i|we) (?:think|believe|feel|hope|recommend|suggest|advise)\b.*",
+        r"in (?:my|our) (?:opinion|view)\b.*",
+        # Please ask an engineer. It is best to consult a doctor.
+        r"(?:please\b|it is (?:best|advisable|wise|important) to "
+        r"(?:ask|consult|check|verify|seek|see)\b|"
+        r"always (?:ask|consult|check)\b|consult\b).*",
     )
 )
 _LEAD = re.compile(
@@ -97,7 +112,9 @@ def states_a_fact(sentence: str) -> bool:
     A rule of this program: a tagger knows three relations, and none of them is the paper's "no
     factual information". No fact is a question, a heading ("#", or a colon at the end), and a
     sentence that speaks of the sources or of the answer itself alone: "The sources disagree.",
-    "Here is a summary.", "I could not find an answer." What they do not say is none either ("The
+    "Here is a summary.", "I could not find an answer."; so are an opinion of the answer's own ("I
+    think it is overrated."), advice ("Please ask a doctor."), and that something is unclear ("The
+    exact origin is unclear."). What they do not say is none either ("The
     results do not say when it opened."): it is what the prompt asks for where they do not answer.
     Where it goes on to what they say ("The sources disagree whether the dam is safe."), it is a
     fact like any other; so is everything that the rule does not know.

@@ -126,7 +126,7 @@ def answers(made: Sequence[Part]) -> Table:
             LEFT_OUT,
             "A strategy that is often unreadable answers fewer queries than others do. The columns "
             "that take unreadable ones as none leave out those without a verdict alone; the "
-            "paper's behaviour stands there, as nothing says that it left any out.",
+            "paper's figures stand there, as nothing says that it left any out.",
             INTERVALS,
             "Shares over all sentences are in conflicts_grounding.",
             "Cut by tokens: answers that reached --answer-tokens; in the taxonomy-aware strategy "

@@ -58,13 +58,15 @@ TABLE_1: Final = quote(
 class Source:
     """How a source is read: its records from released files, and of each a question, if any.
 
-    `files` says in messages what the files are. Examples are constructed, or, unless `built`, taken
-    as they are. The shipped tagger has learned from the training half of sources that are `halved`.
+    `files` says in messages what the files are, and `also` what may be given beside them. Examples
+    are constructed, or, unless `built`, taken as they are. The shipped tagger has learned from the
+    training half of sources that are `halved`.
     """
 
     records: Callable[..., Sequence[Any]]
     question: Callable[[Any], Question | None]
     files: tuple[str, ...] = ("a file",)
+    also: tuple[str, ...] = ()
     built: bool = True
     halved: bool = False
 
@@ -76,7 +78,9 @@ class Source:
 
 SOURCES: dict[str, Source] = {
     "ambigdocs": Source(ambigdocs.read, sources.ambigdocs),
-    "contraqa": Source(contraqa.read, sources.contraqa, ("queries.json", "corpus.json")),
+    "contraqa": Source(
+        contraqa.read, sources.contraqa, ("queries.json", "corpus.json"), ("q_rel_dev.tsv",)
+    ),
     "macnoise-nq": Source(macnoise.read, sources.macnoise),
     "macnoise-tqa": Source(macnoise.read, sources.macnoise),
     "conflictingqa": Source(conflictingqa.read, sources.conflictingqa, built=False),
@@ -95,10 +99,27 @@ def read(files: Mapping[str, Sequence[Path]]) -> dict[str, list[Question]]:
         source = SOURCES.get(name)
         if source is None:
             raise InputError(f"there is no source '{name}'; there are {', '.join(SOURCES)}")
-        if len(paths) != len(source.files):
+        if not 0 <= len(paths) - len(source.files) <= len(source.also):
             raise InputError(f"{name} is read from {' and '.join(source.files)}; name them")
         questions[name] = source.read(paths)
     return questions
+
+
+def sure(questions: Mapping[str, Sequence[Question]]) -> dict[str, list[Question]]:
+    """The questions without passages whose side no rule bears out, and without empty questions."""
+    kept = {}
+    for name, every in questions.items():
+        left = (
+            replace(each, passages=tuple(own for own in each.passages if own.borne_out))
+            for each in every
+        )
+        kept[name] = [each for each in left if each.passages]
+    return kept
+
+
+def passages(questions: Sequence[Question]) -> int:
+    """How many passages questions have."""
+    return sum(len(each.passages) for each in questions)
 
 
 def part_of(name: str, part: Part | None) -> Part:

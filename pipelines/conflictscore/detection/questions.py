@@ -13,7 +13,7 @@ from pipelines.data.released import half
 from pipelines.errors import InputError
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import Relation, conflicting
-from pipelines.text.declarative import declarative
+from pipelines.text.declarative import as_claim
 
 RANDOM_DOCUMENTS = 2
 """Documents of other questions in an example without conflict (appendix A)."""
@@ -24,12 +24,16 @@ QuestionAnswer = tuple[str, str]
 
 @dataclass(frozen=True)
 class Passage:
-    """A document before it has a place in an example, and its relation to the claim."""
+    """A document before it has a place in an example, and its relation to the claim.
+
+    It is not borne out where only the release says so, and no rule of `stances` does.
+    """
 
     text: str
     relation: Relation
     title: str | None = None
     url: str | None = None
+    borne_out: bool = True
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,7 @@ def _example(
     asked, answer = question.asked or (question.question, None)
     claim = question.claim
     if claim is None and question.asked is not None:
-        claim = claims.get(question.asked) or declarative(*question.asked)
+        claim = claims.get(question.asked) or as_claim(*question.asked)
     return ContestedClaim(
         id=f"{source}/{name}",
         source=source,

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from pipelines.conflictscore.detection.questions import Passage, Question
+from pipelines.conflictscore.detection.stances import contradicts, supports
 from pipelines.data.ambigdocs import AmbiguousQuestion
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.conflictingqa import ContentiousQuestion
@@ -37,35 +38,43 @@ def ambigdocs(record: AmbiguousQuestion) -> Question:
 def contraqa(record: ContraQuestion) -> Question:
     """ContraQA: the claim gives SQuAD's answer; the true paragraph supports, the false contradicts.
 
-    A false paragraph that still has one of the answers may not contradict; it is left out.
+    A false paragraph was made for one of several questions on its true paragraph: it need not
+    contradict the answer to the others (`stances.contradicts`).
     """
-    title = record.title or None
+    title, asked, answers = record.title or None, record.question, record.answers
     passages = [Passage(record.context, SUPPORTS, title)]
     passages += [
-        Passage(fake, CONTRADICTS, title)
+        Passage(
+            fake,
+            CONTRADICTS,
+            title,
+            borne_out=contradicts(fake, record.context, asked, answers),
+        )
         for fake in record.fakes
-        if not _says(fake, record.answers)
     ]
-    return Question(record.question, tuple(passages), (record.question, record.answers[0]))
+    return Question(asked, tuple(passages), (asked, answers[0]))
 
 
 def macnoise(record: NoisyQuestion) -> Question | None:
     """MacNoise: passages with the true answer support, their rewritings contradict.
 
     Passages that were not rewritten do not give the answer; what they say of the claim is unknown,
-    so they are left out, and so are rewritings that still have an answer. A rewriting of a
-    language model may avoid the point rather than contradict: the release does not tell.
+    so they are left out. A passage may have the answer's words and say something else; a rewriting
+    may avoid the point, or still say it. `stances` says which are borne out.
     """
     passages = []
+    asked, answers = record.question, record.answers
     for context in record.rewritten:
-        title, text = passage(context.text)
-        passages.append(Passage(text, SUPPORTS, title or context.title or None))
-        title, text = passage(context.text_pert)
-        if text.strip() and not _says(text, record.answers):
-            passages.append(Passage(text, CONTRADICTS, title or context.title or None))
-    if not passages:
-        return None
-    return Question(record.question, tuple(passages), (record.question, record.answers[0]))
+        title, original = passage(context.text)
+        title = title or context.title or None
+        own = supports(original, asked, answers, title or "")
+        passages.append(Passage(original, SUPPORTS, title, borne_out=own))
+        own_title, text = passage(context.text_pert)
+        if text.strip():
+            # What is exchanged in an original that is off the point is off it, too.
+            against = contradicts(text, original if own else "", asked, answers)
+            passages.append(Passage(text, CONTRADICTS, own_title or title, borne_out=against))
+    return Question(asked, tuple(passages), (asked, answers[0])) if passages else None
 
 
 def conflictingqa(record: ContentiousQuestion) -> Question:
@@ -163,12 +172,6 @@ def _within(part: Sequence[str], whole: Sequence[str]) -> bool:
     """Whether some words are a run of others."""
     starts = range(len(whole) - len(part) + 1)
     return bool(part) and any(whole[n : n + len(part)] == part for n in starts)
-
-
-def _says(text: str, answers: Iterable[str]) -> bool:
-    """Whether any of some answers stands in a text, word by word."""
-    patterns = (r"\W+".join(map(re.escape, re.findall(r"\w+", a.lower()))) for a in answers)
-    return any(each and re.search(rf"\b{each}\b", text.lower()) for each in patterns)
 
 
 def _distinct(passages: Iterable[Passage]) -> tuple[Passage, ...]:

@@ -230,7 +230,22 @@ def documents(every: Detectors) -> Table:
 
 
 def remarks(every: Detectors) -> tuple[str, ...]:
-    """A warning for every labeller most of whose probability fell on no label."""
+    """What to mind of a labeller: probability that fell on no label, and replies that were cut."""
+    cut = {
+        name: sum(each.reply_cut for result in own for each in result.judgements)
+        for name, own in every.items()
+    }
+    return (
+        *_low_mass(every),
+        *(
+            f"Replies of {name} whose snippet or reason may lack its end: {count:,}."
+            for name, count in cut.items()
+            if count
+        ),
+    )
+
+
+def _low_mass(every: Detectors) -> tuple[str, ...]:
     return tuple(
         remark
         for name, own in every.items()

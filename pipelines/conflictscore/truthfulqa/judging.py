@@ -22,6 +22,9 @@ TruthJudgeName = Literal["llm", "nli"]
 
 VERDICT_TOKENS = 192
 
+CUT = "[...]"
+"""Stands at the end of an explanation that was cut."""
+
 
 class VerdictReply(BaseModel):
     """The JSON reply to either prompt."""
@@ -147,7 +150,11 @@ async def _asked(client: Client, prompt: Prompt, known: Known, answer: str) -> V
         correct=list(known.correct_answers),
         incorrect=list(known.incorrect_answers),
     )
-    reply = await client.structured(messages, VerdictReply, Sampling(max_tokens=VERDICT_TOKENS))
+    # The verdict comes first, as in the paper, so a long explanation that breaks off spoils none.
+    reply = await client.structured(
+        messages, VerdictReply, Sampling(max_tokens=VERDICT_TOKENS), partial="text"
+    )
     if reply.value is None:
         return Verdict(verdict=None, problem=reply.problem, raw=reply.raw)
-    return Verdict(verdict=reply.value.verdict, explanation=reply.value.explanation)
+    explanation = f"{reply.value.explanation} {CUT}" if reply.cut else reply.value.explanation
+    return Verdict(verdict=reply.value.verdict, explanation=explanation)

@@ -15,11 +15,12 @@ from pipelines.report.table import HERE, Column, Measure, Table
 
 QUESTIONS = (
     "Of questions (alce), precision and recall are means over answers, as in ALCE, and what "
-    "passages say of a sentence is judged by the labeller of the run, where ALCE has a larger "
-    "entailment model. Every sentence counts there; of contradictions, all but those about the "
-    "conflict or about nothing. A sentence contradicts the packet where one of its passages "
-    "contradicts it and no other sentence gives that passage's version and cites it. Gold answers "
-    "said: short answers named (of lists, five are enough), or claims entailed."
+    "passages say of a sentence is judged by a model, where ALCE has an entailment model of 11 "
+    "billion parameters. Every sentence counts there; of contradictions, all but those about the "
+    "conflict or about nothing. Of lists every item counts, behind its question. A sentence "
+    "contradicts the packet where one of its passages contradicts it and no other sentence gives "
+    "that passage's version and cites it. Gold answers said: short answers named, "
+    "recall-5 of lists, or claims entailed."
 )
 CITATIONS = (
     "Citation precision and recall follow ALCE's rules (the first three citations of a sentence "
@@ -99,8 +100,9 @@ def citations(results: Results) -> Table:
             CITATIONS,
             "Leakage is the share of citations of passages that the tagger calls irrelevant.",
             "Answers: the share of readable answers with a sentence about the evidence. Wrong "
-            "citations: sentences that cite nothing, or what is not there, or break the policy; "
-            "they count as citing nothing.",
+            "citations: sentences that cite nothing, or what is not there, or break the policy. "
+            "They count as citing nothing; the passages that they named stay among the citations "
+            "of which precision and leakage are shares, as do those that NLI-RAG drops.",
             QUESTIONS,
             "The paper's rows are of ALCE with a larger language model and judge.",
         ),

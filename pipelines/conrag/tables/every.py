@@ -14,8 +14,10 @@ from pipelines.conrag.tables.conflicts import conflict_kinds
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
 from pipelines.conrag.tables.figures import OURS, Results
+from pipelines.conrag.tables.gold_answers import gold_answers
 from pipelines.conrag.tables.repeats import is_repeat, repeat_table
 from pipelines.conrag.tables.tradeoff import precision_recall, tradeoffs
+from pipelines.conrag.tables.unsearched import right_for_free
 from pipelines.evidence.judgement import Relation
 from pipelines.metrics.auc import roc_auc
 from pipelines.metrics.estimate import Estimate
@@ -69,6 +71,7 @@ def all_tables(results: Results, halves: Mapping[str, str] | None = None) -> lis
             replace(table, notes=(*table.notes, *doubts))
             for table in (stances(done), answers.citations(done))
         ),
+        gold_answers(done),
         precision_recall(tradeoffs(done)),
         answers.hallucinations(done),
         ablations(done),
@@ -116,6 +119,7 @@ def stances(results: Results) -> Table:
             "evidence, each against the best of its gold sets.",
             CONTRADICTION,
             RESPONSES,
+            *right_for_free(results),
             "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
             "model was to give and wrote nothing that can be read.",
             "The paper's rows were measured on FEVER and SciFact with a larger tagger and a "
@@ -289,6 +293,8 @@ def _lost(dataset: str, each: ClaimResult) -> Iterator[Failure[tuple[str, str]]]
             yield failed(at, f"unreadable answer, {method}", outcome.problem)
     if each.question is not None and each.question.problem is not None:
         yield failed(at, "first answer", each.question.problem)
+    if each.question is not None and each.question.cut:
+        yield Failure(at, "first answer cut", " ".join(each.question.first_answer))
     yield from truncations(at, each.truncations)
     if each.question is not None:
         yield from truncations(at, each.question.truncations)

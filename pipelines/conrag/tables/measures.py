@@ -86,11 +86,15 @@ def _counts(statement: Statement, truth: Truth) -> CitationCounts:
         said = {truth.get(statement.cites[position]) for position in positions}
         return bool(wanted & said) if statement.about == "answer" else wanted <= said
 
-    sentence = CitedSentence(statement.text, tuple(range(len(statement.cites))))
+    cited = tuple(range(len(statement.cites)))
+    sentence = CitedSentence(statement.text, cited, len(statement.dropped))
     return citation_counts([sentence], len(statement.cites), supports)
 
 
 def citation_leakage(outcome: Outcome, tags: Mapping[str, Relation]) -> tuple[int, int]:
-    """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2)."""
-    cites = [name for each in outcome.statements for name in each.cites]
+    """Citations of passages that the tagger calls irrelevant, and all (ConRAG, section 2).
+
+    Those that a policy dropped are among them: they were written.
+    """
+    cites = [name for each in outcome.statements for name in (*each.cites, *each.dropped)]
     return sum(tags.get(name) is Relation.IRRELEVANT for name in cites), len(cites)

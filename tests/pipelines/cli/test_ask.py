@@ -194,6 +194,33 @@ def writing(request: dict[str, Any]) -> str:
     return json.dumps({"stance": "NOT_ENOUGH_INFO", "conflict": "", "sentences": [sentence]})
 
 
+def test_a_language_model_can_sort_what_it_writes_from(
+    index: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sorting(request: dict[str, Any]) -> str:
+        if request["response_format"]["json_schema"]["name"] != "SortReply":
+            sentences = [
+                {"about": "refute", "sent": f"It says {n}.", "cites": [1]} for n in range(9)
+            ]
+            return json.dumps({"stance": "REFUTE", "conflict": "", "sentences": sentences})
+        lists = {"support": [], "refute": [{"number": 1, "reason": "So I read it."}]}
+        return json.dumps({**lists, "irrelevant": []})
+
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=sorting) as endpoint:
+        model = ["--generator", "llm", "--sort", "model", "--numbers", "free"]
+        asked = ["ask", CLAIM, *model, "--below-tau", "relevance", "--endpoint", endpoint.url]
+        told = " ".join(contested.done(*asked).out.split())
+        answer = json.loads(contested.done(*asked, "--json").out)
+    assert "the model: So I read it." in told
+    assert "(tagged" in told
+    assert "a reply broke off" in told, "nine sentences, of which eight are read"
+    first = next(row for row in answer["evidence"] if row["reason"])
+    assert (first["relation"], first["tag"]) == ("CONTRADICTS", "SUPPORTS")
+    assert {row["tag"] for row in answer["evidence"]} >= {"SUPPORTS", "CONTRADICTS"}
+    assert "add --generator llm" in contested.refused("ask", CLAIM, "--sort", "model")
+
+
 def test_a_language_model_can_write(
     index: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:

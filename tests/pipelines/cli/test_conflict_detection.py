@@ -82,7 +82,7 @@ def test_halves_are_of_what_the_tagger_learned_from(
         "conflictbench", "build", "--out", "all.jsonl", "--as-in-paper", *given,
         "--endpoint", endpoint.url,
     )  # fmt: skip
-    assert "--as-in-paper: --half all, --claims-by llm" in said.err
+    assert "--as-in-paper: --half all, --claims-by llm, --stances release" in said.err
     assert "halves: all of ramdocs; claims by llm" in said.err
     taken = {half(str(each.question)) for each in read(Path("all.jsonl")).examples}
     assert taken == {"train", "test"}
@@ -97,6 +97,30 @@ def test_a_source_that_nothing_learned_from_is_taken_whole() -> None:
         "all",
     ]
     assert part_of("ambigdocs", "train") == "train"
+
+
+def test_passages_whose_side_no_rule_bears_out_are_counted_and_left_out(
+    contested: Contested,
+) -> None:
+    true = "The old bridge over the river was opened in May 19{} by the mayor."
+    rewritten = (true.replace("May 19", "May 18"), "The bridge is a fine sight.")
+    records = [
+        {
+            "question": f"When was the old bridge number {n} opened?",
+            "answers": [f"19{n}"],
+            "ctxs": [{"text": true.format(n), "text_pert": rewritten[n % 2].format(n)}],
+            "pert_lbls": [1],
+        }
+        for n in range(20, 32)
+    ]
+    Path("mac.json").write_text(json.dumps(records))
+    given = ("conflictbench", "build", "--out", "built.jsonl", "--macnoise-nq", "mac.json")
+    said = contested.done(*given)
+    assert "macnoise-nq: no rule bears out the side of 6 of 24 passages" in said.err
+    assert "claims by rules; stances by rules" in said.err
+    assert sum(each.conflict for each in read(Path("built.jsonl")).examples) == 6
+    assert "no rule" not in contested.done(*given, "--stances", "release").err
+    assert sum(each.conflict for each in read(Path("built.jsonl")).examples) == 12
 
 
 def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_data: Path) -> None:
@@ -128,6 +152,7 @@ def test_claims_by_a_model(contested: Contested, endpoint: Scripted, released_da
         (["--conflictqa", "broken"], ("broken:1: not valid JSON",)),
         (["--conflictingqa", "pickle"], ("is a pickle", "to_json")),
         (["--contraqa", "bench.jsonl"], ("--contraqa and --contraqa-corpus go together",)),
+        (["--contraqa-links", "one"], ("--contraqa-links goes with --contraqa",)),
         (["--ramdocs", "one"], ("ramdocs", "too few questions", "larger file")),
         (["--half", "left"], ("'left'", "--half")),
         (["--questions", "1"], ("--questions",)),

@@ -1,5 +1,6 @@
 """`contested run npov`, as a person meets it."""
 
+import hashlib
 import json
 import re
 from pathlib import Path
@@ -11,8 +12,10 @@ from commands import Contested, contents, table
 from golden import ORGANIC, TOPIC
 from tiny_loaded import saved
 
+from pipelines.npov.result import BASELINES, LENGTH
 from pipelines.npov.settings import TuningSettings
-from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.npov.tuned_on import Subject, TunedOn
 from serving import models
 
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
@@ -22,7 +25,9 @@ RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaph
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("topics.jsonl").write_text(json.dumps(TOPIC))
-    Path("organic.jsonl").write_text(json.dumps(ORGANIC))
+    Path("short.jsonl").write_text(json.dumps({**TOPIC, "con": TOPIC["con"][:1]}))
+    votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "none"}}
+    Path("organic.jsonl").write_text(json.dumps(ORGANIC | {"votes": votes}))
     words = {**ORGANIC, "id": "o2", "coverage": "none", "uncovered": [], "response": "It is that."}
     Path("empty.jsonl").write_text(json.dumps(words))
 
@@ -39,16 +44,19 @@ def test_a_run_leaves_results_tables_and_page(contested: Contested, model: list[
     assert {row["test_set"] for row in rows if "paper" not in row["detector"]} == {
         "Full organic",
         "Unparaphrased synthetic",
+        "Unparaphrased synthetic, exchanged",
     }
     lines = Path("results/npov.tiny.jsonl").read_text().splitlines()
     found: dict[str, dict[str, Any]] = {each["id"]: each for each in map(json.loads, lines)}
     assert set(found["organic/o1"]["detectors"]) == {
-        "ROUGE", "salience, max", "salience, sum", "salience, negative entropy",
+        *BASELINES, "salience, max", "salience, sum", "salience, negative entropy",
     }  # fmt: skip
     assert [word["wrong"] for word in found["organic/o1"]["given"]] == [False] * 3 + [True] * 3
     right = found["unparaphrased/dams/0"]
     assert right["detectors"]["ROUGE"]["coverage"] == 0
     assert not any(word["wrong"] or word["rouge"] for word in right["given"])
+    assert right["topic"] == "dams"
+    assert all(-1e-6 < word["bert_score"] < 1 for word in right["given"])
     added = found["unparaphrased/dams/1+added"]
     assert any(word["wrong"] for word in added["response"])
     assert all(word["wrong"] for word in added["response"] if word["rouge"] and word["wrong"])
@@ -65,12 +73,12 @@ def test_it_goes_on_where_it_was_stopped(
 
     real, calls = detect.by_salience, 0
 
-    def stopped(*arguments: Any) -> Any:
+    def stopped(*arguments: Any, **named: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:
             raise KeyboardInterrupt
-        return real(*arguments)
+        return real(*arguments, **named)
 
     monkeypatch.setattr(detect, "by_salience", stopped)
     assert contested(*RUN, *model, "--out", "resumed").code == 130
@@ -90,7 +98,7 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     contested.done(*limited, "--detector", "classifier")
     rows = table(Path("results"), "npov_detection")
     assert [row["detector"] for row in rows if "paper" not in row["detector"]] == [
-        "ROUGE",
+        *BASELINES,
         "salience, max (tiny)",
         "classifier (tiny-classifier)",
     ]
@@ -99,6 +107,31 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     assert "holds results of tiny on other examples; name another --out" in told
     told = contested.refused(*limited, "--measure", "gradient_norm")
     assert "differs in settings.measure (" in told
+
+
+def test_baselines_need_no_model(contested: Contested) -> None:
+    given = [*RUN, "--organic", "organic.jsonl", "--detector", "baselines"]
+    contested.done(*given, "--per-topic", 2)
+    rows = table(Path("results"), "npov_detection")
+    shown = [row for row in rows if "paper" not in row["detector"]]
+    assert {row["detector"] for row in shown} == set(BASELINES)
+    by_length = [row for row in shown if row["detector"] == LENGTH and "synth" in row["test_set"]]
+    assert {row["coverage"] for row in by_length} == {0.5}, "matched"
+    assert len(Path("results/npov.baselines.jsonl").read_text().splitlines()) == 9
+    (left_out,) = (
+        row for row in table(Path("results"), "npov_agreement") if row["error"] == "coverage"
+    )
+    assert (left_out["responses"], left_out["annotators"]) == (1, 2)
+    told = contested.refused(*given, "--precision", "fp32")
+    assert "--precision has no effect with --detector baselines" in told
+    contested.done(*given, "--design", "paper", "--out", "as-in-paper")
+    rows = table(Path("as-in-paper"), "npov_detection")
+    (row,) = (
+        row
+        for row in rows
+        if (row["detector"], row["test_set"]) == (LENGTH, by_length[0]["test_set"])
+    )
+    assert row["hallucination"] == 0.75, "of longer responses alone, as there"
 
 
 def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
@@ -113,6 +146,94 @@ def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(
     assert "tuned for coverage, not for hallucination" in told
     assert not Path("results/run.json").exists()
     contested.done(*asked, "--coverage-prompt", "p.safetensors", "--limit", 1)
+
+
+def soft_prompt(tiny: list[object], task: Task = "response", **about: Any) -> Path:
+    """A soft prompt for the tiny model."""
+    known = models.find(str(tiny[1]), Path("nowhere"))
+    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
+    made = {"model": known.digest, "settings": TuningSettings(), "curve": ((0, 1.0),), **about}
+    file = Path(f"{task}.safetensors")
+    SoftPrompt(vectors=vectors, task=task, **made).save(file)
+    return file
+
+
+WEIRS = Subject(question="Should weirs stay?", topic="weirs")
+
+
+def test_salience_is_that_of_the_generator_with_its_soft_prompt(
+    contested: Contested, model: list[object]
+) -> None:
+    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,), template=3)
+    file = soft_prompt(model, tuned_on=known)
+    limited = [*RUN, "--limit", 2, *model]
+    contested.done(*limited)
+    told = contested.done(*limited, "--soft-prompt", file)
+    assert "does not tell its topics" not in told.err
+    entries = json.loads(Path("results/run.json").read_text())["pipelines"]
+    bare, tuned = (entries[f"npov.tiny{kind}"]["config"] for kind in ("", "-soft-prompt"))
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert tuned["prompts"] == {"response": digest}
+    assert tuned["tuned_on"] == {"response": "topics 1, responses by template 3"}
+    assert tuned == {**bare, **{name: tuned[name] for name in ("prompts", "tuned_on")}}
+    by_run = [Path(f"results/npov.tiny{kind}.jsonl") for kind in ("", "-soft-prompt")]
+    one, other = (json.loads(path.read_text().splitlines()[0])["detectors"] for path in by_run)
+    assert one["ROUGE"] == other["ROUGE"]
+    assert one["salience, max"] != other["salience, max"]
+    page = Path("results/report.html").read_text()
+    assert f"gradients of tiny with the soft prompt {digest[:12]}" in page
+    note = f"tiny-soft-prompt: soft prompt for response (sha256 {digest[:12]}), tuned on topics 1"
+    assert note in Path("results/tables/npov_detection.md").read_text()
+    before = contents(Path("results/tables"))
+    contested.done("report", "results")
+    assert contents(Path("results/tables")) == before
+
+
+@pytest.mark.parametrize("place", ["learned", "watched"])
+@pytest.mark.parametrize("task", ["response", "coverage"])
+def test_topics_that_a_prompt_was_tuned_on_are_not_measured(
+    contested: Contested, model: list[object], task: Task, place: str
+) -> None:
+    """By name or by question: annotated responses need not name their topic."""
+    file = {"response": "--soft-prompt", "coverage": "--coverage-prompt"}[task]
+    asked: list[object] = [*RUN, file, f"{task}.safetensors", *model]
+    if task == "coverage":
+        asked += ["--detector", "classifier"]
+    for subject in (
+        Subject(question="Any?", topic="Dams"),
+        Subject(question=str(TOPIC["question"]), topic="other"),
+    ):
+        about = {"learned": (WEIRS,), "watched": (WEIRS,), place: (WEIRS, subject)}
+        soft_prompt(model, task, tuned_on=TunedOn(**about))
+        told = contested.refused(*asked, "--dry-run")
+        assert f"{task}.safetensors was tuned on topics that are measured ('dams')" in told
+        assert "measure others (--split, --data, --organic), or tune a prompt on others" in told
+        assert not Path("results").exists()
+    soft_prompt(model, task, tuned_on=None)
+    told = contested.done(*asked, "--limit", 1).err
+    assert f"{task}.safetensors does not tell its topics" in told
+
+
+def test_a_soft_prompt_for_something_else_is_refused(
+    contested: Contested, model: list[object]
+) -> None:
+    asked = [*RUN, *model, "--soft-prompt"]
+    file = soft_prompt(model, "coverage")
+    assert "tuned for coverage, not for response" in contested.refused(*asked, file)
+    file = soft_prompt(model, model="0" * 64)
+    assert "was tuned for another model (000000000000, width 32)" in contested.refused(*asked, file)
+    told = contested.refused(*asked, file, "--detector", "classifier")
+    assert "--soft-prompt has no effect with --detector classifier" in told
+    assert not Path("results/run.json").exists()
+
+
+def test_the_paper_has_a_soft_prompt(contested: Contested, model: list[object]) -> None:
+    asked = [*RUN, *model, "--limit", 1, "--as-in-paper"]
+    told = contested.done(*asked).err
+    assert "the paper's gradients are those of its prompt-tuned generator; --soft-prompt" in told
+    known = TunedOn(learned=(WEIRS,), watched=(WEIRS,))
+    told = contested.done(*asked, "--soft-prompt", soft_prompt(model, tuned_on=known)).err
+    assert "prompt-tuned generator" not in told
 
 
 def test_what_cannot_be_scored_stops_or_is_counted(
@@ -133,6 +254,7 @@ def test_what_cannot_be_scored_stops_or_is_counted(
         (["--data", "missing.jsonl"], "missing.jsonl does not exist"),
         (["--split", "train"], "has no topic of --split train"),
         (["--set", "paraphrased"], "no topic of topics.jsonl has a paraphrase"),
+        (["--data", "short.jsonl"], "no topic of short.jsonl has two arguments of either side"),
         (["--coverage-prompt", "p.safetensors"], "is of --detector classifier"),
         (["--detector", "classifier", "--target", "logit"], "--target has no effect with"),
         (["--name", "a/b"], "--name 'a/b' cannot be part of a file name"),
@@ -149,7 +271,7 @@ def test_bad_input_is_one_line(
 def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
     told = contested.done("run", "npov", "--dry-run").out
     assert told.splitlines() == [
-        "unparaphrased: 24 examples, 9 of them without error",
-        "paraphrased: 24 examples, 9 of them without error",
+        "unparaphrased: 48 examples, 12 of them without error",
+        "paraphrased: 48 examples, 12 of them without error",
         "no language model is asked",
     ]

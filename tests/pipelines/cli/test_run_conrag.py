@@ -154,7 +154,7 @@ def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None
 def test_a_dry_run_reads_the_data_and_nothing_else(contested: Contested, folder: Path) -> None:
     told = contested.done("run", "conrag", "--data", "claims.jsonl", "--dry-run", "--out", "out")
     assert told.out == (
-        "1 claims from claims.jsonl, 2 passages, judged by nli\n"
+        "1 claims from claims.jsonl, 2 passages, tagged by nli\n"
         "pairs to tag: 3\n"
         "no language model is asked\n"
     )  # fmt: skip
@@ -253,6 +253,9 @@ def test_questions_of_alce(
     assert entry["config"]["writer"]["name"] == "scripted"
     assert entry["config"]["retrieval"]["method"] == "the release's ranking"
     assert "conrag/first_answer" in entry["config"]["prompts"]
+    itself = "citations judged by contested-nli, which also selected the evidence and so grades"
+    assert itself in notes(out)
+    assert entry["config"]["citations"]["model"]["name"] == "contested-nli"
     (point,) = [
         row for row in table(out, "conrag_precision_recall")
         if row["figures"] == "this run" and row["method"] == "ConRAG"
@@ -262,6 +265,96 @@ def test_questions_of_alce(
     assert "Citations, alce-asqa" in page
     assert "writes answers" in page
     assert "the release&#39;s ranking" in page
+
+
+def notes(out: Path) -> str:
+    return " ".join(json.loads((out / "tables/conrag_citations.json").read_text())["notes"])
+
+
+def judging(request: dict[str, Any]) -> str:
+    """As `answering`; as a judge it lets nothing bear anything out."""
+    if request["response_format"]["json_schema"]["name"] != "RelationReply":
+        return answering(request)
+    return json.dumps({"snippet": "", "reasoning": "It does not say.", "answer": "IRRELEVANT"})
+
+
+def test_another_than_the_selector_judges_citations(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alce_file()
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=judging) as endpoint:
+        run = ["run", "conrag", *ALCE, "--endpoint", endpoint.url]
+        dry = contested.done(*run, "--judge", "llm", "--dry-run", "--out", "by-llm").out
+        assert "citations judged by llm" in " ".join(dry.split())
+        told = contested.done(*run, "--judge", "llm", "--on-overflow", "cut", "--out", "by-llm")
+        asked = [each for each in endpoint.requests if "RelationReply" in str(each)]
+        assert asked
+        assert "pairs tagged by contested-nli" in told.err
+        # The other way round: the model selects, the tagger judges.
+        told = contested.done(*run, "--labeller", "llm", "--out", "by-tagger")
+        assert "pairs tagged by contested-nli" in told.err
+    for out, judge, tagger in (
+        ("by-llm", "scripted", "contested-nli"),
+        ("by-tagger", "contested-nli", "scripted"),
+    ):
+        config = json.loads((folder / out / "run.json").read_text())["pipelines"][
+            "conrag.alce-asqa"
+        ]["config"]
+        assert (config["citations"]["model"]["name"], config["model"]["name"]) == (judge, tagger)
+        assert "grades itself" not in notes(folder / out)
+        assert f"citations judged by {judge}" in (folder / out / "report.html").read_text()
+    assert "citations judged by scripted, which also wrote the answers" in notes(folder / "by-llm")
+    ours = next(
+        row
+        for row in table(folder / "by-llm", "conrag_citations")
+        if row["figures"] == "this run" and row["method"] == "ConRAG"
+    )
+    assert ours["recall"] == 0, "by the judge, though the tagger finds it borne out"
+    contested.done("report", "by-llm")
+
+
+def sorting(request: dict[str, Any]) -> str:
+    """As `judging`; of evidence it sorts the first passage alone."""
+    if request["response_format"]["json_schema"]["name"] != "SortReply":
+        return judging(request)
+    first = {"number": 1, "reason": "It has the year."}
+    return json.dumps({"support": [first], "refute": [], "irrelevant": []})
+
+
+def test_questions_as_in_the_paper(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alce_file()
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=sorting) as endpoint:
+        told = contested.done(
+            "run", "conrag", *ALCE, "--as-in-paper", "--endpoint", endpoint.url, "--out", "out"
+        )
+        asked = {
+            each["response_format"]["json_schema"]["name"]
+            for each in endpoint.requests
+            if "response_format" in each
+        }
+    assert {"SortReply", "RelationReply"} <= asked
+    assert "--sort model" in " ".join(told.err.split())
+    entry = json.loads((folder / "out" / "run.json").read_text())["pipelines"]["conrag.alce-asqa"]
+    assert (entry["preset"], entry["config"]["conrag"]["sort"]) == ("as-in-paper", "model")
+    assert entry["config"]["citations"]["model"]["name"] == "scripted"
+
+
+def test_the_model_sorts_before_it_writes(
+    contested: Contested, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONTESTED_API_KEY", KEY)
+    with Scripted(reply=sorting) as endpoint:
+        contested.done(
+            "run", "conrag", "--data", "claims.jsonl", "--generator", "llm", "--sort", "model",
+            "--method", "bm25", "--endpoint", endpoint.url, "--out", "out",
+        )  # fmt: skip
+    result = json.loads((folder / "out" / "conrag.claims.jsonl").read_text())
+    placed = {each["id"]: each["reason"] for each in result["outcomes"]["ConRAG"]["sorted"]}
+    assert sorted(placed.values(), key=str) == ["It has the year.", None]
 
 
 def test_a_language_model_can_write_of_claims(
@@ -351,9 +444,14 @@ def test_sampling_options_without_an_effect(
     [
         ([*ALCE, "--generator", "template"], "--dataset alce has questions"),
         ([*ALCE, "--method", "bm25"], "--method has no effect with --dataset alce"),
-        ([*ALCE, "--labeller", "llm", "--evidence", "together"], "--evidence together reads all"),
         ([*ALCE, "--among", "all"], "--among has no effect with --dataset alce"),
         (["--data", "claims.jsonl", "--endpoint", "http://127.0.0.1:1/v1"], "--endpoint has no"),
+        (["--data", "claims.jsonl", "--judge", "llm"], "--judge has no effect with --dataset"),
+        ([*ALCE, "--judge", "llm", "--judge-tagger", "x"], "--judge-tagger has no effect"),
+        ([*ALCE, "--judge-model", "x"], "--judge-model has no effect with --judge nli"),
+        ([*ALCE, "--judge-tagger", "nowhere/at-all"], "nowhere/at-all"),
+        ([*ALCE, "--on-overflow", "cut"], "--on-overflow has no effect with --labeller nli"),
+        (["--data", "claims.jsonl", "--sort", "model"], "add --generator llm"),
     ],
 )
 def test_what_does_not_go_with_questions(

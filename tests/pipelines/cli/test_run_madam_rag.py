@@ -14,6 +14,8 @@ from scripted import Scripted, prompt_of
 from tiny_words import word_counting
 
 from pipelines.evidence.nli import shipped_tagger
+from pipelines.madam_rag.debate import NAMELESS
+from pipelines.madam_rag.experiment import TITLED
 from pipelines.madam_rag.settings import DebateOptions
 
 ROOT = Path(__file__).parents[3]
@@ -200,6 +202,14 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     averages = {row["name"]: row["estimate"] for row in ours("madam_statistics")}
     assert averages["documents"] == pytest.approx(7 / 3)
     assert averages["gold answers"] == pytest.approx(4 / 3)
+    numbers = {row["number"]: row for row in ours("madam_distributions")}
+    assert numbers["2"]["documents"] == 2  # three documents, two, two
+    assert numbers["3"]["documents"] == 1
+    assert numbers["1"]["wrong_answers"] == 1  # the mill's
+    page = Path("out/report.html").read_text()
+    assert "Documents per gold answer</figcaption>" in page
+    assert "3 per question: 1 of 3" in page
+    assert "paper 5.53" in page
     debate = results()[0]["outcomes"]["MADAM-RAG"]["debate"]
     assert [reply["answer"] for reply in debate["rounds"][0]["agents"]] == [
         "1901", "1902", "unknown",
@@ -263,6 +273,18 @@ def test_experiments_and_data_sets_stand_in_one_report(
     assert contents(Path("out")) == before
 
 
+def test_titles_are_shown_by_option_and_the_tables_say_so(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    given = [*at(endpoint), "--dataset", "ambigdocs", "--data", "ambig.json"]
+    for out, option in (("untitled", ()), ("titled", ("--titles",))):
+        asked = len(endpoint.requests)
+        contested.done("run", "madam-rag", *given, "--out", out, *option)
+        seen = any("Griswold House (A)" in each for each in endpoint.prompts()[asked:])
+        notes = json.loads(Path(out, "tables/madam_methods.json").read_text())["notes"]
+        assert seen is (TITLED in notes) is bool(option)
+
+
 def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted) -> None:
     contested.done(*MINE, *at(endpoint), "--sample", 2, "--seed", 4)
     ids = [result["id"] for result in results()]
@@ -273,6 +295,21 @@ def test_a_sample_is_drawn_by_its_seed(contested: Contested, endpoint: Scripted)
     assert "holds a run that differs in sample.seed (4 there, 5 now);" in message
     told = contested.done(*MINE, "--sample", 99, "--dry-run")
     assert told.out.startswith("3 questions from mine.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("experiment", "counted"),
+    [
+        ("support", "3 questions (1 at 3 levels)"),
+        ("misinformation", "4 questions (1 at 4 levels)"),
+    ],
+)
+def test_a_dry_run_says_how_many_questions_are_eligible(
+    contested: Contested, experiment: str, counted: str
+) -> None:
+    mixed = ["--data", "mixed.jsonl", "--experiment", experiment, "--dry-run"]
+    write("mixed.jsonl", BRIDGE, MILL, FERRY)
+    assert contested.done(*RUN, *mixed).out.startswith(f"{counted} from mixed.jsonl")
 
 
 def test_a_dry_run_asks_nothing(contested: Contested, endpoint: Scripted) -> None:
@@ -325,13 +362,13 @@ def test_reliability_is_a_method_of_its_own(contested: Contested, endpoint: Scri
 
 
 def written(request: dict[str, Any]) -> str:
-    """What `readers` say, in the free text of appendix C."""
+    """What `readers` say, in the free text of appendix C and of the released code."""
     prompt = prompt_of(request)
-    asked = prompt.rpartition("in this form:")[2]
-    if "All Correct Answers" in asked or "Use this form" in prompt:
-        years = re.findall(r"\b\d{4}\b", prompt.partition("<<QUE")[2])
+    if not prompt.startswith(("As an agent,", "You read one document")):
+        asked = re.split("<<QUE|\nAgent responses:", prompt)[-1]
+        years = re.findall(r"\b\d{4}\b", asked)
         return f"All Correct Answers: {json.dumps(years)}. Explanation: They say so."
-    document = re.search(r"<<DOCUMENT \w+\n(.*?)\nDOCUMENT ", prompt, re.DOTALL)
+    document = re.search(r"^(?:Document: |<<DOCUMENT \w+\n)(.*)$", prompt, re.MULTILINE)
     year = re.search(r"\b\d{4}\b", document[1]) if document else None
     return f"Answer: {year.group() if year else 'unknown'}. Explanation: It says so."
 
@@ -343,20 +380,53 @@ def test_as_released_is_free_text_of_128_tokens(contested: Contested, endpoint: 
     debating = [
         request["max_tokens"]
         for request in endpoint.requests
-        if re.search("readers", prompt_of(request), re.IGNORECASE)
+        if prompt_of(request).startswith("As an ag")
     ]
     # 7 agents twice, and three aggregators once: who agree close with the round before.
     assert debating == [128] * 17
     (row,) = ours("madam_methods", method="MADAM-RAG")
     assert row["calls"] == pytest.approx(17 / 3)
     assert row["exact_match"] == pytest.approx(2 / 3)
-    told = [prompt for prompt in endpoint.prompts() if "said in the round before" in prompt]
+    told = [prompt for prompt in endpoint.prompts() if "Other agents have replied" in prompt]
     assert len(told) == 7
-    assert all("<<AGENT " in prompt and "<<AGGREGATOR" not in prompt for prompt in told)
+    assert all(re.search("^Agent [123]: Answer: ", prompt, re.MULTILINE) for prompt in told)
+    asked = entry()["config"]["prompts"]
+    assert {"madam_rag/agent_released", "madam_rag/no_rag"} < {*asked}
+    assert "madam_rag/agent" not in asked
     assert entry()["config"]["debate"] == DebateOptions(as_released=True).debate.model_dump()
     assert "agents hear the other agents, replies in free text" in (
         Path("out/report.html").read_text()
     )
+
+
+def test_as_in_paper_is_free_text_and_consolidates_again(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = written
+    said = contested.done(*MINE, *at(endpoint), "--as-in-paper")
+    assert "--as-in-paper: --replies text, --sample 1000, --consolidations 2" in said.err
+    assert not [request for request in endpoint.requests if "response_format" in request]
+    calls = {row["method"]: row["calls"] for row in ours("madam_methods")}
+    # Section 4's debate, as by default: 20 replies for three questions.
+    assert calls == dict(zip(METHODS, (1, 1, 4, pytest.approx(20 / 3)), strict=True))
+    config = entry()["config"]
+    assert (config["sample"], config["consolidations"]) == ({"n": 1000, "seed": 0}, 2)
+    message = contested.refused(*MINE, *at(endpoint), "--replies", "text", "--sample", 1000)
+    assert "holds a run that differs in consolidations" in message
+
+
+def test_one_round_as_released_counts_as_unreadable(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    endpoint.reply = written
+    rounds = ["--experiment", "rounds", "--rounds", 1]
+    contested.done(*MINE, *at(endpoint), "--as-released", *rounds)
+    held = results("ramdocs.rounds")[0]["outcomes"]["MADAM-RAG"]
+    assert held["concluded"]["problem"] == NAMELESS
+    # Figure 3 has what was said after one round all the same.
+    with_, _ = ours("madam_rounds")
+    assert (with_["rounds"], with_["unreadable"]) == (1, 0)
+    assert with_["exact_match"] == pytest.approx(2 / 3)
 
 
 def test_another_debate_is_refused_in_the_same_folder(
@@ -550,6 +620,7 @@ BAD_FILES: dict[str, str] = {
         ("--rounds 0", "--rounds"),
         ("--limit 0", "--limit"),
         ("--sample 0", "--sample"),
+        ("--consolidations -1", "--consolidations"),
         ("--on-error ask", "--on-error"),
         (
             "--tagger tiny",
@@ -561,6 +632,10 @@ BAD_FILES: dict[str, str] = {
             "--as-released decides --history; leave one of the two",
         ),
         ("--as-released --replies json", "--as-released decides --replies"),
+        (
+            "--as-released --titles --dataset ambigdocs --data ambig.json",
+            "--titles has no effect with --replies released, which shows no titles; leave it out",
+        ),
         ("--seed 3", "--seed has no effect with questions that no --sample draws; leave it out"),
         ("--model none --models-dir .", "there is no model 'none' in"),
         ("--endpoint http://127.0.0.1:1/v1 --strict", "--strict says how a server is started"),

@@ -1,15 +1,21 @@
 """`contested salience` and `contested check-npov`, as a person meets them."""
 
 import base64
+import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import Contested
 from pages import unpacked
+from tiny_loaded import saved
 
-from serving.models import Model
+from pipelines.npov.settings import TuningSettings
+from pipelines.npov.soft_prompt import SoftPrompt
+from serving.models import Model, find
 
 EXAMPLE = {
     "question": "Should the dam stay?",
@@ -125,6 +131,34 @@ def test_words_rest_on_words(contested: Contested, model: list[str]) -> None:
     assert "the response has no word but function words" in nothing.out
     drawn = contested(*asked, "It is.", "--png", "map.png", *model)
     assert (drawn.code, "there are no words to draw" in drawn.err) == (2, True)
+
+
+def test_a_response_is_checked_with_the_soft_prompt_that_wrote_it(contested: Contested) -> None:
+    folder = saved(Path("tiny")).absolute()
+    digest = find(str(folder), Path("nowhere")).digest
+    vectors = np.random.default_rng(1).normal(size=(5, 32)).astype(np.float32)
+    kept = SoftPrompt(vectors, digest, "response", TuningSettings(), ((0, 1.0),))
+    kept.save(Path("p.st"))
+    asked = ["check-npov", "example.json", "--json", "--model", folder, "--precision", "fp32"]
+    bare = json.loads(contested.done(*asked).out)
+    told = contested.done(*asked, "--soft-prompt", "p.st", "--html", "checked.html")
+    found = json.loads(told.out)
+    assert "gradients of tiny with a soft prompt, fp32 on cpu" in told.err
+    page = Path("checked.html").read_text()
+    assert "p.st" in page
+    assert hashlib.sha256(Path("p.st").read_bytes()).hexdigest()[:12] in page
+    taken = 1 - found["coverage_error"]  # a small share, of which a change shows
+    assert 1 - bare["coverage_error"] != pytest.approx(taken, rel=0.01)
+    by_captum = json.loads(
+        contested.done(*asked, "--soft-prompt", "p.st", "--engine", "captum").out
+    )
+    assert 1 - by_captum["coverage_error"] == pytest.approx(taken, rel=1e-3)
+    replace(kept, task="coverage").save(Path("p.st"))
+    told_so = contested.refused(*asked, "--soft-prompt", "p.st")
+    assert "tuned for coverage, not for response" in told_so
+    replace(kept, model="0" * 64).save(Path("p.st"))
+    assert "was tuned for another model" in contested.refused(*asked, "--soft-prompt", "p.st")
+    assert "none.st" in contested.refused(*asked, "--soft-prompt", "none.st")
 
 
 @pytest.mark.parametrize(

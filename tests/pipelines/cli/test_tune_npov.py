@@ -23,6 +23,15 @@ def topic(name: str) -> str:
     )
 
 
+def response(name: str, number: int, **errors: str) -> str:
+    """An annotated response to a topic's first arguments."""
+    given = json.loads(topic(name))
+    example = {"question": given["question"], "pro": given["pro"][:1], "con": given["con"][:1]}
+    said = "It is said to be water, and that salmon cannot pass."
+    return json.dumps({**example, "id": f"a{number}", "response": said, **errors})
+
+
+ANNOTATED: list[object] = ["--organic", "organic.jsonl", "--per-topic", 0]
 BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3]
 
 
@@ -36,6 +45,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     arguments = ("It is the first water.", "The first salmon cannot pass.")
     words = [{"argument": each, "paraphrase": "Others drink."} for each in arguments]
     Path("words.jsonl").write_text("\n".join(map(json.dumps, words)))
+    found = [
+        response("Obesity", 0),
+        response("Obesity", 1, coverage="full"),
+        response("Golf", 2),
+        response("Abortion", 3),
+    ]
+    Path("organic.jsonl").write_text("\n".join(found))
+    vague = [found[0], response("Golf", 1, coverage="ambiguous")]
+    Path("vague.jsonl").write_text("\n".join(vague))
     saved(Path("tiny"))
 
 
@@ -68,6 +86,25 @@ def test_a_dry_run_counts_what_there_is(contested: Contested) -> None:
     assert not Path("p.st").exists()
 
 
+def test_annotated_responses_are_learned(contested: Contested) -> None:
+    told = contested.done(*options(), *ANNOTATED, "--dry-run")
+    assert (
+        "learned: topics 1, annotated responses without error 1, synthetic errors 1, " in told.out
+    )
+    assert "organic errors 1" in told.out
+    assert "1 of 4 annotated responses are of topics that --split train leaves out" in told.err
+    told = contested.done(*options(), *ANNOTATED, "--errors", "synthetic", "--dry-run")
+    assert "organic" not in told.out
+    both = contested.done(*options(), *ANNOTATED, "--split", "train+dev", "--dry-run")
+    assert "examples to learn from" in both.out
+    contested.done(*options(), *ANNOTATED, "--steps", 1, "--model", Path("tiny").absolute())
+    known = SoftPrompt.load(Path("p.st")).tuned_on
+    assert known is not None
+    assert [each.topic for each in known.learned] == ["Obesity"]
+    assert [each.topic for each in known.watched] == ["Golf"]
+    assert (known.template, known.annotated, known.synthetic, known.organic) == (0, 1, 1, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
@@ -78,6 +115,12 @@ def test_a_dry_run_counts_what_there_is(contested: Contested) -> None:
         ([*options(), "--paraphrases", "none.jsonl"], "none.jsonl"),
         ([*options(), "--model", "unknown"], "unknown"),
         ([*options(), "--learning-rate", "inf"], "--learning-rate: "),
+        ([*options(), "--organic", "none.jsonl"], "none.jsonl"),
+        ([*options(), "--errors", "both"], "--errors has no effect with no --organic"),
+        ([*options("response"), *ANNOTATED, "--errors", "both"], "with --task response"),
+        ([*options(data="own.jsonl"), *ANNOTATED], "'a0' is of no topic of --data"),
+        ([*options(), *ANNOTATED, "--organic", "vague.jsonl"], "to learn from and 0 to watch by; "),
+        ([*options(), "--per-topic", 0], "of 0 topics there are 0 to learn from"),
     ],
 )
 def test_mistakes_are_one_line(contested: Contested, arguments: list[object], problem: str) -> None:

@@ -239,20 +239,54 @@ def test_ambigdocs_by_hand() -> None:
     assert relations_of(sources.ambigdocs(question)) == [("a", S), ("b", C), ("c", S)]
 
 
+TRUE = "The old bridge over the river was opened in May 1932 by the mayor."
+ASKED = "When was the old bridge opened?"
+
+
+def borne_out(question: Question | None) -> list[tuple[str, Relation, bool]]:
+    assert question is not None
+    return [(each.text, each.relation, each.borne_out) for each in question.passages]
+
+
 def test_contraqa_by_hand() -> None:
-    fakes, answers = ("It was 1936.", "In 1932, not May."), ("1932", "May 1932")
-    record = ContraQuestion("q", "When?", answers, "It was 1932.", "T", fakes)
-    assert relations_of(sources.contraqa(record)) == [("It was 1932.", S), ("It was 1936.", C)]
+    other, denied = TRUE.replace("1932", "1936"), "In 1932 it was not opened, says the mayor."
+    elsewhere = TRUE.replace("the mayor", "the king")  # made for another question
+    fakes, answers = (other, denied, elsewhere), ("1932", "May 1932")
+    record = ContraQuestion("q", ASKED, answers, TRUE, "T", fakes)
+    assert borne_out(sources.contraqa(record)) == [
+        (TRUE, S, True),
+        (other, C, True),
+        (denied, C, True),
+        (elsewhere, C, False),
+    ]
 
 
 def test_macnoise_by_hand() -> None:
-    context = {"text": "title: B context: Ng built it.", "text_pert": "title: B context: Li did."}
-    still = {"text": "title: D context: By Ng.", "text_pert": "title: D context: Not by Ng."}
-    same = {"text": "title: E context: Toll.", "text_pert": "title: E context: Toll."}
-    contexts = {"ctxs": [context, still, same], "pert_lbls": [1, 1, 1]}
-    question = NoisyQuestion.model_validate({"question": "who", "answers": ["Ng"], **contexts})
-    found = relations_of(sources.macnoise(question))
-    assert found == [("Ng built it.", S), ("Li did.", C), ("By Ng.", S)]
+    pairs = [
+        (TRUE, TRUE.replace("1932", "1936")),
+        (TRUE, "Guides say 1932, but the old bridge was not opened in 1932."),
+        (TRUE, "The old bridge is a fine sight on summer evenings."),  # avoids the point
+        (TRUE, "The old bridge was opened with music in 1932."),  # still says it
+        ("A ticket cost 1932 francs.", "A ticket cost 12 francs."),  # never spoke of it
+        ("Toll.", "Toll."),
+    ]
+    contexts = [
+        {"text": f"title: B context: {one}", "text_pert": f"title: B context: {other}"}
+        for one, other in pairs
+    ]
+    question = NoisyQuestion.model_validate(
+        {"question": ASKED, "answers": ["1932"], "ctxs": contexts, "pert_lbls": [1] * len(pairs)}
+    )
+    found = borne_out(sources.macnoise(question))
+    assert [kept for _, side, kept in found if side is S] == [True] * 4 + [False]
+    assert [kept for _, side, kept in found if side is C] == [True, True, False, False, False]
+    assert [text for text, side, _ in found if side is C] == [other for _, other in pairs[:-1]]
+
+
+def test_passages_that_no_rule_bears_out_are_left_out() -> None:
+    kept, left = Passage("a", S), Passage("b", C, borne_out=False)
+    questions = {"x": [Question("one", (kept, left)), Question("two", (left,))]}
+    assert bench.sure(questions) == {"x": [Question("one", (kept,))]}
 
 
 def test_conflictingqa_by_hand() -> None:

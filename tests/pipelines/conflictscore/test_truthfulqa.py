@@ -245,3 +245,13 @@ def test_what_has_no_documents_or_no_second_option_is_counted() -> None:
         items_of([single], ["binary"], documents=2, seed=0)
     first, _ = items_of([bare, ASKED, single], ["free-form"], documents=2, seed=0, limit=1)
     assert [each.id for each in first] == ["wall/free-form"]
+
+
+async def test_an_explanation_that_breaks_off_spoils_no_verdict(
+    client: Client, endpoint: Scripted
+) -> None:
+    endpoint.reply = lambda _: '{"verdict": true, "explanation": "' + "It holds. " * 200
+    found = await truth_judge(client, None).is_truthful(ASKED, "The wall is long.")
+    assert found.verdict is True
+    assert found.problem is None
+    assert found.explanation.endswith("It holds.  [...]")

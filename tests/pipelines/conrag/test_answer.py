@@ -17,7 +17,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
 
 S, R, I = RELATIONS  # noqa: E741
-LENIENT = CitationPolicy(numbers=False)
+LENIENT = CitationPolicy(numbers="free")
 
 
 def tagged(

@@ -9,7 +9,7 @@ from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Evidence
-from pipelines.conrag.generation import SENTENCES, GeneratedAnswer, write
+from pipelines.conrag.generation import CHARACTERS, SENTENCES, GeneratedAnswer, write
 from pipelines.conrag.policies import CitationPolicy
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
@@ -123,11 +123,29 @@ async def test_a_long_or_an_empty_sentence_fails_no_answer(asked: Asked) -> None
     assert not written.cut
 
 
-async def test_more_sentences_than_are_read_are_a_cut(asked: Asked) -> None:
-    every = [says("support", f"Sentence {n} has 1902.", 1) for n in range(SENTENCES + 1)]
+@pytest.mark.parametrize("count", [SENTENCES - 1, SENTENCES, SENTENCES + 1])
+async def test_as_many_sentences_as_there_may_be_are_a_cut(asked: Asked, count: int) -> None:
+    every = [says("support", f"Sentence {n} has 1902.", 1) for n in range(count)]
     written = await asked(script(*every))
-    assert len(written.sentences) == SENTENCES
+    assert len(written.sentences) == min(count, SENTENCES)
+    assert written.cut == (count >= SENTENCES)
+
+
+async def test_a_sentence_that_a_server_ended_is_a_cut(asked: Asked) -> None:
+    """As of servers that hold replies to their schema."""
+    written = await asked(script(says("support", "One has 1902. ".ljust(CHARACTERS, "x"), 1)))
     assert written.cut
+
+
+async def test_a_repair_that_breaks_off_repairs_nothing(asked: Asked) -> None:
+    whole = json.dumps(says("support", "It was built in 1902. " + "So. " * 250, 1))
+    wrong = script(says("support", "It was built in 1902.", 9))
+    written = await asked(
+        lambda request: (
+            whole.removesuffix("]}") if schema_of(request) == "SentenceReply" else wrong(request)
+        )
+    )
+    assert [(s.cites, s.repaired) for s in written.sentences] == [((9,), False)]
 
 
 async def test_an_answer_that_runs_out_of_tokens_keeps_whole_sentences(asked: Asked) -> None:

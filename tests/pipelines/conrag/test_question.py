@@ -10,7 +10,9 @@ from scripted import fenced_text
 from scripted_generator import ScriptedGenerator, schema_of
 
 from pipelines.conrag.answer import Answer
+from pipelines.conrag.opened import CUT, answer_blocks
 from pipelines.conrag.pipeline import conrag, deciding, tag
+from pipelines.conrag.question import CHARACTERS
 from pipelines.conrag.settings import ConragSettings
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Judgement, Relation
@@ -66,6 +68,25 @@ async def test_passages_are_tagged_by_the_first_answer(scripted: ScriptedGenerat
 async def test_what_looks_like_a_citation_is_left_out_of_it(scripted: ScriptedGenerator) -> None:
     answer = await asked(scripted, '{"answers": ["1902 [1]", "[2]"]}')
     assert answer.first_answer == ("The dam was built in 1902.",)
+
+
+@pytest.mark.parametrize(
+    ("answers", "cut"),
+    [
+        (["1902"], False),
+        ([f"190{n}" for n in range(5)], False),
+        ([f"190{n}" for n in range(6)], True),
+        (["In 1902, ".ljust(CHARACTERS, "x")], True),
+        (["In 1902, ".ljust(CHARACTERS + 9, "x")], False),
+    ],
+)
+async def test_first_answers_beyond_what_is_read_are_a_cut(
+    scripted: ScriptedGenerator, answers: list[str], cut: bool
+) -> None:
+    answer = await asked(scripted, json.dumps({"answers": answers}))
+    assert len(answer.first_answer) == min(len(answers), 5)
+    assert answer.cut == cut
+    assert (CUT in str(answer_blocks(answer))) == cut
 
 
 async def test_where_passages_have_no_answer_it_says_so(scripted: ScriptedGenerator) -> None:

@@ -134,6 +134,31 @@ async def test_every_method_on_a_claim(evaluated: Evaluated, scripted: ScriptedG
     assert "SUPPORTS" not in prompt_of(scripted.asked("PlainReply")[0])
 
 
+async def test_what_a_policy_drops_is_recorded_and_counted(evaluated: Evaluated) -> None:
+    """ConRAG's sentence speaks for the claim and cites what denies it, and no repair helps."""
+
+    def wrong(request: dict[str, Any]) -> str:
+        reply = json.loads(writes(request))
+        for sentence in reply.get("sentences", []):
+            if sentence.get("about") == "support":
+                sentence["cites"] = [2, 9]
+        return json.dumps(reply)
+
+    result = await evaluated(
+        CLAIM, lambda request: "{" if schema_of(request) == "SentenceReply" else wrong(request)
+    )
+    said = {name: each.statements for name, each in result.outcomes.items()}
+    assert [(each.cites, each.dropped) for each in said["ConRAG"]] == [((), ("c1",)), (("c1",), ())]
+    assert said["NLI-RAG"][0].dropped == ("s1",), "on the side that lost"
+    assert {each.dropped for each in said["w/o citation binding"]} == {()}
+    # One citation of two bears its sentence out; the dropped one does not.
+    precision, recall, statements = figures.citations([result], "ConRAG")
+    assert precision is not None
+    assert recall is not None
+    assert (precision.value, recall.value, statements) == (0.5, 0.5, 2)
+    assert ClaimResult.model_validate_json(result.model_dump_json()) == result
+
+
 async def test_a_question_is_answered_first_and_its_answers_judged(
     evaluated: Evaluated, scripted: ScriptedGenerator
 ) -> None:
@@ -153,6 +178,18 @@ async def test_a_question_is_answered_first_and_its_answers_judged(
     worth = result.question.worth["RelRAG"]
     assert (worth.recall, worth.citations.sentences) == (1, 3)
     assert result.question.worth["ConRAG"].recall == 0
+
+
+async def test_another_judge_says_what_answers_are_worth(scripted: ScriptedGenerator) -> None:
+    judge = KnownLabels(lambda _: I)
+    async with scripted(writes) as generator:
+        result = await evaluate(
+            QUESTION, FOUND, KnownLabels(), ConragSettings(), generator, judge=judge
+        )
+    assert {each.id: each.tag for each in result.passages} == {"s1": S, "c1": C, "c2": C, "i1": I}
+    assert result.question is not None
+    assert {each.citations.supported for each in result.question.worth.values()} == {0}
+    assert judge.asked
 
 
 async def test_what_cannot_be_read_is_counted_apart(evaluated: Evaluated) -> None:
@@ -188,6 +225,16 @@ async def test_without_evidence_for_a_side_nobody_is_asked_to_write_of_it(
     # It asks for a citation all the same, as ALCE counts.
     assert result.question.worth["ConRAG"].citations.sentences == 1
     assert len(scripted.asked("QuestionReply")) == 1, "Oracle's"
+
+
+async def test_a_first_answer_that_is_cut_is_told(evaluated: Evaluated) -> None:
+    many = json.dumps({"answers": [f"193{n}" for n in range(2, 8)]})
+    result = await evaluated(QUESTION, instead(first=many))
+    assert result.question is not None
+    assert (len(result.question.first_answer), result.question.cut) == (5, True)
+    assert ("own", "two", "first answer cut") in {
+        row[:3] for row in tables.failures({"own": [result]}).rows
+    }
 
 
 async def test_an_unreadable_first_answer_is_no_abstention(evaluated: Evaluated) -> None:

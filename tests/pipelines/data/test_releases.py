@@ -199,6 +199,45 @@ def test_contraqa_without_false_paragraphs_is_refused(tmp_path: Path) -> None:
         contraqa.read(queries, corpus)
 
 
+OLDER = [
+    {"_id": "71", "title": "Old_Bridge:::Wiki", "text": QUERY["context"], "metadata": {}},
+    {"_id": "72", "title": "Old_Bridge:::FAKE_Human", "text": FAKE, "metadata": {}},
+    {"_id": "73", "title": "Old_Bridge:::FAKE_BART", "text": f"{FAKE} Others deny it."},
+    {"_id": "74", "title": "Toll:::FAKE_Human", "text": "Crossing is free."},
+]
+
+
+@pytest.mark.parametrize(
+    ("links", "fakes"),
+    [
+        # linked false paragraphs are those of the question, whatever the words say
+        ("query-id\tcorpus-id\tscore\nq1\t71\t1\nq1\t74\t1\n", ("Crossing is free.",)),
+        ("q1\t0\t71\t1\nq1\t0\t73\t1\n", (f"{FAKE} Others deny it.",)),
+        # the true one alone is linked: then the closest of its title, as without links
+        ("q1\t71\t1\nq1\t74\t0\n", (FAKE,)),
+    ],
+)
+def test_contraqa_follows_links(links: str, fakes: tuple[str, ...], tmp_path: Path) -> None:
+    corpus = lines(tmp_path / "corpus.jsonl", *OLDER)
+    metadata = {"answers": ["1932", "May 1932"]}
+    older = {"_id": "q1", "text": QUERY["question"], "metadata": metadata}
+    (tmp_path / "q_rel_dev.tsv").write_text(links)
+    for query in (QUERY, older):
+        queries = lines(tmp_path / "queries.jsonl", query)
+        (question,) = contraqa.read(queries, corpus, tmp_path / "q_rel_dev.tsv")
+        assert question.fakes == fakes
+        assert question.context == QUERY["context"]
+        assert (question.title, question.answers) == ("Old Bridge", ("1932", "May 1932"))
+
+
+@pytest.mark.parametrize("line", ["q1\t71", "q1 71 1", "q1\t71\tyes"])
+def test_a_line_of_links_that_is_none_is_named(line: str, tmp_path: Path) -> None:
+    path = tmp_path / "q_rel_dev.tsv"
+    path.write_text(f"q1\t71\t1\n{line}\n")
+    with pytest.raises(InputError, match=r"q_rel_dev.tsv:2: not question, paragraph and score"):
+        contraqa.read_links(path)
+
+
 def test_conflictingqa_groups_pages_by_question(tmp_path: Path) -> None:
     other = PAGE | {"search_query": "Is ink edible?", "stance": "No"}
     path = lines(tmp_path / "q.jsonl", PAGE, other, PAGE | {"stance": "no", "title": None})

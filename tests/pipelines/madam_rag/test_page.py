@@ -14,9 +14,11 @@ from pipelines.madam_rag.opened import NOT_RIGHT, changed, content, end_of, verd
 from pipelines.madam_rag.question import GivenDocument, Kind, Question
 from pipelines.madam_rag.result import Outcome, QuestionResult
 from pipelines.madam_rag.scores import mark
+from pipelines.madam_rag.statistics import Statistic
 from pipelines.madam_rag.tables import all_tables
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability, Round
-from pipelines.madam_rag.view import question_view, view
+from pipelines.madam_rag.view import number_plots, question_view, view
+from pipelines.metrics.estimate import Estimate
 from pipelines.report import blocks
 from pipelines.report.blocks import Fold
 from pipelines.report.explorer import ExperimentView, render, write
@@ -439,3 +441,21 @@ def test_the_page_of_one_question_shows_it_at_once(reading: Reading, tmp_path: P
     expect(page.locator(".debate")).to_be_visible()
     expect(page.get_by_text("Right answers")).to_be_visible()
     assert page.locator(".steps, .filters").count() == 0
+
+
+def test_histograms_stand_beside_the_papers_averages() -> None:
+    mean = Estimate(4.5, 4.0, 5.0, 4)
+    counted = [
+        Statistic("documents", 5.53, mean, {}, {4: 1, 5: 3}),
+        Statistic("wrong answers", 0.86, None, {}),  # no question counts
+    ]
+    made = {each.name: each for each in all_tables({}, {}, counted, "d.jsonl")}
+    (drawn,) = number_plots(made["madam_statistics"], made["madam_distributions"])
+    assert "here 4.50" in drawn
+    assert "paper 5.53" in drawn
+    assert "5 per question: 3 of 4" in drawn
+    # Runs of before have averages alone.
+    before = [Statistic("documents", 5.53, mean, {})]
+    made = {each.name: each for each in all_tables({}, {}, before, "d.jsonl")}
+    assert not made["madam_distributions"].rows
+    assert not [*number_plots(made["madam_statistics"], made["madam_distributions"])]

@@ -21,6 +21,8 @@ from pipelines.madam_rag.replies import read_agent, read_conclusion
         ("Answer: St. Louis", "St. Louis", ""),
         ("Answer: 1856. Step-by-step explanation: It says so.", "1856", "It says so."),
         ("Answer: 1856\nStep by step explanation: E.", "1856", "E."),
+        ("Answer: unknown\n\nStep-by-Step Reasoning Explanation:\n1. E.", "unknown", "1. E."),
+        ("Answer: 1856. Reasoning: E.", "1856", "E."),
         ("**Answer:** 1856.\n\n**Explanation:** It says so.", "1856", "It says so."),
     ],
 )
@@ -61,6 +63,7 @@ def test_an_agent_that_does_not_answer_is_unreadable() -> None:
         ("All Correct Answers: ['Libya', 'Lebanon']. The answer is so.", ("Libya", "Lebanon"), ""),
         ("**All Correct Answers:** ['Hawai\\'i [island]']", ("Hawai'i [island]",), ""),
         ("All Correct Answers:\n- Libya\n- Lebanon\nExplanation: E.", ("Libya", "Lebanon"), "E."),
+        ("All Correct Answers: 1,856. Step-by-step reasoning: E.", ("1,856",), "E."),
         ("All Correct Answers: 1. Libya\n2. Lebanon", ("Libya", "Lebanon"), ""),
     ],
 )

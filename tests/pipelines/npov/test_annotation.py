@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipelines.errors import InputError
-from pipelines.npov.annotation import Omission, read
+from pipelines.npov.annotation import Omission, Vote, read
 from pipelines.npov.paraphrases import SWAPS, lightly
 from pipelines.npov.splits import split_of
 
@@ -45,6 +45,14 @@ def test_quotes_are_found_where_a_model_reads_them(tmp_path: Path) -> None:
     assert (found.hallucination, found.coverage) == ("full", "ambiguous")
 
 
+def test_several_annotators_stand_beside_what_counts(tmp_path: Path) -> None:
+    votes = {"ann": {"coverage": "full"}, "bo": {"coverage": "none", "hallucination": "ambiguous"}}
+    (found,) = read(written(tmp_path, LINE | {"votes": votes}))
+    assert found.votes["ann"] == Vote(coverage="full")
+    assert found.votes["bo"].hallucination == "ambiguous"
+    assert found.coverage == "none"
+
+
 def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_path: Path) -> None:
     given = LINE | {"coverage": "full", "uncovered": []}
     (found,) = read(written(tmp_path, given))
@@ -60,6 +68,7 @@ def test_without_quotes_words_are_not_annotated_unless_there_is_no_error(tmp_pat
         ({"uncovered": ["power"]}, "'uncovered' has quotes of an error"),
         ({"coverage": "maybe"}, "coverage"),
         ({"pro": []}, "pro"),
+        ({"votes": {"ann": {"coverage": "yes"}}}, "votes.ann.coverage"),
         ({"colour": "blue"}, "colour"),
     ],
 )

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
+from tiny_loaded import loaded
 
 from pipelines.errors import InputError
+from pipelines.npov.likelihood import with_prompt
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
+from pipelines.npov.tuned_on import Subject, TunedOn
 
 MODEL = "ab" * 32
 
@@ -45,6 +48,16 @@ def test_it_is_the_same_to_the_bit_when_read_again(
     assert read.curve == kept.curve
     assert (read.step, read.loss) == (250, 0.75)
     assert [each.name for each in file.parent.iterdir()] == [file.name]
+
+
+def test_a_file_tells_the_topics_unless_it_is_from_before(tmp_path: Path) -> None:
+    file = tmp_path / "prompt.safetensors"
+    golf = Subject(question="Is golf a sport?", topic="Golf")
+    known = TunedOn(learned=(golf,), watched=(Subject(question="Is it?"),), synthetic=3)
+    soft_prompt(tuned_on=known).save(file)
+    assert SoftPrompt.load(file).tuned_on == known
+    save_file(TENSORS, file, metadata=about())
+    assert SoftPrompt.load(file).tuned_on is None
 
 
 def test_another_model_or_task_is_refused() -> None:
@@ -113,6 +126,26 @@ def test_a_damaged_file_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is not safetensors, or damaged") as refused:
             SoftPrompt.load(file)
         assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("architecture", ["llama", "gemma3"])
+def test_salience_reads_it_as_tuning_does(architecture: str) -> None:
+    """Gradients of the model in the hull that it was tuned in, by autograd."""
+    import torch
+
+    decoder = loaded(architecture)
+    vectors = np.random.default_rng(3).normal(size=(5, decoder.width)).astype(np.float32)
+    encoded = decoder.encode("User question: {Should the dam stay?}", " It holds water.")
+    ids = torch.tensor([encoded.ids])
+    read = decoder.model.get_input_embeddings()(ids).detach().requires_grad_(True)
+    tuned = with_prompt(decoder, vectors)
+    logits = tuned(inputs_embeds=read, attention_mask=torch.ones_like(ids)).logits[0]
+    first = encoded.prompt_tokens
+    (gradient,) = torch.autograd.grad(logits[5 + first - 1, ids[0, first]], read)
+    wanted = (gradient * read.detach())[0].sum(-1).numpy()
+    found = decoder.salience(encoded, prefix=vectors)[:, 0]
+    assert np.abs(found - wanted).max() < 1e-4 * np.abs(wanted).max()
+    assert not np.allclose(decoder.salience(encoded)[:, 0], wanted, rtol=1e-2)
 
 
 def test_a_warm_up_that_never_ends_is_refused() -> None:

@@ -1,0 +1,130 @@
+"""`contested ramdocs`: questions with ambiguity, misinformation and noise, as RAMDocs has them."""
+
+import hashlib
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import Field
+from rich.console import Console
+from rich.markup import escape
+
+from pipelines.cli.flat import flat
+from pipelines.cli.progress import STDERR
+from pipelines.cli.tagging import show
+from pipelines.data import ambigdocs
+from pipelines.data.jsonl import read_bytes
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.files import check_writable, replace_text
+from pipelines.madam_rag.building import QUESTIONS, build
+from pipelines.madam_rag.built import BuildRecord, Source, averages, drawn
+from pipelines.madam_rag.retrieved import PASSAGE_WORDS, own_passages
+from pipelines.option import Option, Options
+from pipelines.retrieval import index
+from pipelines.retrieval.documents import cut, read_documents
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Build data like RAMDocs, for `contested run madam-rag`, from AmbigDocs.",
+)
+
+RECORD = ".build.json"
+"""Ends the name of the file beside the data that says what it was built from."""
+
+
+app.callback()(lambda: None)  # keeps `build` a subcommand while it is the only one
+
+
+class BuildOptions(Options):
+    """What is built, and from what."""
+
+    ambigdocs: Annotated[Path, Option("test.json of AmbigDocs, or another of its splits.")]
+    passages: Annotated[
+        list[Path] | None,
+        Option(
+            "Files and folders of documents, searched for further support and for noise.",
+            shown="the documents of AmbigDocs",
+        ),
+    ] = None
+    out: Annotated[Path, Option("The file to write, JSON Lines.")] = Path("ramdocs.jsonl")
+    questions: Annotated[int, Field(ge=1), Option("Draw at most N questions.")] = QUESTIONS
+    seed: Annotated[int, Option("Decides everything that is drawn.")] = 0
+
+
+@app.command("build")
+@flat
+def build_ramdocs(options: BuildOptions) -> None:
+    """Draw ambiguous questions with right, wrong and irrelevant documents, and count them.
+
+    Each question keeps one to three right answers, each with one to three documents. Up to two
+    documents give a wrong answer, exchanged for the right one; up to two answer nothing. Beside
+    the file stands one that ends in `.build.json`, with the seed, what was read and all counts.
+
+    Examples:
+        contested ramdocs build --ambigdocs ambigdocs.json
+
+        contested ramdocs build --ambigdocs ambigdocs.json --passages notes --questions 2
+    """
+    record = options.out.with_name(options.out.name + RECORD)
+    inputs = [options.ambigdocs, *(options.passages or ())]
+    if options.out.resolve() in {path.resolve() for path in inputs}:
+        raise InputError(f"--out {options.out} is a file that is read; name another")
+    check_writable(options.out)
+    questions = ambigdocs.read(options.ambigdocs)
+    if options.passages:
+        passages = cut(read_documents(options.passages), words=PASSAGE_WORDS, overlap=0)
+        named = ", ".join(path.name for path in options.passages)
+    else:
+        passages, named = own_passages(questions), options.ambigdocs.name
+    digest = hashlib.sha256(read_bytes(options.ambigdocs)).hexdigest()
+    with STDERR.status(f"{len(passages):,} passages"), _searchable(passages) as search:
+        made = build(questions, search, most=options.questions, seed=options.seed)
+    about = BuildRecord(
+        ambigdocs=Source(name=options.ambigdocs.name, sha256=digest, entries=len(questions)),
+        passages=Source(name=named, sha256=_digest(passages), entries=len(passages)),
+        seed=options.seed,
+        counts=made.counts,
+    )
+    replace_text(options.out, "".join(f"{each.model_dump_json()}\n" for each in made.questions))
+    replace_text(record, about.model_dump_json(indent=2) + "\n")
+    _tell(about, options)
+    for table in (drawn(about.counts), averages(made.questions)):
+        show(table, Console())
+    STDERR.print(f"{len(made.questions):,} questions: {escape(str(options.out))}", soft_wrap=True)
+
+
+@contextmanager
+def _searchable(passages: Sequence[Document]) -> Iterator[index.Index]:
+    """An index of words that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="contested-ramdocs-") as folder:
+        yield index.build(passages, Path(folder))
+
+
+def _digest(passages: Iterable[Document]) -> str:
+    """SHA-256 of passages, one JSON object a line."""
+    found = hashlib.sha256()
+    for passage in passages:
+        found.update(passage.model_dump_json(exclude_none=True).encode() + b"\n")
+    return found.hexdigest()
+
+
+def _tell(about: BuildRecord, options: BuildOptions) -> None:
+    counts = about.counts
+    lines = [
+        f"AmbigDocs: {about.ambigdocs.name}, {counts.read:,} questions "
+        f"(SHA-256 {about.ambigdocs.sha256[:12]})",
+        f"searched: {about.passages.name}, {about.passages.entries:,} passages "
+        f"(SHA-256 {about.passages.sha256[:12]})",
+        f"seed {about.seed}; passed over: {counts.unanswered:,} questions whose documents do not "
+        f"state the answer, {counts.sharing:,} with a document of another question",
+        f"misinformation: {counts.copies:,} of {counts.misinformation.made:,} documents are copies "
+        "of one that is shown, with the answer exchanged",
+    ]
+    if counts.questions < options.questions:
+        lines.append(f"only {counts.questions:,} of {options.questions:,} questions are to be had")
+    for line in lines:
+        STDERR.print(escape(line), soft_wrap=True)

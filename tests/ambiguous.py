@@ -1,0 +1,70 @@
+"""Questions in the format of AmbigDocs about places and people that we made up."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+ENTITIES = {
+    "Aldham": {
+        "Aldham, Essex": ("3,559 people", "1902", "Mary Oake"),
+        "Aldham, Nebraska": ("812 people", "14 July 1856", "Tom Birch"),
+        "Aldham (island)": ("1,040 people", "1731", "Ann Ashby"),
+    },
+    "Corby": {
+        "Corby, Kansas": ("12,400 people", "1888", "Rose Hale"),
+        "Corby (village)": ("240 people", "3 May 1911", "Paul Wren"),
+    },
+    "Denholm": {
+        "Denholm, Ohio": ("5,210 people", "1924", "Ida Frost"),
+        "Denholm (parish)": ("77 people", "1698", "Hugh Marsh"),
+    },
+}
+"""Name -> entity -> how many live there, when its bridge was opened, who was its first mayor."""
+
+TEMPLATES = (
+    ("What is the population of {}?", "{title} has {answer}. The count of {answer} is official."),
+    ("When was the bridge of {} opened?", "The bridge of {title} was opened on or in {answer}."),
+    ("Who was the first mayor of {}?", "In {title} the first mayor was {answer}, a miller."),
+)
+
+
+def rows() -> list[dict[str, Any]]:
+    """Nine questions, each with a document for every entity of its name."""
+    found: list[dict[str, Any]] = []
+    for name, entities in ENTITIES.items():
+        for place, (asked, says) in enumerate(TEMPLATES):
+            documents = [
+                {
+                    "title": title,
+                    "text": says.format(title=title, answer=answers[place]),
+                    "pid": f"{title}-{place}",
+                    "answer": answers[place],
+                }
+                for title, answers in entities.items()
+            ]
+            found.append(
+                {
+                    "question": asked.format(name),
+                    "ambiguous_entity": name,
+                    "qid": len(found) + 1,
+                    "documents": documents,
+                }
+            )
+    return found
+
+
+def ambigdocs_text() -> str:
+    """The same as a released file: one JSON list."""
+    return json.dumps(rows(), indent=1)
+
+
+def write_notes(folder: Path) -> None:
+    """Notes to search: on the people of Aldham in Essex, on its bridge, and on cheese."""
+    folder.mkdir(exist_ok=True)
+    texts = {
+        "people.md": "Aldham in Essex has 3,559 people.",
+        "bridge.md": "The bridge of Aldham, Essex, was opened by the mayor in 1902.",
+        "cheese.md": "The cheese of Aldham is made of milk.",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, "utf-8")

@@ -1,0 +1,119 @@
+"""Who judges citations: the models that it takes, and what is said of a judge in its own case."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tiny_encoders import cross_encoder
+
+from pipelines.conrag.citation_judge import CitationJudgeSettings, citation_judge, judge_told
+from pipelines.conrag.experiment import ConragOptions
+from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.settings import TaggingSettings
+from pipelines.conrag.tables.answers import citations
+from pipelines.conrag.tables.judges import with_judges
+from pipelines.evidence.nli import shipped_tagger
+from pipelines.evidence.store import JudgementStore
+from pipelines.experiment.experiment import Models
+from pipelines.experiment.needs import Needs
+
+
+def needed(citing: dict[str, Any], labeller: str = "nli", **options: Any) -> Needs:
+    return ConragOptions(
+        dataset="alce",
+        citing=CitationJudgeSettings.model_validate(citing),
+        judge=TaggingSettings.model_validate({"labeller": labeller}),
+        **options,
+    ).needs()
+
+
+def test_the_shipped_tagger_judges_whoever_tags(tmp_path: Path) -> None:
+    other = str(cross_encoder(tmp_path / "tagger"))
+    ours = shipped_tagger().digest
+    for needs, tags in (
+        (needed({}), ours),
+        (needed({}, tagger=other), "another"),
+        (needed({}, "llm"), None),
+    ):
+        assert needs.judge_tagger is not None
+        assert needs.judge_tagger.digest == ours
+        assert (needs.tagger is None) == (tags is None)
+        assert needs.tagger is None or (needs.tagger.digest == ours) == (tags == ours)
+    named = needed({"judge_tagger": other}).judge_tagger
+    assert named is not None
+    assert named.digest != ours
+    assert ConragOptions().needs().judge_tagger is None, "claims are judged by their data"
+
+
+def test_a_language_model_judges_what_another_wrote() -> None:
+    # The profile has one model for both.
+    assert needed({"judged_by": "llm"}, profile="cpu-small").judge is None
+    for labeller in ("nli", "llm"):
+        needs = needed({"judged_by": "llm", "judge_model": "other"}, labeller, profile="cpu-small")
+        assert needs.judge is not None
+        assert (needs.role, needs.judge.role, needs.judge.model) == ("generator", "judge", "other")
+        assert needs.judge_tagger is None
+
+
+def test_one_tagger_is_loaded_once(tmp_path: Path) -> None:
+    tagger, other = shipped_tagger(), cross_encoder(tmp_path / "tagger")
+    with JudgementStore(tmp_path / "store.sqlite") as store:
+        same = Models(store, "own", tagger=tagger, judge_tagger=tagger)
+        selector = same.judge(TaggingSettings())
+        assert citation_judge(CitationJudgeSettings(), same, selector, cut=False) is selector
+        needs = needed({"judge_tagger": str(other)})
+        two = Models(store, "own", tagger=tagger, judge_tagger=needs.judge_tagger)
+        judge = citation_judge(CitationJudgeSettings(), two, selector, cut=False)
+        assert judge.tagger == needs.judge_tagger
+        assert judge.labeller.identity != selector.labeller.identity
+
+
+ONE, TWO, LLM = (
+    {"name": name, "digest": name[0] * 64} for name in ("a-tagger", "b-tagger", "c-model")
+)
+TOLD: dict[str, tuple[dict[str, Any], str]] = {
+    "the data judge": ({"model": ONE}, ""),
+    "another tagger": (
+        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": TWO}},
+        "citations judged by b-tagger",
+    ),
+    "the tagger itself": (
+        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": ONE}},
+        "citations judged by a-tagger, which also selected the evidence and so grades itself",
+    ),
+    "a part of the cascade": (
+        {"model": LLM, "tagger": ONE, "writer": LLM, "citations": {"model": ONE}},
+        "citations judged by a-tagger, which also selected the evidence and so grades itself",
+    ),
+    "the writer": (
+        {"model": ONE, "tagger": ONE, "writer": LLM, "citations": {"model": LLM}},
+        "citations judged by c-model, which also wrote the answers",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_is_said_of_the_judge(name: str) -> None:
+    config, told = TOLD[name]
+    assert judge_told(config) == told
+
+
+def test_tables_say_who_judged_also_of_runs_that_had_no_choice() -> None:
+    asked = ClaimResult.model_validate(
+        {
+            "id": "q", "claim": "When?", "status": "answered", "stance": None, "disputed": None,
+            "question": {"first_answer": [], "problem": None, "raw": None, "worth": {}},
+        }
+    )  # fmt: skip
+    claim = asked.model_copy(update={"id": "c", "question": None})
+    results = {"asqa": [asked], "old": [asked], "claims": [claim]}
+    configs = {
+        "asqa": TOLD["another tagger"][0],
+        "old": {"model": ONE, "tagger": ONE},
+        "claims": {"model": ONE},
+    }
+    (table,) = with_judges([citations({})], results, configs)
+    assert table.notes[len(citations({}).notes) :] == (
+        "asqa: citations judged by b-tagger.",
+        "old: citations judged by a-tagger, which also selected the evidence and so grades itself.",
+    )

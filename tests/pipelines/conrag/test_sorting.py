@@ -1,0 +1,217 @@
+"""Evidence that the language model sorts before it writes; and writers asked where no tag helps."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import pytest
+from known_labels import KnownLabels
+from scripted import prompt_of
+from scripted_generator import Reply, ScriptedGenerator, schema_of
+
+from pipelines.conrag.answer import Answer
+from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.opened import answer_blocks, claim_blocks, members
+from pipelines.conrag.pipeline import conrag
+from pipelines.conrag.query import Query
+from pipelines.conrag.settings import ConragSettings
+from pipelines.conrag.sorting import Sort
+from pipelines.conrag.stance import Stance
+from pipelines.conrag.tables import figures
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import Relation
+from pipelines.retrieval.index import Retrieved
+
+S, C, I, X = Relation  # noqa: E741
+CLAIM = "The dam was built in 1902."
+TEXTS = {
+    "i1": "In 1902 the dam at Aldham was finished.",
+    "i2": "Workers laid its last stone in 1911.",
+    "i3": "Cheese is made of milk.",
+    "s4": "A dam is a wall against water.",
+}
+FOUND = [
+    Retrieved(Document(id=name, text=text), 1 - n / 10, 1.0)
+    for n, (name, text) in enumerate(TEXTS.items())
+]
+
+
+def numbers(request: dict[str, Any]) -> dict[str, int]:
+    """What each passage is called in a prompt."""
+    lines = prompt_of(request).splitlines()
+    place = {
+        name: next(n for n, line in enumerate(lines) if line == text)
+        for name, text in TEXTS.items()
+        if text in lines
+    }
+    return {name: int(lines[n - 2].split("]")[0].strip("[")) for name, n in place.items()}
+
+
+def listed(request: dict[str, Any], **lists: Sequence[str]) -> str:
+    number = numbers(request)
+    return json.dumps(
+        {
+            name: [
+                {"number": number[each], "reason": "It says so."} for each in lists.get(name, ())
+            ]
+            for name in ("support", "refute", "irrelevant")
+        }
+    )
+
+
+def sorts(request: dict[str, Any]) -> str:
+    """Sees what the tagger missed, and writes from it."""
+    if schema_of(request) == "SortReply":
+        return listed(request, support=["i1"], refute=["i2"], irrelevant=["i3", "s4"])
+    if schema_of(request).startswith("Plain"):
+        return json.dumps({"stance": "SUPPORT", "sentences": [{"sent": "So.", "cites": [1]}]})
+    number = numbers(request)
+    said = [
+        {"about": "support", "sent": "One has 1902.", "cites": [number["i1"]]},
+        {"about": "conflict", "sent": "They differ.", "cites": [number["i1"], number["i2"]]},
+    ]
+    return json.dumps({"stance": "NOT_ENOUGH_INFO", "conflict": "The year.", "sentences": said})
+
+
+Asked = Callable[..., Awaitable[Answer]]
+
+
+@pytest.fixture
+def asked(scripted: ScriptedGenerator) -> Asked:
+    async def ask(reply: Reply, sort: Sort = "model", found: Sequence[Retrieved] = FOUND) -> Answer:
+        settings = ConragSettings(sort=sort)
+        async with scripted(reply) as generator:
+            return await conrag(
+                CLAIM, found, labeller=KnownLabels(), settings=settings, generator=generator
+            )
+
+    return ask
+
+
+async def test_the_model_sorts_before_it_writes(asked: Asked, scripted: ScriptedGenerator) -> None:
+    answer = await asked(sorts)
+    first, second = scripted.requests
+    assert "tagged SUPPORTS, group S1" in prompt_of(first), "it is told the tags"
+    assert "[1] SUPPORTS" in prompt_of(second), "it writes from its own table"
+    assert {row.passage.id: row.relation for row in answer.evidence} == {
+        "i1": S, "i2": C, "i3": I, "s4": I,
+    }  # fmt: skip
+    assert {row.tag for row in answer.evidence} == {S, I}
+    assert [sentence.problems for sentence in answer.sentences] == [(), ()]
+    assert answer.conflict == "The year."
+    # The stance is by U_sup and U_ref, which are sums over tags.
+    assert (answer.stance, answer.support, answer.refute) == (Stance.SUPPORT, 0.8, 0)
+    assert Answer.model_validate_json(answer.model_dump_json()) == answer
+
+
+async def test_the_page_says_who_sorted_what(asked: Asked) -> None:
+    answer = await asked(sorts)
+    ((_, rows),) = members(answer, C)
+    assert [row.passage.id for row in rows] == ["i2"]
+    said = str(answer_blocks(answer))
+    assert "by the model; tagged irrelevant 0.80" in said
+    assert "because, says the model: It says so." in said
+
+
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [
+        ("It sorts nothing.", "sort: not the JSON asked for"),
+        ('{"support": [], "refute": [], "irrelevant": []}', "sort: the reply sorts no passage"),
+        ('{"support": [{"number": 9, "reason": "So."}], "refute": [], "irrelevant": []}',
+         "sort: the reply sorts no passage"),
+    ],
+)  # fmt: skip
+async def test_a_table_that_cannot_be_read_is_a_problem_and_nothing_is_written(
+    asked: Asked, scripted: ScriptedGenerator, reply: str, problem: str
+) -> None:
+    answer = await asked(lambda _: reply)
+    assert answer.problem is not None
+    assert answer.problem.startswith(problem)
+    assert (answer.raw, answer.sentences) == (reply, ())
+    assert {row.tag for row in answer.evidence} == {None}, "as tagged"
+    assert len(scripted.requests) == 1
+
+
+async def test_where_the_model_finds_no_side_it_need_not_write(
+    asked: Asked, scripted: ScriptedGenerator
+) -> None:
+    answer = await asked(lambda request: listed(request, irrelevant=[*TEXTS]))
+    assert [sentence.about for sentence in answer.sentences] == ["none"]
+    assert len(scripted.requests) == 1
+
+
+QUERY = Query(
+    id="one", source="own", claim=CLAIM, passages=tuple(each.passage for each in FOUND),
+    stance=Stance.SUPPORT, relations={"i1": S},
+)  # fmt: skip
+
+
+async def test_every_method_on_evidence_that_is_sorted(scripted: ScriptedGenerator) -> None:
+    async with scripted(sorts) as generator:
+        result = await evaluate(
+            QUERY, FOUND, KnownLabels(), ConragSettings(sort="model"), generator
+        )
+    ours = result.outcomes["ConRAG"]
+    assert {each.id: each.relation for each in ours.sorted} == {"i1": S, "i2": C, "i3": I, "s4": I}
+    assert {each.reason for each in ours.sorted} == {"It says so."}
+    assert [each.cites for each in ours.statements] == [("i1",), ("i1", "i2")]
+    assert {name for name, each in result.outcomes.items() if each.sorted} == {
+        "ConRAG", "w/o evidence clustering", "w/o uncertainty policy", "w/o citation binding",
+    }  # fmt: skip
+    # Always taking a side keeps to it, wherever the model put the other.
+    assert [each.cites for each in result.outcomes["w/o uncertainty policy"].statements] == [
+        ("i1",)
+    ]
+    assert "[2] contradicts, [4] irrelevant" in str(claim_blocks(result))
+
+
+async def test_a_table_that_cannot_be_read_is_counted(scripted: ScriptedGenerator) -> None:
+    async with scripted(
+        lambda request: "{" if schema_of(request) == "SortReply" else sorts(request)
+    ) as generator:
+        result = await evaluate(
+            QUERY, FOUND, KnownLabels(), ConragSettings(sort="model"), generator
+        )
+    assert (result.outcomes["ConRAG"].problem or "").startswith("sort: not the JSON")
+    assert figures.unreadable([result], "ConRAG") == 1
+    assert figures.unreadable([result], "RelRAG") == 0
+
+
+# Where the tagger finds no side
+
+
+def finds(request: dict[str, Any]) -> str:
+    said = [{"about": "support", "sent": "One has 1902.", "cites": [numbers(request)["i1"]]}]
+    return json.dumps({"stance": "SUPPORT", "conflict": "", "sentences": said})
+
+
+async def test_a_writer_is_asked_though_the_tagger_finds_no_side(
+    asked: Asked, scripted: ScriptedGenerator
+) -> None:
+    answer = await asked(finds, "tags", FOUND[:3])
+    assert [(each.text, each.problems) for each in answer.sentences] == [("One has 1902.", ())]
+    assert (answer.stance, answer.model_stance) == (Stance.NOT_ENOUGH_INFO, Stance.SUPPORT)
+    (request,) = scripted.requests
+    assert schema_of(request) == "OpenAnswerReply"
+    assert "none of them is for or against the claim" in prompt_of(request)
+    assert "and none that is IRRELEVANT" not in prompt_of(request)
+
+
+async def test_it_may_find_nothing_either(asked: Asked) -> None:
+    nothing = {"stance": "NOT_ENOUGH_INFO", "conflict": "", "sentences": []}
+    answer = await asked(lambda _: json.dumps(nothing), "tags", FOUND[:3])
+    assert [each.about for each in answer.sentences] == ["none"]
+    assert answer.problem is None
+
+
+async def test_a_side_binds_what_is_cited(asked: Asked, scripted: ScriptedGenerator) -> None:
+    answer = await asked(finds, "tags")
+    assert [each.problems for each in answer.sentences] == [("cites [2], which takes no side",)]
+    assert "and none that is IRRELEVANT" in prompt_of(scripted.requests[0])
+
+
+async def test_without_a_passage_nobody_is_asked(asked: Asked, scripted: ScriptedGenerator) -> None:
+    for sort in ("tags", "model"):
+        assert [each.about for each in (await asked(finds, sort, [])).sentences] == ["none"]
+        assert scripted.requests == []

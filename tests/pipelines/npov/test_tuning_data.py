@@ -1,0 +1,148 @@
+"""What soft prompts learn: template responses, annotated ones, and errors of both kinds."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from pipelines.data.procon import Topic
+from pipelines.errors import InputError
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.example import SIDES, NpovExample
+from pipelines.npov.organic import by_topic, with_synthetic_errors
+from pipelines.npov.tuned_on import Subject, TunedOn, refuse_shared
+from pipelines.npov.tuning_data import Errors, Lesson, lessons, pairs_of, tuned_on
+
+TOPIC = Topic(
+    topic="Golf",
+    question="Is golf a sport?",
+    pro=("It takes practice.", "It is in the Olympics.", "People compete."),
+    con=("Nobody runs.", "Carts are allowed."),
+)
+RESPONSE = "Some say that it takes practice and is Olympic, others that nobody runs."
+
+
+def annotated(name: str = "g", **changed: Any) -> AnnotatedExample:
+    example = NpovExample(
+        question="Is golf a sport ?", pro=TOPIC.pro[:2], con=TOPIC.con[:1], response=RESPONSE
+    )
+    return AnnotatedExample(id=name, source=name, example=example, **changed)
+
+
+ORGANIC = [
+    annotated("right"),
+    annotated("left", coverage="full"),
+    annotated("added", hallucination="full"),
+    annotated("vague", coverage="ambiguous"),
+    annotated("left, vaguely added", coverage="full", hallucination="ambiguous"),
+]
+
+
+def taught(task: Any, errors: Errors = "both", **options: Any) -> list[Lesson]:
+    found = by_topic(ORGANIC, [TOPIC])
+    return lessons([TOPIC], task, per_topic=0, seed=0, organic=found, errors=errors, **options)
+
+
+def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None:
+    """Section 4.2: an unused argument of the topic more, a given one fewer, or both."""
+    for seed in range(9):
+        made = with_synthetic_errors(annotated(), TOPIC, Random(seed))
+        assert [(each.coverage, each.hallucination) for each in made] == [
+            ("full", "none"), ("none", "full"), ("full", "full"),
+        ]  # fmt: skip
+        for each, fewer, more in zip(made, (0, 1, 1), (1, 0, 1), strict=True):
+            assert (each.source, each.example.response) == ("g", RESPONSE)
+            given = [one for side in SIDES for one in each.example.arguments(side)]
+            before = [*TOPIC.pro[:2], *TOPIC.con[:1]]
+            assert len({*before} - {*given}) == fewer
+            assert {*given} - {*before} <= {TOPIC.pro[2], TOPIC.con[1]}
+            assert len({*given} - {*before}) == more
+            assert {*each.example.pro} <= {*TOPIC.pro}
+    alone = TOPIC.model_copy(update={"pro": TOPIC.pro[:2], "con": TOPIC.con[:1]})
+    made = with_synthetic_errors(annotated(), alone, Random(0))
+    assert [each.id for each in made] == ["g+added"], "no argument is unused"
+
+
+@pytest.mark.parametrize(
+    ("task", "errors", "origins", "wrong"),
+    [
+        # "+Synth": error-free, and errors put into it.
+        ("coverage", "synthetic", {"annotated": 1, "synthetic": 3}, 2),
+        # "+Org": full errors that people found besides; not what is ambiguous for the task.
+        ("coverage", "both", {"annotated": 1, "synthetic": 3, "organic": 3}, 4),
+        ("hallucination", "both", {"annotated": 1, "synthetic": 3, "organic": 2}, 3),
+        ("coverage", "organic", {"annotated": 1, "organic": 3}, 2),
+        ("response", "both", {"annotated": 1}, 0),
+    ],
+)
+def test_the_columns_of_table_2(
+    task: Any, errors: Errors, origins: dict[str, int], wrong: int
+) -> None:
+    found = taught(task, errors)
+    assert Counter(each.origin for each in found) == origins
+    targets = [target for _, target in pairs_of(found, task)]
+    if task == "response":
+        assert targets[0].endswith(f"Neutral response core: {{{RESPONSE}}}")
+    else:
+        assert Counter(targets) == {"NO}": wrong, "YES}": len(found) - wrong}
+    about = tuned_on(found, found)
+    assert (about.template, about.annotated, about.organic) == (0, 1, origins.get("organic", 0))
+    assert about.learned == about.watched == (Subject(question=TOPIC.question, topic="Golf"),)
+
+
+def test_arguments_are_paraphrased_and_responses_stay() -> None:
+    """ "+Para" (section 4.1): of examples without error, and of errors put into them."""
+    words = {each: f"In other words {n}." for n, each in enumerate((*TOPIC.pro, *TOPIC.con))}
+    bare, found = taught("coverage"), taught("coverage", paraphrase=words.get)
+    more = [each for each in found if each.paraphrased]
+    assert [each for each in found if not each.paraphrased] == bare
+    assert Counter(each.origin for each in more) == {"annotated": 1, "synthetic": 3}
+    for each in more:
+        example = each.annotated.example
+        assert example.response == RESPONSE
+        assert all(one.startswith("In other words") for one in (*example.pro, *example.con))
+    del words[TOPIC.pro[0]]
+    fewer = taught("coverage", paraphrase=words.get)
+    assert all(TOPIC.pro[0] not in each.annotated.example.pro for each in fewer if each.paraphrased)
+    assert tuned_on(found, []).paraphrased == 4
+
+
+def test_templates_are_learned_besides() -> None:
+    found = lessons([TOPIC], "coverage", per_topic=2, seed=0, organic=by_topic(ORGANIC, [TOPIC]))
+    about = tuned_on(found, [])
+    assert (about.template, about.annotated, about.organic) == (2, 1, 3)
+    assert about.told.startswith("topics 1, responses by template 2, annotated responses without ")
+
+
+def test_a_response_of_no_topic_is_refused() -> None:
+    with pytest.raises(InputError, match=r"'g' is of no topic of --data: its question is 'Is golf"):
+        by_topic([annotated()], [TOPIC.model_copy(update={"question": "Is chess a sport?"})])
+    other = annotated().example.model_copy(update={"question": "Sport?", "topic": "GOLF"})
+    named = AnnotatedExample(id="n", source="n", example=other)
+    assert by_topic([named], [TOPIC]) == {"Golf": [named]}, "by its name"
+
+
+def test_topics_are_the_same_by_name_or_question() -> None:
+    about = TunedOn(
+        learned=(Subject(question="Should guns be carried?", topic="Concealed Handguns"),),
+        watched=(Subject(question="Is golf a sport?"),),
+    )
+    asked = [
+        Subject(question="Other?", topic="concealed guns"),
+        Subject(question="is golf a sport"),
+        Subject(question="Is chess a sport?", topic="Chess"),
+    ]
+    assert about.shared(asked) == ["concealed guns", "is golf a sport"]
+    with pytest.raises(
+        InputError, match=r"p\.st was tuned on topics that are measured \('concealed"
+    ):
+        refuse_shared(about, asked, Path("p.st"))
+    refuse_shared(about, asked[2:], Path("p.st"))
+    refuse_shared(None, asked, Path("p.st"))
+    many = about.model_copy(
+        update={"watched": tuple(Subject(question=f"Is {n} odd?") for n in range(5))}
+    )
+    with pytest.raises(InputError, match=r"'Is 2 odd\?' and 2 more\); measure others"):
+        refuse_shared(many, many.watched, Path("p.st"))

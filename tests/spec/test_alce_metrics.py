@@ -1,0 +1,138 @@
+"""ALCE's metrics of answers: by hand, and as its own code scored texts of ours.
+
+See recorded/PROVENANCE.md.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.metrics.alce_output import as_scored
+from pipelines.metrics.answer_recall import normalised
+from pipelines.metrics.list_f1 import list_f1
+from pipelines.metrics.list_items import list_items
+from pipelines.metrics.list_precision import list_precision
+from pipelines.metrics.list_recall import ENOUGH, list_recall
+from pipelines.metrics.str_em import str_em
+
+RECORDED = Path(__file__).parent / "recorded" / "alce.jsonl"
+GOLD = [["Alder Bridge", "Old Alder Bridge"], ["Reed Crossing"], ["Dam 3"], ["Dam 4"]]
+
+
+def recorded(task: str) -> list[dict[str, Any]]:
+    rows = [json.loads(line) for line in RECORDED.read_text("utf-8").splitlines()]
+    return [row for row in rows if row["task"] == task]
+
+
+def test_there_are_enough_recorded_cases() -> None:
+    assert len(recorded("asqa")) == 130
+    assert len(recorded("qampari")) == 150
+
+
+def test_asqa_is_scored_as_by_alce() -> None:
+    for row in recorded("asqa"):
+        read = as_scored(row["output"])
+        assert (read, normalised(read)) == (row["read"], row["normalised"])
+        share = str_em(row["answers"], read, rule="substrings")
+        assert share == pytest.approx(row["str_em"] / 100), row
+        assert (share == 1) == (row["str_hit"] == 100)
+
+
+def test_qampari_is_scored_as_by_alce() -> None:
+    for row in recorded("qampari"):
+        read = as_scored(row["output"])
+        assert read == row["read"]
+        items, gold = list_items(read), row["answers"]
+        precision, recall = list_precision(items, gold), list_recall(items, gold)
+        recall_5 = list_recall(items, gold, most=ENOUGH)
+        assert len(items) == row["num_preds"], row
+        assert [
+            *(precision, recall, recall_5),
+            *(list_f1(precision, recall), list_f1(precision, recall_5)),
+        ] == pytest.approx(
+            [row[f"qampari_{name}"] / 100 for name in ("prec", "rec", "rec_top5", "f1", "f1_top5")]
+        ), row
+
+
+@pytest.mark.parametrize(
+    ("output", "read"),
+    [
+        ("In 1911 [1][2].", "In 1911."),
+        ("In [12 1911] | or so", "In 1911 or so"),
+        ("\n In 1911.\nIn 1954.", "In 1911."),
+        ("In 1911.<|im_end|>", "In 1911."),
+        ("[a] x[i]", "[a x[i"),
+    ],
+)
+def test_what_is_read_of_an_output(output: str, read: str) -> None:
+    assert as_scored(output) == read
+
+
+def test_the_two_rules_of_str_em_by_hand() -> None:
+    answers = [["1911"], ["19"], ["..."], ["Norfolk", "folk"]]
+    text = "The folk of 1911."
+    assert str_em(answers, text) == 0.5
+    assert str_em(answers, text, rule="substrings") == 1
+    assert str_em([], text) is None
+
+
+def test_items_of_a_list_by_hand() -> None:
+    assert list_items("Alder Bridge, the Dam 3 ,, The, Dam 4.,..") == [
+        "Alder Bridge",
+        "the Dam 3",
+        "Dam 4.",
+    ]
+    assert list_items(" .") == []
+
+
+def test_a_list_by_hand() -> None:
+    """Three of four items are right, two of them aliases of one answer; so two of four answers."""
+    items = ["old Alder Bridge", "Alder Bridge", "the dam 3", "Reed"]
+    precision, recall = list_precision(items, GOLD), list_recall(items, GOLD)
+    assert (precision, recall) == (3 / 4, 2 / 4)
+    assert list_f1(precision, recall) == pytest.approx(0.6)
+    assert list_precision([], GOLD) == list_recall([], GOLD) == list_f1(0, 0) == 0
+    with pytest.raises(ValueError, match="needs a gold answer"):
+        list_recall(items, [])
+
+
+def test_five_answers_of_seven_are_enough() -> None:
+    gold = [[f"Dam {n}"] for n in range(7)]
+    items = [f"dam {n}" for n in range(5)]
+    assert list_recall(items, gold) == 5 / 7
+    assert list_recall(items, gold, most=5) == 1
+    assert list_recall(items[:3], gold, most=5) == 3 / 5
+    assert list_recall(items[:1], gold[:2], most=5) == 1 / 2
+
+
+names = st.sampled_from(["Dam 1", "the dam 1", "Dam 2", "Weir", "Weir!", "Reed Crossing", "An"])
+golds = st.lists(st.lists(names, min_size=1, max_size=3), min_size=1, max_size=8)
+
+
+@given(st.lists(names), golds)
+def test_figures_of_lists_are_shares(items: list[str], gold: list[list[str]]) -> None:
+    precision, recall = list_precision(items, gold), list_recall(items, gold)
+    recall_5 = list_recall(items, gold, most=ENOUGH)
+    assert 0 <= precision <= 1
+    assert 0 <= recall <= recall_5 <= 1
+    assert (recall_5 == recall) or len(gold) > ENOUGH
+    f1 = list_f1(precision, recall)
+    low, high = sorted((precision, recall))
+    assert low - 1e-9 <= f1 <= high + 1e-9 or low == 0 == f1
+
+
+@given(st.lists(names), golds, names)
+def test_another_item_loses_no_recall(items: list[str], gold: list[list[str]], one: str) -> None:
+    assert list_recall([*items, one], gold) >= list_recall(items, gold)
+
+
+@given(golds, st.text(alphabet="damweir12, .", max_size=20))
+def test_whole_words_are_substrings(answers: list[list[str]], text: str) -> None:
+    words, substrings = str_em(answers, text), str_em(answers, text, rule="substrings")
+    assert words is not None
+    assert substrings is not None
+    assert words <= substrings

@@ -1,0 +1,123 @@
+"""BERTScore on made-up vectors, worked by hand (NPOV, footnote 5; Zhang et al. 2020)."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.npov.bert_score import (
+    BertScore,
+    Embedded,
+    EmbeddedText,
+    best_cosines,
+    f1,
+    joined,
+    precision,
+    recall,
+)
+from pipelines.npov.example import NpovExample
+from pipelines.retrieval.dense import Embedder, default_embedder
+
+CANDIDATE = np.array([[2.0, 0.0], [0.0, 3.0]])
+REFERENCE = np.array([[1.0, 0.0], [1.0, 1.0], [-1.0, 0.0]])
+
+
+def test_greedy_matching_worked_by_hand() -> None:
+    # Cosines of (2, 0): 1, 1/sqrt 2, -1; of (0, 3): 0, 1/sqrt 2, 0.
+    half = 1 / sqrt(2)
+    assert best_cosines(CANDIDATE, REFERENCE) == pytest.approx([1, half])
+    assert precision(CANDIDATE, REFERENCE) == pytest.approx((1 + half) / 2)
+    assert best_cosines(REFERENCE, CANDIDATE) == pytest.approx([1, half, 0])
+    assert recall(CANDIDATE, REFERENCE) == pytest.approx((1 + half) / 3)
+    p, r = (1 + half) / 2, (1 + half) / 3
+    assert f1(CANDIDATE, REFERENCE) == pytest.approx(2 * p * r / (p + r))
+    assert f1(CANDIDATE, -CANDIDATE) == 0
+    assert best_cosines(np.zeros((1, 2)), REFERENCE) == pytest.approx([0])
+
+
+def text(*vectors: list[float]) -> EmbeddedText:
+    """Words of a character each, each of a token."""
+    count = len(vectors)
+    return EmbeddedText(
+        words=tuple((n, n + 1) for n in range(count)),
+        tokens=tuple((n,) for n in range(count)),
+        vectors=np.array(vectors, dtype=float).reshape(count, 2),
+    )
+
+
+def test_errors_of_a_response_worked_by_hand() -> None:
+    embedded = Embedded(
+        given=((text([1, 0]), text([0, 1])), (text([-1, 0]),)), response=text([1, 0], [0, -1])
+    )
+    # Pro: (1, 0) is there, the best for (0, 1) is (1, 0) at 0; con: the best is (0, -1) at 0.
+    # Of the response (1, 0) is there, (0, -1) is nowhere.
+    assert embedded.errors.coverage == pytest.approx(1 - min(1 / 2, 0))
+    assert embedded.errors.hallucination == pytest.approx(1 - 1 / 2)
+    wordless = Embedded(given=((text(),), (text([1, 0]),)), response=text([1, 0]))
+    assert wordless.errors.coverage == pytest.approx(0), "a side without words says nothing"
+    nothing = Embedded(given=((text(),), (text(),)), response=text([1, 0]))
+    assert nothing.errors.coverage is nothing.errors.hallucination is None
+
+
+def test_a_word_is_as_like_as_its_most_similar_token() -> None:
+    word = EmbeddedText(words=((0, 9),), tokens=((0, 1),), vectors=np.array([[0, 1.0], [1, 0]]))
+    assert word.word_errors(np.array([[1.0, 0.0]])) == {(0, 9): pytest.approx(0)}
+    assert word.word_errors(np.zeros((0, 2))) == {(0, 9): 1}
+    both = joined([(0, word), (10, word)], 2)
+    assert both.words == ((0, 9), (10, 19))
+    assert both.tokens == ((0, 1), (2, 3))
+
+
+vectors = st.lists(
+    st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=3, max_size=3),
+    min_size=1,
+    max_size=5,
+).map(np.array)
+
+
+@settings(max_examples=50)
+@given(vectors, vectors)
+def test_scores_keep_to_their_range_and_turn_over(one: np.ndarray, other: np.ndarray) -> None:
+    assert -1 <= precision(one, other) <= 1
+    assert precision(one, other) == pytest.approx(recall(other, one))
+    assert f1(one, other) == pytest.approx(f1(other, one))
+    more = np.vstack([other, one])
+    assert precision(one, more) >= precision(one, other) - 1e-9, "more to match, no worse match"
+
+
+def test_the_bundled_encoder_knows_other_words_for_the_same() -> None:
+    path = default_embedder()
+    assert path is not None
+    score = BertScore(Embedder(path, device="cpu"))
+    example = NpovExample(
+        question="Should the dam stay?",
+        pro=("The dam holds drinking water.",),
+        con=("Salmon cannot pass the dam.",),
+        response="Supporters say the reservoir keeps water to drink. Critics say fish are blocked.",
+    )
+    told = score(example)
+    starts = [start for start, _ in told.response.words]
+    assert starts == sorted(starts)
+    assert [example.response[slice(*word)] for word in told.response.words][-2:] == [
+        "fish", "blocked",
+    ]  # fmt: skip
+    copied = score(
+        example.model_copy(update={"response": f"{example.pro[0]} {example.con[0]}"})
+    ).errors
+    assert copied.coverage == pytest.approx(0, abs=1e-5)
+    assert copied.hallucination == pytest.approx(0, abs=1e-5)
+    other = score(example.model_copy(update={"response": "Taxes are too high. Schools close."}))
+    for kind in ("coverage", "hallucination"):
+        assert 0.1 < getattr(told.errors, kind) < getattr(other.errors, kind)
+
+
+def test_a_long_text_is_embedded_to_its_end() -> None:
+    path = default_embedder()
+    assert path is not None
+    encoder = Embedder(path, length=16, device="cpu")
+    long = " ".join(f"word{n}" for n in range(60))
+    offsets, found = encoder.token_vectors(long)
+    assert len(offsets) == len(found)
+    assert "".join(long[start:end] for start, end in offsets) == long.replace(" ", "")

@@ -1,0 +1,34 @@
+"""ConRAG's parameters: Table III of the paper, and what `--as-in-paper` makes of all others."""
+
+from collections.abc import Callable
+
+from pipelines.conrag.experiment import ConragOptions
+from pipelines.conrag.settings import ConragSettings
+
+TABLE_III: dict[str, tuple[Callable[[ConragSettings], float], float]] = {
+    "retrieval depth (k)": (lambda own: own.depth, 20),
+    "evidence packet size (k')": (lambda own: own.packet.size, 8),
+    "conflict threshold (tau)": (lambda own: own.packet.tau, 0.50),
+    "margin for stance decision (delta)": (lambda own: own.delta, 0.10),
+    "max passages per cluster (m)": (lambda own: own.packet.per_cluster, 2),
+}
+
+
+def test_table_iii_is_what_is_done_by_default_and_as_in_the_paper() -> None:
+    for settings in (ConragSettings(), ConragOptions(as_in_paper=True).settings):
+        for of, value in TABLE_III.values():
+            assert of(settings) == value
+
+
+def test_as_in_the_paper() -> None:
+    """Section II: a cross-encoder tags, a prompted model sorts and writes, sums decide."""
+    made = ConragOptions(as_in_paper=True)
+    settings = made.settings
+    assert (made.judge.labeller, made.writes, settings.sort) == ("nli", True, "model")
+    assert (settings.margin, settings.weights) == ("sum", "equal")
+    assert (settings.packet.below_tau, settings.policy.numbers) == ("relevance", "free")
+    assert settings.policy.sources == 1
+    for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
+        searched = ConragOptions.model_validate({"dataset": dataset, "as_in_paper": True})
+        assert searched.among == among
+    assert (made.citing.judged_by, made.part, made.limit) == ("llm", "all", None)

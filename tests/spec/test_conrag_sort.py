@@ -1,0 +1,75 @@
+"""The sort step by a language model: from three lists to the evidence table, by hand."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.conrag.answer import Evidence
+from pipelines.conrag.sorting import SortReply, sorted_table
+from pipelines.data.records import Document
+from pipelines.evidence.judgement import RELATIONS, Relation
+
+S, C, I, _ = Relation  # noqa: E741
+
+
+def row(number: int, relation: Relation, confidence: float = 0.9) -> Evidence:
+    return Evidence(
+        number=number,
+        passage=Document(id=f"p{number}", text=f"Passage {number}."),
+        relation=relation,
+        confidence=confidence,
+        cluster=f"{relation.value[0]}1",
+        rationale=None if relation is I else f"Passage {number}.",
+    )
+
+
+def reply(**lists: list[int]) -> SortReply:
+    return SortReply.model_validate(
+        {
+            name: [{"number": n, "reason": f"Because of {n}. [1]"} for n in lists.get(name, [])]
+            for name in ("support", "refute", "irrelevant")
+        }
+    )
+
+
+TABLE = (row(1, S), row(2, S, 0.7), row(3, C), row(4, I))
+
+
+def test_passages_go_where_the_model_puts_them_and_are_numbered_anew() -> None:
+    made = sorted_table(TABLE, reply(support=[4, 2], refute=[1], irrelevant=[3]))
+    assert [(r.number, r.passage.id, r.relation, r.tag) for r in made] == [
+        (1, "p4", S, I),
+        (2, "p2", S, S),
+        (3, "p1", C, S),
+        (4, "p3", I, C),
+    ]
+    assert [r.reason for r in made] == [f"Because of {n}." for n in (4, 2, 1, 3)]
+    # The sentence that made it a support is none for what the model says it is.
+    assert [r.rationale for r in made] == [None, "Passage 2.", None, None]
+
+
+def test_what_is_left_out_or_put_into_two_lists_stays_as_tagged() -> None:
+    made = sorted_table(TABLE, reply(support=[1, 1, 3, 9], refute=[3]))
+    assert [(r.passage.id, r.relation, r.reason) for r in made] == [
+        ("p1", S, "Because of 1."),
+        ("p2", S, None),
+        ("p3", C, None),
+        ("p4", I, None),
+    ]
+    assert [r.tag for r in made] == [S, S, C, I]
+
+
+NUMBERS = st.lists(st.integers(0, 6), max_size=8)
+
+
+@given(st.lists(st.sampled_from(RELATIONS), max_size=6), NUMBERS, NUMBERS, NUMBERS)
+def test_no_reply_loses_or_adds_a_passage(
+    relations: list[Relation], support: list[int], refute: list[int], irrelevant: list[int]
+) -> None:
+    table = [row(number, relation) for number, relation in enumerate(relations, 1)]
+    made = sorted_table(table, reply(support=support, refute=refute, irrelevant=irrelevant))
+    assert {r.passage.id for r in made} == {r.passage.id for r in table}
+    assert [r.number for r in made] == list(range(1, len(table) + 1))
+    assert [RELATIONS.index(r.relation) for r in made] == sorted(
+        RELATIONS.index(r.relation) for r in made
+    )
+    assert all(r.tag is r.relation for r in made if r.reason is None)

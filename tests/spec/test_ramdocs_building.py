@@ -1,0 +1,449 @@
+"""A data set as RAMDocs was built, from AmbigDocs and passages (MADAM-RAG, section 3)."""
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.data.ambigdocs import AmbiguousQuestion
+from pipelines.data.ramdocs import RamDocument, RamQuestion
+from pipelines.data.records import Document
+from pipelines.errors import InputError
+from pipelines.madam_rag import building
+from pipelines.madam_rag.building import Built
+from pipelines.madam_rag.built import Made
+from pipelines.madam_rag.constructions import says
+from pipelines.madam_rag.retrieved import Stated, disambiguated, own_passages, stated, supports
+from pipelines.madam_rag.swap import WrongAnswers, shape, swapped
+from pipelines.retrieval import index
+
+
+def asked(question: str, name: str, *documents: tuple[str, str, str]) -> AmbiguousQuestion:
+    """A question with documents of (title, answer, text)."""
+    return AmbiguousQuestion.model_validate(
+        {
+            "question": question,
+            "ambiguous_entity": name,
+            "documents": [
+                {"title": title, "answer": answer, "text": text}
+                for title, answer, text in documents
+            ],
+        }
+    )
+
+
+def built(
+    questions: Sequence[AmbiguousQuestion],
+    passages: Sequence[Document],
+    *,
+    seed: int = 0,
+    most: int = 500,
+) -> Built:
+    with searchable(passages) as search:
+        return building.build(questions, search, seed=seed, most=most)
+
+
+@contextmanager
+def searchable(passages: Sequence[Document]) -> Iterator[index.Index]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield index.build(passages, Path(folder))
+
+
+BRIDGE = asked(
+    "When was the bridge of Aldham opened?",
+    "Aldham",
+    ("Aldham, Essex", "1902", "The bridge of Aldham in Essex was opened in 1902."),
+    ("Aldham, Nebraska", "July 14, 1856", "The bridge there was opened on 14 July 1856."),
+)
+LENDER = asked(
+    "When was the bridge of Corby opened?",
+    "Corby",
+    ("Corby, Kansas", "1888", "It was opened a long time ago."),
+    ("Corby (village)", "3 May 1911", "It was opened on a Wednesday."),
+)
+MAYOR = "In 1902 the mayor opened the bridge."
+FLAG = "Aldham, in Essex, had a bridge with a flag on it, opened in 1902."
+STONE = "The bridge of Aldham is made of stone."
+PASSAGES = [
+    Document(id="mayor", title="Aldham, Essex", text=MAYOR),
+    Document(id="flag", text=FLAG),
+    Document(id="both", text="Aldham, Essex: bridge opened 1902. Aldham, Nebraska: 14 July 1856."),
+    Document(id="other", title="Aldham, Nebraska", text="A bridge of Aldham was opened in 1902."),
+    Document(id="stone", text=STONE),
+    Document(id="cheese", text="Cheese is made of milk."),
+]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_worked_by_hand(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    for name, number in (("ANSWERS", 2), ("SUPPORTING", 2), ("MISINFORMATION", 1), ("NOISE", 1)):
+        monkeypatch.setattr(building, name, (number, number))
+    (made,), counts = built([BRIDGE, LENDER], PASSAGES, seed=seed)
+    assert made.question == BRIDGE.question
+    assert made.gold_answers == ("1902", "July 14, 1856")
+    assert made.disambig_entity == ("Aldham, Essex", "Aldham, Nebraska")
+
+    # Essex has its own document and one of the two that name it. The other one is changed: the
+    # day stands otherwise than the answer does, so nothing can be put in its place. Of other
+    # answers to when the bridge of something was opened 1888 alone is a year.
+    own, found, wrong, other, noise = made.documents
+    assert own == RamDocument(text=BRIDGE.documents[0].text, type="correct", answer="1902")
+    assert (found.type, found.answer, found.text in {MAYOR, FLAG}) == ("correct", "1902", True)
+    (further,) = {MAYOR, FLAG} - {found.text}
+    changed = further.replace("1902", "1888")
+    assert wrong == RamDocument(text=changed, type="misinfo", answer="1888")
+    assert other == RamDocument(
+        text=BRIDGE.documents[1].text, type="correct", answer="July 14, 1856"
+    )
+    # What states both answers or one of another entity supports none, and is no noise.
+    assert noise == RamDocument(text=STONE, type="noise", answer="unknown")
+    assert made.wrong_answers == ("1888",)
+
+    assert (counts.read, counts.questions, counts.unanswered, counts.sharing) == (2, 1, 1, 0)
+    assert counts.supporting == Made(drawn=4, made=3)
+    assert counts.misinformation == Made(drawn=1, made=1)
+    assert counts.noise == Made(drawn=1, made=1)
+    assert (counts.copies, counts.unmade) == (0, {})
+
+
+@pytest.mark.parametrize(
+    ("right", "text", "lent", "why"),
+    [
+        ("14 July 1856", "On July 14, 1856.", "3 May 1911", "not word for word"),
+        ("14 July 1856", "On 14 July 1856.", "1911", "no wrong answer of its kind"),
+        # The other spelling would still give the right day.
+        (
+            "14 July 1856",
+            "On 14 July 1856 (1856-07-14).",
+            "3 May 1911",
+            "a right answer would stay",
+        ),
+    ],
+)
+def test_what_cannot_be_changed_is_counted(
+    monkeypatch: pytest.MonkeyPatch, right: str, text: str, lent: str, why: str
+) -> None:
+    monkeypatch.setattr(building, "MISINFORMATION", (1, 1))
+    question = asked("When was Aldham founded?", "Aldham", ("A", right, text), ("B", "?", "No."))
+    lender = asked("When was Corby founded?", "Corby", ("C", lent, "-"), ("D", lent, "-"))
+    (made,), counts = built([question, lender], PASSAGES)
+    assert [each.type for each in made.documents if each.type != "noise"] == ["correct"]
+    assert counts.misinformation == Made(drawn=1, made=0)
+    assert counts.unmade == {why: 1}
+
+
+def test_where_nothing_else_is_found_a_copy_is_changed_and_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(building, "MISINFORMATION", (2, 2))
+    monkeypatch.setattr(building, "ANSWERS", (1, 1))
+    one = asked(BRIDGE.question, "Aldham", ("Aldham, Essex", "1902", "In 1902."), ("B", "?", "No."))
+    (made,), counts = built([one, LENDER], PASSAGES[-1:])
+    assert [(each.type, each.text) for each in made.documents] == [
+        ("correct", "In 1902."),
+        ("misinfo", "In 1888."),
+    ]
+    assert (counts.copies, counts.unmade) == (1, {"no second document": 1})
+
+
+def test_two_questions_with_one_document_are_not_both_drawn() -> None:
+    again = BRIDGE.model_copy(update={"question": "What year was the bridge of Aldham opened?"})
+    for seed in range(4):
+        made, counts = built([BRIDGE, again], PASSAGES, seed=seed)
+        texts = [each.text for question in made for each in question.documents]
+        assert len(texts) == len(set(texts))
+        assert len(made) + counts.sharing == 2
+
+
+@pytest.mark.parametrize(("support", "against"), [(2, 0), (1, 1)])
+def test_a_passage_that_was_found_serves_one_question(
+    monkeypatch: pytest.MonkeyPatch, support: int, against: int
+) -> None:
+    for name, number in (("ANSWERS", 1), ("SUPPORTING", support), ("MISINFORMATION", against)):
+        monkeypatch.setattr(building, name, (number, number))
+    twins = [
+        asked(question, "Aldham", ("Aldham, Essex", "1902", text), ("B", "?", "No."))
+        for question, text in (
+            (BRIDGE.question, "In 1902."),
+            ("When was the bridge of Aldham opened to all?", "In May of 1902."),
+        )
+    ]
+    # It supports both, by itself or with its year exchanged; the second has to do without.
+    made, counts = built([*twins, LENDER], [Document(id="flag", text=FLAG)])
+    texts = [each.text for question in made for each in question.documents]
+    assert sum("flag" in text for text in texts) == 1
+    assert counts.supporting == Made(drawn=2 * support, made=support + 1)
+    assert (counts.misinformation.made, counts.copies) == (2 * against, against)
+
+
+def test_without_an_answer_in_a_document_there_is_nothing_to_build() -> None:
+    with pytest.raises(InputError, match="no question has a document with its answer in it"):
+        built([LENDER], PASSAGES)
+
+
+# What draws may make of any questions.
+
+PLACES = ("Aldham", "Corby", "Denholm", "Elstow")
+KINDS = (
+    ("What is the population of {}?", ("3,559 people", "812 people", "77 people", "12,400 people")),
+    ("When was {} founded?", ("1902", "14 July 1856", "1731", "3 May 1911", "1698")),
+    ("Who was the mayor of {}?", ("Mary Oake", "Tom Birch", "Ann Ashby", "Rose Hale")),
+)
+SAID = ("{0}: {1}.", "{1} is said of {0}.", "{0} has {1}, it has {1}.", "{0} has nothing.")
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> tuple[list[AmbiguousQuestion], list[Document]]:
+    """Questions whose documents state their answers or do not, and passages about anything."""
+    questions = []
+    for number in range(draw(st.integers(1, 6))):
+        place = draw(st.sampled_from(PLACES))
+        question, answers = draw(st.sampled_from(KINDS))
+        documents = []
+        for entity in range(draw(st.integers(2, 4))):
+            title, answer = f"{place} ({entity})", draw(st.sampled_from(answers))
+            text = draw(st.sampled_from(SAID)).format(title, answer)
+            documents.append((title, answer, f"{number} {entity}. {text}"))
+        questions.append(asked(question.format(place), place, *documents))
+    passages = {"Cheese.": Document(id="0", text="Cheese.")}
+    for each in questions:
+        for document in each.documents:
+            for said in draw(st.lists(st.sampled_from(SAID), max_size=3)):
+                text = said.format(document.title, document.answer)
+                passages.setdefault(text, Document(id=str(len(passages)), text=text))
+    own = own_passages(questions)
+    return questions, draw(st.sampled_from([own, [*passages.values()]]))
+
+
+def written(made: Built) -> str:
+    return "".join(each.model_dump_json() for each in made.questions)
+
+
+def of_type(question: RamQuestion, kind: str) -> list[RamDocument]:
+    return [each for each in question.documents if each.type == kind]
+
+
+@settings(max_examples=30)
+@given(sources(), st.integers(0, 3), st.integers(1, 4))
+def test_what_holds_for_any_questions(
+    given_: tuple[list[AmbiguousQuestion], list[Document]], seed: int, most: int
+) -> None:
+    questions, passages = given_
+    if not any(map(stated, questions)):
+        return
+    with searchable(passages) as search:
+        made, again = (building.build(questions, search, seed=seed, most=most) for _ in range(2))
+    assert written(again) == written(made)
+    by_text: dict[str, set[str]] = {}
+    for source in questions:
+        by_text.setdefault(source.question, set()).update(d.answer for d in source.documents)
+
+    assert 1 <= len(made.questions) <= most
+    for question in made.questions:
+        right = by_text[question.question]
+        assert 1 <= len(question.gold_answers) <= 3
+        assert {*question.gold_answers} <= right
+        assert len(question.disambig_entity) == len(question.gold_answers)
+        support = Counter(each.answer for each in of_type(question, "correct"))
+        assert {*support} == {*question.gold_answers}
+        assert all(1 <= n <= 3 for n in support.values())
+        for document in of_type(question, "correct"):
+            assert says(document.text, document.answer)
+
+        assert len(of_type(question, "misinfo")) <= 2
+        assert {each.answer for each in of_type(question, "misinfo")} == {*question.wrong_answers}
+        own = next(q for q in questions if _is_of(q, question))
+        answers = {each.answer for each in own.documents}
+        for document in of_type(question, "misinfo"):
+            assert says(document.text, document.answer)
+            assert not any(says(document.text, answer) for answer in answers)
+            assert shape(document.answer) in {shape(answer) for answer in question.gold_answers}
+
+        assert len(of_type(question, "noise")) <= 2
+        for document in of_type(question, "noise"):
+            assert document.answer == "unknown"
+            named = (*answers, *question.wrong_answers)
+            assert not any(says(document.text, answer) for answer in named)
+
+    kept = [each.text for q in made.questions for each in q.documents if each.type != "misinfo"]
+    assert len(kept) == len(set(kept)), "no passage serves two questions"
+    for question in made.questions:
+        texts = [each.text for each in question.documents]
+        assert len(texts) == len(set(texts))
+
+    counts = made.counts
+    for kind, number in (
+        ("correct", counts.supporting),
+        ("misinfo", counts.misinformation),
+        ("noise", counts.noise),
+    ):
+        assert number.made == sum(len(of_type(each, kind)) for each in made.questions)
+        assert number.made <= number.drawn
+    missing = counts.misinformation.drawn - counts.misinformation.made
+    assert missing == sum(counts.unmade.values())
+    assert counts.questions == len(made.questions)
+
+
+def _is_of(question: AmbiguousQuestion, made: RamQuestion) -> bool:
+    """Whether a question has the first document of one that was made."""
+    return made.documents[0].text in {each.text for each in question.documents}
+
+
+def test_another_seed_draws_others() -> None:
+    many = [
+        asked(
+            f"When was mill {n} opened?",
+            f"mill {n}",
+            *(
+                (f"mill {n} ({e})", str(year := 1500 + 10 * n + e), f"{n} in {e}: {year}.")
+                for e in (1, 2, 3)
+            ),
+        )
+        for n in range(20)
+    ]
+    one, other = (built(many, own_passages(many), seed=seed, most=5) for seed in (0, 1))
+    assert written(one) != written(other)
+    assert [each.question for each in one.questions] == sorted(
+        (each.question for each in one.questions), key=[q.question for q in many].index
+    )
+
+
+# Answers that can stand in for each other.
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("July 15, 1905", "day"),
+        ("15th of July 1905", "day"),
+        ("January 2012", "month"),
+        ("1905", "year"),
+        ("1,905", "#"),
+        ("9,523", "#"),
+        ("3,559 people", "# people"),
+        ("1.2 million people", "# people"),
+        ("Fall of 2010", "fall of #"),
+        ("Mary Oake", "name"),
+        ("Duke of York", "name"),
+        ("American football", "words"),
+        ("a film", "words"),
+    ],
+)
+def test_the_shape_of_an_answer(answer: str, expected: str) -> None:
+    assert shape(answer) == expected
+
+
+SPORT = "What sport is {} associated with?"
+LENT = (
+    asked(SPORT.format("Al Wu"), "Al Wu", ("a", "Baseball", "."), ("b", "ice hockey", ".")),
+    asked("What sport is played at Oxley?", "Oxley", ("c", "Rowing", "."), ("d", "polo", ".")),
+    asked("Who built Oxley?", "Oxley", ("e", "Ann Ashby", "."), ("f", "1,200 people", ".")),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        # Sports alone, of questions that differ in the name alone.
+        (SPORT.format("Bo Li"), "American football", [["Baseball", "ice hockey"]]),
+        # Those first; then what has a capital, of questions that begin alike.
+        (SPORT.format("Bo Li"), "Golf", [["Baseball", "ice hockey"], ["Baseball", "Rowing"]]),
+        # Who for who.
+        ("Who owned Bo Li?", "Tom Birch", [[], [], ["Ann Ashby"]]),
+        # A number has its unit from any question.
+        ("How many live in Bo Li?", "77 people", [[], [], ["1,200 people"]]),
+        ("How many live in Bo Li?", "77 sheep", [[], [], []]),
+    ],
+)
+def test_wrong_answers_are_of_the_kind_of_the_right_one(
+    question: str, answer: str, expected: list[list[str]]
+) -> None:
+    own = asked(question, "Bo Li", ("t", answer, "."), ("u", answer, "."))
+    assert [list(each) for each in WrongAnswers(LENT).of_kind(own, answer)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "right", "wrong", "expected"),
+    [
+        ("In 1902 it opened; 1902!", "1902", "1888", "In 1888 it opened; 1888!"),
+        ("It has 19020 parts.", "1902", "1888", None),
+        (
+            "There are 3,559 people (3,559 in all).",
+            "3,559 people",
+            "812 people",
+            "There are 812 people (812 in all).",
+        ),
+        # A short number alone stands for anything.
+        ("He has 2 cats since 2 May.", "2 cats", "5 cats", "He has 5 cats since 2 May."),
+        (
+            "In January 2012, not in 2012.",
+            "January 2012",
+            "March 2010",
+            "In March 2010, not in 2012.",
+        ),
+        ("mary oake, mayor", "Mary Oake", "Tom Birch", "Tom Birch, mayor"),
+        # In another spelling the right answer would stay.
+        ("On 4 July 1856, that is July 4, 1856.", "4 July 1856", "3 May 1911", None),
+        # So would another right one.
+        ("In 1902, elsewhere in 1731.", "1902", "1888", None),
+    ],
+)
+def test_the_answer_is_exchanged_wherever_it_stands(
+    text: str, right: str, wrong: str, expected: str | None
+) -> None:
+    assert swapped(text, right, wrong, [right, "1731"]) == expected
+
+
+# What retrieval is asked, and what supports an answer.
+
+
+@pytest.mark.parametrize(
+    ("question", "name", "expected"),
+    [
+        ("Who built aldham?", "Aldham", "Who built Aldham, Essex?"),
+        ("Who built it?", "Aldham", "Who built it? Aldham, Essex"),
+        ("Who built it?", "", "Who built it? Aldham, Essex"),
+    ],
+)
+def test_the_disambiguated_query(question: str, name: str, expected: str) -> None:
+    own = asked(question, name, ("a", "b", "c"), ("d", "e", "f"))
+    assert disambiguated(own, "Aldham, Essex") == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "text", "expected"),
+    [
+        ("Aldham, Essex", "Opened in 1902.", True),
+        ("aldham  essex", "Opened in 1902.", True),
+        (None, "In Essex, Aldham opened it in 1902.", True),
+        ("Bridges of Essex", "Aldham opened its own in 1902.", True),
+        (None, "Aldham opened it in 1902.", False),  # which Aldham?
+        ("Aldham, Nebraska", "Aldham, like that of Essex, opened it in 1902.", False),
+        ("Aldham, Essex", "Opened in 1903.", False),
+        ("Aldham, Essex", "Opened in 1902, in Nebraska on 14 July 1856.", False),
+    ],
+)
+def test_a_passage_supports_one_answer_about_its_entity(
+    title: str | None, text: str, expected: bool
+) -> None:
+    answer = Stated("1902", "Aldham, Essex", ())
+    assert supports(Document(id="p", title=title, text=text), BRIDGE, answer) is expected
+
+
+def test_answers_that_no_document_states_are_left_out() -> None:
+    question = asked(
+        "Who?",
+        "",
+        ("A", "Ann Ashby", "Ann Ashby did."),
+        ("B", "Tom Birch", "He did."),
+        ("C", "ann ashby", "It was Ann Ashby."),
+        ("D", "unknown", "It is unknown."),
+        ("E", "Rose Hale", "Rose Hale and Paul Wren."),
+        ("F", "Paul Wren", "Rose Hale  and Paul Wren."),
+    )
+    assert stated(question) == [Stated("Ann Ashby", "A", ("Ann Ashby did.", "It was Ann Ashby."))]
