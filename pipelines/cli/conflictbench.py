@@ -62,9 +62,7 @@ class Releases(Options):
         if (self.contraqa is None) != (self.contraqa_corpus is None):
             raise InputError("--contraqa and --contraqa-corpus go together; name both")
         if self.contraqa_links is not None and self.contraqa is None:
-            raise InputError(
-                "--contraqa-links goes with --contraqa; name queries and corpus, too"
-            )
+            raise InputError("--contraqa-links goes with --contraqa; name queries and corpus, too")
         found = {
             name.replace("_", "-"): [path]
             for name, path in self
