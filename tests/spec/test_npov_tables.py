@@ -10,6 +10,7 @@ from pipelines.npov.result import (
     COUNT,
     LENGTH,
     ROUGE,
+    UNEQUAL,
     ErrorScores,
     NpovResult,
     WordScore,
@@ -196,6 +197,7 @@ def of_topic(name: str, topic: str, length: float, count: float, error: Error) -
     scores = {
         LENGTH: ErrorScores(hallucination=length, coverage=-length),
         COUNT: ErrorScores(hallucination=count, coverage=-count),
+        UNEQUAL: ErrorScores(hallucination=0, coverage=0),
     }
     made = result(name, hallucination=error, coverage=error)
     return made.model_copy(update={"topic": topic, "detectors": scores})

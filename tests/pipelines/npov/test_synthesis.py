@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipelines.data.procon import Topic
 from pipelines.metrics.auc import roc_auc
 from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.counts import count_errors, length_errors
+from pipelines.npov.counts import count_errors, length_errors, side_errors
 from pipelines.npov.example import NpovExample
 from pipelines.npov.result import ErrorScores
 from pipelines.npov.synthesis import synthetic_examples
@@ -130,8 +130,10 @@ def test_lengths_and_counts_tell_no_matched_error_that_the_error_is_not_made_of(
     assert area(made, length_errors) == 0.5
     assert area(made, count_errors) == 0.75, "by definition"
     assert area(made, count_errors, exchanged=True) == 0.5
+    assert area(made, side_errors) == area(made, side_errors, exchanged=True) == 0.5
     unmatched = synthetic_examples([topic()], per_topic=9, seed=0, design="paper")
     assert abs(area(unmatched, length_errors) - 0.5) > 0.05
+    assert area(unmatched, side_errors) > 0.8
 
 
 def test_a_topic_has_the_same_examples_beside_any_others() -> None:
