@@ -19,19 +19,20 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--set
   --steps N         updates of each soft prompt; 0 tunes none (default: 20000 on a GPU, else 60).
                     The bundled topics are all of the test set, so without --data none is tuned
   --batch N         examples of an update (default: 16)
+  --design NAME     how errors are made, learned and measured: matched or paper (default: matched)
   --limit N         only the first N examples of each test set
   --dry-run         say how much there is to do; tune and run nothing
 
 For each model: lengths, ROUGE, BERTScore and salience, the model's own verdicts as it is, and with
 soft prompts tuned on synthetic errors of training topics; and salience of the model with a soft
 prompt that makes it write responses, as in the paper. Killed anywhere, the same command goes on
-from there. Further options (--precision, --design, --seed, --organic, --paraphrases) go to
+from there. Further options (--precision, --seed, --organic, --paraphrases) go to
 `contested run npov`; see its --help. What decided the figures is in run.json.
 HELP
 }
 
 data=() out=results-salience models=() sets=() profile="" steps="" models_dir=() arguments=() both=() split=""
-batch=()
+batch=() design=""
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) set -- "${1%%=*}" "${1#*=}" "${@:2}" ;;
@@ -39,7 +40,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     -h | --help) usage && exit 0 ;;
     --data | --out | --model | --set | --profile | --steps | --batch | --models-dir | --device | \
-      --precision | --split)
+      --precision | --split | --design)
       [ $# -ge 2 ] || fail "$1 needs a value (see --help)"
       case $1 in
         --data) data=(--data "$2") ;;
@@ -50,6 +51,7 @@ while [ $# -gt 0 ]; do
         --profile) profile=$2 ;;
         --steps) steps=$2 ;;
         --models-dir) models_dir=("$1" "$2") ;;
+        --design) design=$2 both+=("$1" "$2") ;;
         --split) split=$2 arguments+=("$1" "$2") ;;
         --device | --precision) both+=("$1" "$2") ;;
       esac
@@ -96,7 +98,7 @@ for model in "${models[@]}"; do
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
     prompts=()
     for task in hallucination coverage response; do
-      prompt="$out/prompts/$called-$task-$steps${batch[1]:+-${batch[1]}}.safetensors"
+      prompt="$out/prompts/$called-$task-$steps${batch[1]:+-${batch[1]}}${design:+-$design}.safetensors"
       mkdir -p "$out/prompts"
       # Beside a prompt that is not tuned to its end lies what is needed to go on.
       [ -f "$prompt" ] && [ ! -e "$prompt.unfinished" ] ||

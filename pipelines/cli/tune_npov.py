@@ -11,6 +11,7 @@ from rich.markup import escape
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
+from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import TuningSettings
 from pipelines.option import Only, Option, refuse_given
@@ -47,6 +48,7 @@ class TuneOptions(DecoderOptions):
             "`train+dev`, or `all` whatever their names, a fifth of them held back to watch by."
         ),
     ] = "train"
+    design: Annotated[Design, Option(DESIGN_HELP)] = "matched"
     paraphrases: Annotated[
         Path | None, Option("Arguments in other words; as many examples use them as do not.")
     ] = None
@@ -114,7 +116,7 @@ def tune_npov(
     if task == "response":
         refuse_given(options, ("errors",), "--task response, which learns none")
     learned, watched = _lessons(task, data, options)
-    about = tuned_on(learned, watched)
+    about = tuned_on(learned, watched, options.design)
     train, dev = pairs_of(learned, task), pairs_of(watched, task)
     if options.dry_run:
         _announce(train, dev, settings)
@@ -165,6 +167,7 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
         made = lessons(
             topics,
             task,
+            design=options.design,
             per_topic=options.per_topic,
             seed=seed,
             paraphrase=None if words is None else paraphrases.rewording(words),
@@ -189,7 +192,8 @@ def _lessons(task: "Task", data: Path, options: TuneOptions) -> "tuple[list[Less
     if not all(found):
         raise InputError(
             f"there are {len(found[0]):,} examples to learn from and {len(found[1]):,} to watch "
-            "by; take more with --per-topic, or annotate responses to topics of both"
+            "by; take more with --per-topic, or --design paper, which needs fewer arguments of a "
+            "topic, or annotate responses to topics of both"
         )
     return found
 

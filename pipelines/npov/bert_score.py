@@ -48,12 +48,6 @@ def recall(candidate: Vectors, reference: Vectors) -> float:
     return precision(reference, candidate)
 
 
-def f1(candidate: Vectors, reference: Vectors) -> float:
-    """F_BERT: the harmonic mean of precision and recall; 0 where their sum is not above 0."""
-    p, r = precision(candidate, reference), recall(candidate, reference)
-    return 2 * p * r / (p + r) if p + r > 0 else 0.0
-
-
 @dataclass(frozen=True)
 class EmbeddedText:
     """Content words of a text, each with its characters and the vectors of its tokens, and these.

@@ -27,3 +27,13 @@ def count_errors(example: NpovExample) -> ErrorScores:
     given = sum(len(example.arguments(side)) for side in SIDES)
     surplus = len(sentences(example.response)) - given
     return ErrorScores(hallucination=surplus, coverage=-surplus)
+
+
+def side_errors(example: NpovExample) -> ErrorScores:
+    """How many arguments more one side is given than the other, of which either error is likelier.
+
+    The paper's responses have as many of either (NPOV, footnote 3), so that an error put into what
+    was given makes sides unequal.
+    """
+    pro, con = (len(example.arguments(side)) for side in SIDES)
+    return ErrorScores(hallucination=abs(pro - con), coverage=abs(pro - con))

@@ -10,7 +10,7 @@ from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.bert_score import BertScore, Embedded, all_vectors
 from pipelines.npov.check import argument_map, check
 from pipelines.npov.classifier import error_score
-from pipelines.npov.counts import count_errors, length_errors
+from pipelines.npov.counts import count_errors, length_errors, side_errors
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.prompt import Span, npov_prompt
 from pipelines.npov.result import (
@@ -20,6 +20,7 @@ from pipelines.npov.result import (
     KINDS,
     LENGTH,
     ROUGE,
+    UNEQUAL,
     ErrorKind,
     ErrorScores,
     NpovResult,
@@ -51,6 +52,7 @@ def _baselines(example: NpovExample, embedded: Embedded | None) -> dict[str, Err
     found = {
         LENGTH: length_errors(example),
         COUNT: count_errors(example),
+        UNEQUAL: side_errors(example),
         ROUGE: rouge_errors(example),
     }
     if embedded is not None:

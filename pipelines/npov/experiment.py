@@ -18,6 +18,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.npov import annotation, paraphrases
+from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.presets import AS_IN_PAPER
@@ -25,7 +26,6 @@ from pipelines.npov.result import KINDS, ErrorKind, NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.splits import Split, split_of
-from pipelines.npov.synthesis import Design
 from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
@@ -98,13 +98,7 @@ class NpovOptions(RunOptions, DecoderOptions):
         Literal["train", "dev", "test", "all"],
         _set_option("Which topics of the paper's split. Topics it has not are of `test`."),
     ] = "test"
-    design: Annotated[
-        Design,
-        _set_option(
-            "How errors are made: `matched` in number, side and length of response to examples "
-            "without error; or as the `paper` does, where lengths tell errors."
-        ),
-    ] = "matched"
+    design: Annotated[Design, _set_option(DESIGN_HELP)] = "matched"
     per_topic: Annotated[
         int,
         Field(ge=1),

@@ -6,9 +6,10 @@ from random import Random
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.changes import Design, drawn_changes, given_instead, with_errors
+from pipelines.npov.example import SIDES
 from pipelines.npov.knowledge_base import in_words
-from pipelines.npov.synthesis import Reword
+from pipelines.npov.synthesis import Reword, arguments_of
 from pipelines.npov.tuned_on import Subject
 
 Organic = Mapping[str, Sequence[AnnotatedExample]]
@@ -44,51 +45,19 @@ def by_topic(
 
 
 def with_synthetic_errors(
-    right: AnnotatedExample, topic: Topic, draw: Random
+    right: AnnotatedExample, topic: Topic, draw: Random, *, design: Design
 ) -> list[AnnotatedExample]:
-    """An annotated response without error, given other arguments (NPOV, section 4.2).
+    """An annotated response without error, given other arguments of its topic (NPOV, section 4.2).
 
-    The response stays. One unused argument of the topic is given besides, which it then leaves out;
-    or one of its arguments is taken away, which it then adds; or both. There is no such example
-    where none is unused, or where a side would be left without any.
+    It has the arguments that it has, so `matched` cannot balance its sides.
     """
     given = {side: right.example.arguments(side) for side in SIDES}
     known = {in_words(each) for own in given.values() for each in own}
-    sides: Mapping[Side, Sequence[str]] = {"pro": topic.pro, "con": topic.con}
-    unused = [(side, each) for side in SIDES for each in sides[side] if in_words(each) not in known]
-    removable = [
-        (side, place) for side in SIDES for place in range(len(given[side])) if len(given[side]) > 1
-    ]
-    extra = draw.choice(unused) if unused else None
-    taken = draw.choice(removable) if removable else None
-    found = []
-    for suffix, uncovers, hallucinates in (
-        ("left-out", True, False),
-        ("added", False, True),
-        ("both", True, True),
-    ):
-        changed = {side: list(given[side]) for side in SIDES}
-        if hallucinates:
-            if taken is None:
-                continue
-            del changed[taken[0]][taken[1]]
-        if uncovers:
-            if extra is None:
-                continue
-            own = changed[extra[0]]
-            own.insert(draw.randrange(len(own) + 1), extra[1])
-        found.append(
-            AnnotatedExample(
-                id=f"{right.id}+{suffix}",
-                source=right.id,
-                example=_given(right.example, changed),
-                coverage="full" if uncovers else "none",
-                hallucination="full" if hallucinates else "none",
-                hallucinated=None,
-                uncovered=None,
-            )
-        )
-    return found
+    unused = {
+        side: [each for each in arguments if in_words(each) not in known]
+        for side, arguments in arguments_of(topic).items()
+    }
+    return with_errors(right, drawn_changes(given, unused, draw, design=design), draw)
 
 
 def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample | None:
@@ -100,8 +69,4 @@ def paraphrased(each: AnnotatedExample, paraphrase: Reword) -> AnnotatedExample 
     changed = {side: [one for one in own if one is not None] for side, own in put.items()}
     if any(len(changed[side]) < len(put[side]) for side in SIDES):
         return None
-    return each.model_copy(update={"example": _given(each.example, changed)})
-
-
-def _given(example: NpovExample, arguments: Mapping[Side, Sequence[str]]) -> NpovExample:
-    return example.model_copy(update={side: tuple(arguments[side]) for side in SIDES})
+    return each.model_copy(update={"example": given_instead(each.example, changed)})

@@ -14,7 +14,9 @@ ROUGE = "ROUGE"
 BERT_SCORE = "BERTScore"
 LENGTH = "response length"
 COUNT = "argument count"
-BASELINES = (LENGTH, COUNT, ROUGE, BERT_SCORE)
+UNEQUAL = "unequal sides"
+READS_NOTHING = (LENGTH, COUNT, UNEQUAL)
+BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE)
 """Detectors that are of no run, since they are the same in all."""
 
 CLASSIFIER = "classifier"

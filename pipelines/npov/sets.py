@@ -8,9 +8,10 @@ from typing import Any
 
 from pipelines.data.procon import Topic
 from pipelines.npov.annotation import AnnotatedExample, Error
+from pipelines.npov.changes import Design
 from pipelines.npov.paraphrases import lightly, rewording
 from pipelines.npov.result import ErrorKind, NpovResult
-from pipelines.npov.synthesis import Design, Reword, synthetic_examples, verbatim
+from pipelines.npov.synthesis import Reword, synthetic_examples, verbatim
 
 
 class SyntheticSet(StrEnum):
@@ -104,7 +105,7 @@ def synthetic_cases(
     *,
     per_topic: int,
     seed: int,
-    design: Design = "matched",
+    design: Design,
 ) -> list[Case]:
     """Synthetic test sets, one after the other, with so many examples without error per topic.
 

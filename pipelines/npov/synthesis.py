@@ -1,33 +1,14 @@
-"""Responses written by a template, and errors put into their arguments (NPOV, section 4.2).
-
-A response stays as it is and the list of arguments is changed: one that was not used is added,
-which the response then leaves out; or one that was used is taken away, which it then adds.
-"""
+"""Responses written by a template, and errors put into their arguments (NPOV, section 4.2)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from typing import Literal, NamedTuple
 
 from pipelines.data.procon import Topic
-from pipelines.npov.annotation import AnnotatedExample, Omission
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.changes import Arguments, Design, drawn_changes, with_errors
 from pipelines.npov.example import SIDES, NpovExample, Side
-from pipelines.npov.prompt import Span, as_read, unbraced
+from pipelines.npov.prompt import Span, as_read
 from pipelines.npov.rouge import overlap
-
-Design = Literal["matched", "paper"]
-"""How arguments are drawn, and errors made of them.
-
-`paper` (section 4.2): responses have one, two or three arguments of either side, in turn, as far as
-the topic has them. Any argument is taken away, and any unused one given besides. A response to one
-argument of each side then has no hallucination and one to all arguments no coverage error, so that
-lengths of responses tell errors. And an error makes sides unequal, which else they never are.
-
-`matched`: every response has an example without error and one of each kind, so no property of
-responses alone tells errors. A side has one, two or three arguments, given and said. Errors are as
-often of one side as of the other, and sides as often unequal without error as with. What is left
-to be counted is the argument that a hallucination has too many and a coverage error too few; where
-both are, one is exchanged for another of its side, and nothing can be counted.
-"""
 
 MOST_PER_SIDE = 3
 """Arguments of a side, at most (NPOV, section 4.1)."""
@@ -57,8 +38,8 @@ def synthetic_examples(
     *,
     per_topic: int,
     seed: int,
+    design: Design,
     reword: Reword = verbatim,
-    design: Design = "paper",
 ) -> list[AnnotatedExample]:
     """Examples without error, each followed by those that are made from it.
 
@@ -69,36 +50,26 @@ def synthetic_examples(
     found = []
     for topic in topics:
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311 - nothing is kept secret
+        arguments = arguments_of(topic)
         usable = {
-            side: [each for each in _arguments(topic, side) if reword(each) is not None]
-            for side in SIDES
+            side: [each for each in own if reword(each) is not None]
+            for side, own in arguments.items()
         }
         ways = _matched_sizes(topic, usable, draw) if design == "matched" else _equal_sizes(usable)
         for number in range(per_topic if ways else 0):
             sizes = ways[number % len(ways)]
             used = {side: draw.sample(usable[side], sizes[side]) for side in SIDES}
             put = {side: [reword(each) or "" for each in used[side]] for side in SIDES}
-            written = response(put, draw)
-            if design == "matched":
-                errors = _matched_errors(topic, used, tuple(sizes), draw)
-            else:
-                errors = _any_errors(topic, used, draw)
-            found += _family(topic, number, used, written, errors, draw=draw)
+            text, said = response(put, draw)
+            right = _error_free(f"{topic.topic}/{number}", topic, used, text)
+            unused = {
+                side: [each for each in own if each not in used[side]]
+                for side, own in arguments.items()
+            }
+            one, other = sizes
+            changes = drawn_changes(used, unused, draw, design=design, sides=(one, other))
+            found += [right, *with_errors(right, changes, draw, said=said)]
     return found
-
-
-class _Errors(NamedTuple):
-    """What is done to the arguments given, to make each kind of error; None where it cannot be.
-
-    Attributes:
-        added: An argument that is taken away, so that the response adds it.
-        left_out: An argument that is given besides, which the response leaves out.
-        both: The one and the other.
-    """
-
-    added: tuple[Side, int] | None
-    left_out: tuple[Side, str] | None
-    both: tuple[tuple[Side, int], tuple[Side, str]] | None
 
 
 _Sizes = Mapping[Side, int]
@@ -124,100 +95,32 @@ def _matched_sizes(
         more, fewer = MATCHED_SIZES[n % count]
         one, other = SIDES if (n + n // count) % 2 else SIDES[::-1]
         said = len(usable[one]) >= more and len(usable[other]) >= fewer
-        if said and len(_arguments(topic, other)) > fewer:  # one is left to be left out
+        if said and len(arguments_of(topic)[other]) > fewer:  # one is left to be left out
             found.append({one: more, other: fewer})
     return found
 
 
-def _any_errors(topic: Topic, used: Mapping[Side, Sequence[str]], draw: Random) -> _Errors:
-    """An argument of any side each, where there is one."""
-    unused = [(side, each) for side in SIDES for each in _unused(topic, side, used)]
-    left_out = draw.choice(unused) if unused else None
-    removable = [
-        (side, place) for side in SIDES for place in range(len(used[side])) if len(used[side]) > 1
-    ]
-    added = draw.choice(removable) if removable else None
-    return _Errors(added, left_out, (added, left_out) if added and left_out else None)
-
-
-def _matched_errors(
-    topic: Topic, used: Mapping[Side, Sequence[str]], sides: Sequence[Side], draw: Random
-) -> _Errors:
-    """One is taken from the first side, or given on the other, or exchanged on any."""
-    larger, smaller = sides
-    exchanged = draw.choice([side for side in SIDES if _unused(topic, side, used)])
-    return _Errors(
-        added=(larger, draw.randrange(len(used[larger]))),
-        left_out=(smaller, draw.choice(_unused(topic, smaller, used))),
-        both=(
-            (exchanged, draw.randrange(len(used[exchanged]))),
-            (exchanged, draw.choice(_unused(topic, exchanged, used))),
+def _error_free(name: str, topic: Topic, used: Arguments, text: str) -> AnnotatedExample:
+    """A response to the arguments used."""
+    shared = [overlap(each, text) for side in SIDES for each in used[side]]
+    known = [share for share in shared if share is not None]
+    return AnnotatedExample(
+        id=name,
+        source=name,
+        example=NpovExample(
+            question=topic.question,
+            topic=topic.topic,
+            pro=tuple(used["pro"]),
+            con=tuple(used["con"]),
+            response=text,
         ),
+        overlap=sum(known) / len(known) if known else 0.0,
     )
 
 
-def _unused(topic: Topic, side: Side, used: Mapping[Side, Sequence[str]]) -> list[str]:
-    return [each for each in _arguments(topic, side) if each not in used[side]]
-
-
-def _family(
-    topic: Topic,
-    number: int,
-    used: Mapping[Side, Sequence[str]],
-    written: tuple[str, Mapping[Side, Sequence[Span]]],
-    errors: _Errors,
-    *,
-    draw: Random,
-) -> list[AnnotatedExample]:
-    """The example without error of a response to the arguments used, and those with one or two."""
-    text, said = written
-    shared = [overlap(each, text) for side in SIDES for each in used[side]]
-    known = [share for share in shared if share is not None]
-    ways: list[tuple[str, tuple[Side, int] | None, tuple[Side, str] | None]] = [("", None, None)]
-    if errors.left_out:
-        ways.append(("+left-out", None, errors.left_out))
-    if errors.added:
-        ways.append(("+added", errors.added, None))
-    if errors.both:
-        ways.append(("+both", *errors.both))
-    family = []
-    for suffix, taken, extra in ways:
-        given = {side: list(used[side]) for side in SIDES}
-        hallucinated: tuple[Span, ...] = ()
-        uncovered: tuple[Omission, ...] = ()
-        if taken is not None:
-            side, place = taken
-            del given[side][place]
-            hallucinated = (said[side][place],)
-        if extra is not None:
-            side, argument = extra
-            place = draw.randrange(len(given[side]) + 1)
-            given[side].insert(place, argument)
-            whole = (0, len(unbraced(argument)))
-            uncovered = (Omission(side=side, argument=place, span=whole),)
-        family.append(
-            AnnotatedExample(
-                id=f"{topic.topic}/{number}{suffix}",
-                source=f"{topic.topic}/{number}",
-                example=NpovExample(
-                    question=topic.question,
-                    topic=topic.topic,
-                    pro=tuple(given["pro"]),
-                    con=tuple(given["con"]),
-                    response=text,
-                ),
-                coverage="full" if extra else "none",
-                hallucination="full" if taken else "none",
-                uncovered=uncovered,
-                hallucinated=hallucinated,
-                overlap=sum(known) / len(known) if known else 0.0,
-            )
-        )
-    return family
-
-
-def _arguments(topic: Topic, side: Side) -> tuple[str, ...]:
-    return topic.pro if side == "pro" else topic.con
+def arguments_of(topic: Topic) -> Arguments:
+    """A topic's arguments of each side."""
+    return {"pro": topic.pro, "con": topic.con}
 
 
 def response(

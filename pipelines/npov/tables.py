@@ -22,7 +22,15 @@ from pipelines.npov.areas import (
     word_area,
 )
 from pipelines.npov.detect import AGGREGATIONS, salience_detector
-from pipelines.npov.result import CLASSIFIER, COUNT, KINDS, LENGTH, ErrorKind
+from pipelines.npov.result import (
+    CLASSIFIER,
+    COUNT,
+    KINDS,
+    LENGTH,
+    READS_NOTHING,
+    UNEQUAL,
+    ErrorKind,
+)
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
 from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
@@ -40,10 +48,10 @@ OF_EXAMPLES: Final = (
 )
 
 READ_NOTHING: Final = (
-    f"'{LENGTH}' and '{COUNT}' read nothing: they are the words of a response, and its sentences "
-    "less the arguments given. A hallucination has an argument more than is given and a coverage "
-    "error one fewer, by definition, unless it has both: these alone are in the 'exchanged' sets, "
-    "where one argument is given for another."
+    f"'{LENGTH}', '{COUNT}' and '{UNEQUAL}' read nothing: they are the words of a response, its "
+    "sentences less the arguments given, and how many more of these one side has. A hallucination "
+    "has an argument more than is given and a coverage error one fewer, by definition, unless it "
+    "has both: these alone are in the 'exchanged' sets, where one argument is given for another."
 )
 
 WITH_EXCHANGED: Final = tuple(
@@ -230,13 +238,13 @@ class Comparison(NamedTuple):
 def comparisons(results: Results) -> Table:
     """Which detectors differ, two by two, on the examples that both scored (NPOV, section 5.1).
 
-    Two that read nothing are not compared.
+    Those that read nothing are not compared with each other.
     """
     found = []
     two_by_two = [
         (first, second)
         for first, second in combinations(detectors(results), 2)
-        if {first.name, second.name} != {LENGTH, COUNT}
+        if not {first.name, second.name} <= {*READS_NOTHING}
     ]
     for part, kind, (first, second) in product(WITH_EXCHANGED, KINDS, two_by_two):
         one, other = (scores(results, part, kind, each) for each in (first, second))

@@ -6,6 +6,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from pipelines.errors import InputError
+from pipelines.npov.changes import Design
 from pipelines.npov.knowledge_base import in_words
 from pipelines.npov.splits import topic_key
 
@@ -37,6 +38,8 @@ class TunedOn(BaseModel, frozen=True):
         synthetic: Examples with an error put into them.
         organic: Examples with an error that people have found.
         paraphrased: How many of all these are in other words than their arguments.
+        design: How arguments and synthetic errors were drawn; None of files from before they told
+            it, which is the paper's way.
     """
 
     learned: tuple[Subject, ...]
@@ -46,10 +49,11 @@ class TunedOn(BaseModel, frozen=True):
     synthetic: int = 0
     organic: int = 0
     paraphrased: int = 0
+    design: Design | None = None
 
     @property
     def told(self) -> str:
-        """In a line: "topics 9, responses by template 72, synthetic errors 190"."""
+        """In a line: "topics 9, responses by template 72, synthetic errors 216, design matched"."""
         counts = (
             ("topics", len(self.learned)),
             ("responses by template", self.template),
@@ -58,7 +62,8 @@ class TunedOn(BaseModel, frozen=True):
             ("organic errors", self.organic),
             ("paraphrased", self.paraphrased),
         )
-        return ", ".join(f"{what} {count:,}" for what, count in counts if count)
+        found = [f"{what} {count:,}" for what, count in counts if count]
+        return ", ".join(found + ([f"design {self.design}"] if self.design else []))
 
     def shared(self, measured: Iterable[Subject]) -> list[str]:
         """Topics among those measured that it was tuned on or chosen by, by their names."""

@@ -45,10 +45,9 @@ def tune(
 
     While it is tuned, `out` holds the best prompt so far. What it is watched by (`dev`) is never
     learned. `model` is the digest of the decoder's folder, and `tuned_on` is what the prompt's file
-    is to tell of the examples. A batch too large for a forward pass is
-    passed in parts whose gradients are summed. `on_progress` is told the updates done, the most
-    there will be, and the last training loss; `on_evaluation` the step and the dev loss, in nats
-    per target token.
+    is to tell of the examples. A batch too large for a forward pass is passed in parts whose
+    gradients are summed. `on_progress` is told the updates done, the most there will be, and the
+    last training loss; `on_evaluation` the step and the dev loss, in nats per target token.
 
     Raises:
         InputError: There is nothing to learn or to watch by, an example does not fit the model,

@@ -15,6 +15,7 @@ from typing import Literal
 from pipelines.data.procon import Topic
 from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.changes import Design
 from pipelines.npov.classifier import classifier_pairs
 from pipelines.npov.likelihood import Pair
 from pipelines.npov.organic import Organic, paraphrased, subject_of, with_synthetic_errors
@@ -81,6 +82,7 @@ def lessons(
     topics: Sequence[Topic],
     task: Task,
     *,
+    design: Design,
     per_topic: int,
     seed: int,
     paraphrase: Reword | None = None,
@@ -98,6 +100,7 @@ def lessons(
     Args:
         topics: Those to learn from.
         task: What is learned.
+        design: How arguments and synthetic errors are drawn.
         per_topic: Responses without error, by a template, of each topic.
         seed: Decides all that is drawn.
         paraphrase: Puts arguments in other words.
@@ -109,10 +112,12 @@ def lessons(
         draw = Random(f"{seed} {topic.topic}")  # noqa: S311  (a sample, not a secret)
         for reword in (verbatim, paraphrase):
             if reword is not None:
-                written = synthetic_examples([topic], per_topic=per_topic, seed=seed, reword=reword)
+                written = synthetic_examples(
+                    [topic], per_topic=per_topic, seed=seed, design=design, reword=reword
+                )
                 made += _by_template(written, topic, reword)
         for each in organic.get(topic.topic, ()):
-            made += _of_annotated(each, topic, paraphrase, draw)
+            made += _of_annotated(each, topic, paraphrase, draw, design)
     unwanted = {"synthetic": "organic", "organic": "synthetic"}.get(errors)
     return [each for each in made if each.origin != unwanted and _teaches(each.annotated, task)]
 
@@ -125,7 +130,7 @@ def pairs_of(learned: Sequence[Lesson], task: Task) -> list[Pair]:
     return classifier_pairs(wrong, task)
 
 
-def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
+def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson], design: Design) -> TunedOn:
     """What a soft prompt's file is to tell of the examples that it is tuned on."""
     counts = Counter(each.origin for each in learned)
     return TunedOn(
@@ -136,6 +141,7 @@ def tuned_on(learned: Sequence[Lesson], watched: Sequence[Lesson]) -> TunedOn:
         annotated=counts["annotated"],
         synthetic=counts["synthetic"],
         organic=counts["organic"],
+        design=design,
     )
 
 
@@ -148,7 +154,11 @@ def _by_template(
 
 
 def _of_annotated(
-    each: AnnotatedExample, topic: Topic, paraphrase: Reword | None, draw: Random
+    each: AnnotatedExample,
+    topic: Topic,
+    paraphrase: Reword | None,
+    draw: Random,
+    design: Design,
 ) -> Iterator[Lesson]:
     """An annotated response, and those that are made of one without error."""
     subject = subject_of(topic)
@@ -156,7 +166,7 @@ def _of_annotated(
         yield Lesson(subject, each, "organic")
         return
     family = [Lesson(subject, each, "annotated")]
-    made = with_synthetic_errors(each, topic, draw)
+    made = with_synthetic_errors(each, topic, draw, design=design)
     family += [Lesson(subject, one, "synthetic") for one in made]
     yield from family
     if paraphrase is not None:

@@ -73,6 +73,11 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert len(tuned) == 6, "prompts of another batch are other prompts"
     assert all(each[-2:] == ["--batch", "2"] for each in tuned)
     assert "a-hallucination-9-2.safetensors" in tuned[0][tuned[0].index("--out") + 1]
+    as_there = commands(tmp_path, *given, "--steps=9", "--design", "paper")
+    assert all(each[each.index("--design") + 1] == "paper" for each in as_there[1:])
+    outs = [each[each.index("--out") + 1] for each in as_there[1:] if each[0] == "tune-npov"]
+    assert all(out.endswith("-9-paper.safetensors") for out in outs)
+    assert len(outs) == 6, "prompts of another design are other prompts"
     bundled = commands(tmp_path, "--model", "a")
     assert [each[0] for each in bundled] == ["models", "run", "run"]
 

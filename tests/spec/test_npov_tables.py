@@ -10,6 +10,7 @@ from pipelines.npov.result import (
     COUNT,
     LENGTH,
     ROUGE,
+    UNEQUAL,
     ErrorScores,
     NpovResult,
     WordScore,
@@ -153,6 +154,25 @@ def test_detectors_are_compared_on_what_both_scored() -> None:
     ), "by the rows of the table"
 
 
+def test_aggregations_stand_beside_each_other() -> None:
+    """Table 6; a baseline has none."""
+
+    def by(name: str, score: float, coverage: Error) -> NpovResult:
+        own = result(name, coverage=coverage, rouge=(0.5, 0.5))
+        scores = {"salience, max": score, "salience, sum": -score, "salience, negative entropy": 0}
+        found = {how: ErrorScores(coverage=each) for how, each in scores.items()}
+        return own.model_copy(update={"detectors": {**own.detectors, **found}})
+
+    made = tables(small=[by("a", 0.2, "none"), by("b", 0.3, "none"), by("c", 0.4, "full")])
+    keys = [column.key for column in made["npov_aggregations"].columns]
+    at = keys.index("coverage")
+    assert [(row[1], value(row[at])) for row in made["npov_aggregations"].rows] == [
+        ("salience, max (small)", 1),
+        ("salience, sum (small)", 0),
+        ("salience, negative entropy (small)", 0.5),
+    ]
+
+
 def test_what_is_not_scored_is_counted_and_in_no_area() -> None:
     lost = RIGHT[0].model_copy(
         update={"id": "paraphrased/c", "status": "failed", "reason": "too long", "detectors": {}}
@@ -196,6 +216,7 @@ def of_topic(name: str, topic: str, length: float, count: float, error: Error) -
     scores = {
         LENGTH: ErrorScores(hallucination=length, coverage=-length),
         COUNT: ErrorScores(hallucination=count, coverage=-count),
+        UNEQUAL: ErrorScores(hallucination=0, coverage=0),
     }
     made = result(name, hallucination=error, coverage=error)
     return made.model_copy(update={"topic": topic, "detectors": scores})

@@ -31,8 +31,8 @@ def response(name: str, number: int, **errors: str) -> str:
     return json.dumps({**example, "id": f"a{number}", "response": said, **errors})
 
 
-ANNOTATED: list[object] = ["--organic", "organic.jsonl", "--per-topic", 0]
-BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3]
+ANNOTATED: list[object] = ["--organic", "organic.jsonl", "--per-topic", 0, "--design", "paper"]
+BRIEF = ["--steps", 4, "--batch", 2, "--per-topic", 1, "--limit", 3, "--design", "paper"]
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +42,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("topics.jsonl").write_text("\n".join(map(topic, paper)))
     Path("own.jsonl").write_text("\n".join(map(topic, ["dams", "weirs"])))
     Path("one.jsonl").write_text(topic("dams"))
+    short = {"pro": ["It is water."], "con": ["Salmon cannot pass."]}
+    few = [json.dumps(json.loads(topic(name)) | short) for name in ("dams", "weirs")]
+    Path("short.jsonl").write_text("\n".join(few))
     arguments = ("It is the first water.", "The first salmon cannot pass.")
     words = [{"argument": each, "paraphrase": "Others drink."} for each in arguments]
     Path("words.jsonl").write_text("\n".join(map(json.dumps, words)))
@@ -76,12 +79,16 @@ def test_a_prompt_is_tuned(contested: Contested, task: str) -> None:
 
 def test_a_dry_run_counts_what_there_is(contested: Contested) -> None:
     told = contested.done(*options(), "--per-topic", 1, "--dry-run").out
+    assert told.startswith("8 examples to learn from (4 with an error")
+    assert "and 8 to watch by; at most 20,000 updates of 16 examples" in told
+    assert told.endswith("synthetic errors 6, design matched\n")
+    paper = [*options(), "--per-topic", 1, "--design", "paper", "--dry-run"]
+    told = contested.done(*paper).out
     # Of a topic's three pairs of arguments one is used: none can be taken away, one can be added.
     assert told.startswith("4 examples to learn from (2 with an error")
-    assert "and 4 to watch by; at most 20,000 updates of 16 examples" in told
-    more = contested.done(*options(), "--per-topic", 1, "--split", "all", "--dry-run").out
+    more = contested.done(*paper, "--split", "all").out
     assert more.startswith("8 examples to learn from")
-    both = [*options(data="own.jsonl"), "--split", "all", "--dry-run"]
+    both = [*options(data="own.jsonl"), "--split", "all", "--design", "paper", "--dry-run"]
     assert contested.done(*both).out != contested.done(*both, "--paraphrases", "words.jsonl").out
     assert not Path("p.st").exists()
 
@@ -103,6 +110,7 @@ def test_annotated_responses_are_learned(contested: Contested) -> None:
     assert [each.topic for each in known.learned] == ["Obesity"]
     assert [each.topic for each in known.watched] == ["Golf"]
     assert (known.template, known.annotated, known.synthetic, known.organic) == (0, 1, 1, 1)
+    assert known.design == "paper"
 
 
 @pytest.mark.parametrize(
@@ -120,6 +128,7 @@ def test_annotated_responses_are_learned(contested: Contested) -> None:
         ([*options("response"), *ANNOTATED, "--errors", "both"], "with --task response"),
         ([*options(data="own.jsonl"), *ANNOTATED], "'a0' is of no topic of --data"),
         ([*options(), *ANNOTATED, "--organic", "vague.jsonl"], "to learn from and 0 to watch by; "),
+        ([*options(data="short.jsonl"), "--split", "all"], "or --design paper, "),
         ([*options(), "--per-topic", 0], "of 0 topics there are 0 to learn from"),
     ],
 )

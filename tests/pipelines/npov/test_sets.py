@@ -16,7 +16,12 @@ EVERY = tuple(SyntheticSet)
 
 def cases(*names: SyntheticSet, data: Path = SAMPLE_TOPICS, per_topic: int = 3) -> list[Case]:
     return synthetic_cases(
-        procon.read(data), names, paraphrases.bundled(), per_topic=per_topic, seed=0
+        procon.read(data),
+        names,
+        paraphrases.bundled(),
+        per_topic=per_topic,
+        seed=0,
+        design="matched",
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pipelines.data.procon import Topic
 from pipelines.metrics.auc import roc_auc
 from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.counts import count_errors, length_errors
+from pipelines.npov.counts import count_errors, length_errors, side_errors
 from pipelines.npov.example import NpovExample
 from pipelines.npov.result import ErrorScores
 from pipelines.npov.synthesis import synthetic_examples
@@ -39,7 +39,9 @@ def families(examples: list[AnnotatedExample]) -> dict[str, dict[str, AnnotatedE
 
 @given(st.integers(0, 50), st.integers(1, 5), st.integers(1, 4))
 def test_errors_are_what_they_are_called(seed: int, pro: int, con: int) -> None:
-    made = families(synthetic_examples([topic(pro=pro, con=con)], per_topic=3, seed=seed))
+    made = families(
+        synthetic_examples([topic(pro=pro, con=con)], per_topic=3, seed=seed, design="paper")
+    )
     assert len(made) == 3
     for right_id, family in made.items():
         right = family[""].example
@@ -128,15 +130,17 @@ def test_lengths_and_counts_tell_no_matched_error_that_the_error_is_not_made_of(
     assert area(made, length_errors) == 0.5
     assert area(made, count_errors) == 0.75, "by definition"
     assert area(made, count_errors, exchanged=True) == 0.5
-    unmatched = synthetic_examples([topic()], per_topic=9, seed=0)
+    assert area(made, side_errors) == area(made, side_errors, exchanged=True) == 0.5
+    unmatched = synthetic_examples([topic()], per_topic=9, seed=0, design="paper")
     assert abs(area(unmatched, length_errors) - 0.5) > 0.05
+    assert area(unmatched, side_errors) > 0.8
 
 
 def test_a_topic_has_the_same_examples_beside_any_others() -> None:
-    alone = synthetic_examples([topic()], per_topic=4, seed=1)
-    beside = synthetic_examples([topic("wolves"), topic()], per_topic=4, seed=1)
+    alone = synthetic_examples([topic()], per_topic=4, seed=1, design="paper")
+    beside = synthetic_examples([topic("wolves"), topic()], per_topic=4, seed=1, design="paper")
     assert [each for each in beside if each.example.topic == "dams"] == alone
-    assert synthetic_examples([topic()], per_topic=4, seed=2) != alone
+    assert synthetic_examples([topic()], per_topic=4, seed=2, design="paper") != alone
 
 
 def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
@@ -145,13 +149,16 @@ def test_only_what_can_be_reworded_is_said_and_overlap_falls() -> None:
             "Fish return to that stream." if "first" in argument or "second" in argument else None
         )
 
-    made = synthetic_examples([topic()], per_topic=3, seed=0, reword=reword)
+    made = synthetic_examples([topic()], per_topic=3, seed=0, design="paper", reword=reword)
     assert {len(each.example.pro) for each in made if each.coverage == "none"} <= {1, 2}
     assert all("salmon" not in each.example.response.lower() for each in made)
     assert all(each.overlap == 0 for each in made)
-    verbatim = synthetic_examples([topic()], per_topic=3, seed=0)
+    verbatim = synthetic_examples([topic()], per_topic=3, seed=0, design="paper")
     assert all(each.overlap == pytest.approx(1) for each in verbatim)
-    assert synthetic_examples([topic()], per_topic=3, seed=0, reword=lambda _: None) == []
+    assert (
+        synthetic_examples([topic()], per_topic=3, seed=0, design="paper", reword=lambda _: None)
+        == []
+    )
 
 
 def test_an_argument_within_another_is_found_where_it_is_said() -> None:
@@ -162,7 +169,7 @@ def test_an_argument_within_another_is_found_where_it_is_said() -> None:
         con=("Zoos are cruel.", "Cages harm elephants."),
     )
     for seed in range(12):
-        for each in synthetic_examples([zoos], per_topic=2, seed=seed):
+        for each in synthetic_examples([zoos], per_topic=2, seed=seed, design="paper"):
             for start, end in each.hallucinated or ():
                 said = each.example.response[start : end + 1]
                 assert said.endswith("."), said

@@ -12,6 +12,7 @@ from pipelines.errors import InputError
 from pipelines.npov.annotation import AnnotatedExample
 from pipelines.npov.example import SIDES, NpovExample
 from pipelines.npov.organic import by_topic, with_synthetic_errors
+from pipelines.npov.synthesis import synthetic_examples
 from pipelines.npov.tuned_on import Subject, TunedOn, refuse_shared
 from pipelines.npov.tuning_data import Errors, Lesson, lessons, pairs_of, tuned_on
 
@@ -42,13 +43,14 @@ ORGANIC = [
 
 def taught(task: Any, errors: Errors = "both", **options: Any) -> list[Lesson]:
     found = by_topic(ORGANIC, [TOPIC])
-    return lessons([TOPIC], task, per_topic=0, seed=0, organic=found, errors=errors, **options)
+    how: Any = {"design": "paper", "per_topic": 0, "seed": 0, **options}
+    return lessons([TOPIC], task, organic=found, errors=errors, **how)
 
 
 def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None:
     """Section 4.2: an unused argument of the topic more, a given one fewer, or both."""
     for seed in range(9):
-        made = with_synthetic_errors(annotated(), TOPIC, Random(seed))
+        made = with_synthetic_errors(annotated(), TOPIC, Random(seed), design="paper")
         assert [(each.coverage, each.hallucination) for each in made] == [
             ("full", "none"), ("none", "full"), ("full", "full"),
         ]  # fmt: skip
@@ -61,7 +63,7 @@ def test_synthetic_errors_change_what_was_given_and_leave_the_response() -> None
             assert len({*given} - {*before}) == more
             assert {*each.example.pro} <= {*TOPIC.pro}
     alone = TOPIC.model_copy(update={"pro": TOPIC.pro[:2], "con": TOPIC.con[:1]})
-    made = with_synthetic_errors(annotated(), alone, Random(0))
+    made = with_synthetic_errors(annotated(), alone, Random(0), design="paper")
     assert [each.id for each in made] == ["g+added"], "no argument is unused"
 
 
@@ -87,7 +89,7 @@ def test_the_columns_of_table_2(
         assert targets[0].endswith(f"Neutral response core: {{{RESPONSE}}}")
     else:
         assert Counter(targets) == {"NO}": wrong, "YES}": len(found) - wrong}
-    about = tuned_on(found, found)
+    about = tuned_on(found, found, "paper")
     assert (about.template, about.annotated, about.organic) == (0, 1, origins.get("organic", 0))
     assert about.learned == about.watched == (Subject(question=TOPIC.question, topic="Golf"),)
 
@@ -106,14 +108,44 @@ def test_arguments_are_paraphrased_and_responses_stay() -> None:
     del words[TOPIC.pro[0]]
     fewer = taught("coverage", paraphrase=words.get)
     assert all(TOPIC.pro[0] not in each.annotated.example.pro for each in fewer if each.paraphrased)
-    assert tuned_on(found, []).paraphrased == 4
+    assert tuned_on(found, [], "paper").paraphrased == 4
 
 
 def test_templates_are_learned_besides() -> None:
-    found = lessons([TOPIC], "coverage", per_topic=2, seed=0, organic=by_topic(ORGANIC, [TOPIC]))
-    about = tuned_on(found, [])
+    found = taught("coverage", per_topic=2)
+    about = tuned_on(found, [], "paper")
     assert (about.template, about.annotated, about.organic) == (2, 1, 3)
     assert about.told.startswith("topics 1, responses by template 2, annotated responses without ")
+
+
+def test_matched_errors_are_those_that_a_run_measures() -> None:
+    drawn = synthetic_examples([TOPIC], per_topic=3, seed=0, design="matched")
+    found = lessons([TOPIC], "coverage", design="matched", per_topic=3, seed=0)
+    assert [each.annotated for each in found] == drawn
+    about = tuned_on(found, [], "matched")
+    assert (about.template, about.synthetic) == (3, 9), "each response has each kind"
+    assert about.told == "topics 1, responses by template 3, synthetic errors 9, design matched"
+    older = TunedOn.model_validate(about.model_dump(exclude={"design"}))
+    assert older.design is None
+    assert older.told.endswith("synthetic errors 9")
+
+
+def test_matched_errors_of_an_annotated_response_are_all_kinds_or_none() -> None:
+    for seed in range(9):
+        left_out, added, both = with_synthetic_errors(
+            annotated(), TOPIC, Random(seed), design="matched"
+        )
+        sizes = [(len(each.example.pro), len(each.example.con)) for each in (left_out, added, both)]
+        assert sizes == [(2, 2), (1, 1), (2, 1)], "its larger side loses, its smaller one gains"
+    for pro, con in ((1, 1), (1, 2)):
+        example = annotated().example.model_copy(
+            update={"pro": TOPIC.pro[:pro], "con": TOPIC.con[:con]}
+        )
+        short = annotated().model_copy(update={"example": example})
+        made = with_synthetic_errors(short, TOPIC, Random(0), design="matched")
+        assert [each.id for each in made] == (
+            [] if con == 1 else ["g+left-out", "g+added", "g+both"]
+        )  # fmt: skip
 
 
 def test_a_response_of_no_topic_is_refused() -> None:
