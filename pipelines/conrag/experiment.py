@@ -316,7 +316,9 @@ def _publication(runs: Runs[ClaimResult]) -> Publication:
     first = {name: own for name, own in runs.results.items() if not is_repeat(name)}
     configs = {name: runs.configs[name] for name in first}
     halves = {name: config["half"] for name, config in configs.items()}
-    made = with_judges(all_tables(runs.results, halves), first, configs)
+    bad = runs.noted("skipped", list)
+    skipped = {name: len(bad.get(config["data"]["name"], ())) for name, config in configs.items()}
+    made = with_judges(all_tables(runs.results, halves, skipped), first, configs)
     return Publication(view(first, made, configs), made)
 
 

@@ -75,6 +75,14 @@ def test_less_sure_citations_are_given_up_one_after_another() -> None:
     ]  # fmt: skip
 
 
+def test_a_dropped_citation_goes_where_its_like_would() -> None:
+    dropped = says("And so.") | {"dropped": ["1"]}
+    own = result([("a", S, 0.95, S), ("b", S, 0.55, None)], [says("So.", 0), dropped])
+    found = [each.worth.precision for each in points("own", [own], "ConRAG")]
+    # 1 of 2 citations is needed, until the one with 0.55 is given up, too.
+    assert [each.value for each in found if each] == [1 / 2, 1 / 2, 1, 1, 1, 1]
+
+
 SURE = st.floats(0, 1)
 
 
@@ -270,18 +278,21 @@ def test_the_data_of_a_run_stand_beside_the_papers() -> None:
     made = data_summary(
         {"climate-fever": claims, "ragtruth": [RESPONSE, RESPONSE], "alce-asqa": [BARE]},
         {"climate-fever": "test", "ragtruth": "all"},
+        {"ragtruth": 3},
     )
     rows = {row["dataset"]: row for row in own_rows(made)}
     sizes = {name: row["size"] for name, row in rows.items()}
     assert sizes == {
         "climate-fever": "2 claims, test half",
-        "ragtruth": "1 responses of 2 sentences",
-        "alce-asqa": "1 questions",
+        "ragtruth": "1 response of 2 sentences",
+        "alce-asqa": "1 question",
     }
+    assert [row["skipped"] for row in rows.values()] == [0, 3, 0]
     own = rows["climate-fever"]
     counts = ("passages", "with_evidence", "stances", "disputed", "both_sides")
     assert [own[key] for key in counts] == [1.5, 1, "support 1, NEI 1", 1, 1]
     assert rows["alce-asqa"]["stances"] == "–"
+    assert rows["alce-asqa"]["disputed"] is None, "unknown is not none"
     assert [row[0] for row in made.quoted] == [
         "FEVER", "SciFact", "ALCE-ASQA", "ALCE-QAMPARI", "ALCE-ELI5", "RAGTruth",
     ]  # fmt: skip
