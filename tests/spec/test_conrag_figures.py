@@ -58,6 +58,9 @@ CITED = result(
 )
 
 
+TAKEN: list[Said] = [("b", S, 0.55, None), ("c", I, 0.99, None)]
+
+
 def test_less_sure_citations_are_given_up_one_after_another() -> None:
     found = {
         point.least: (point.worth.precision, point.worth.recall, point.kept)
@@ -75,12 +78,11 @@ def test_less_sure_citations_are_given_up_one_after_another() -> None:
     ]  # fmt: skip
 
 
-def test_a_dropped_citation_goes_where_its_like_would() -> None:
-    dropped = says("And so.") | {"dropped": ["1"]}
-    own = result([("a", S, 0.95, S), ("b", S, 0.55, None)], [says("So.", 0), dropped])
-    found = [each.worth.precision for each in points("own", [own], "ConRAG")]
-    # 1 of 2 citations is needed, until the one with 0.55 is given up, too.
-    assert [each.value for each in found if each] == [1 / 2, 1 / 2, 1, 1, 1, 1]
+def test_what_a_policy_took_away_counts_as_wrong_until_it_is_given_up() -> None:
+    said = says("So.", 0) | {"dropped": ["1", "2"]}
+    found = list(points("own", [result([("a", S, 0.95, S), *TAKEN], [said])], "ConRAG"))
+    shares = [each.worth.precision.value if each.worth.precision else None for each in found]
+    assert shares == [1 / 3, 1 / 2, 1, 1, 1, 1]
 
 
 SURE = st.floats(0, 1)
