@@ -289,7 +289,7 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.repeat > 1:
-        told += f", {options.repeat} times"
+        told += f", run {options.repeat} times"
     if options.writes:
         told += "\n5 answers each, written by a language model"
     return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
