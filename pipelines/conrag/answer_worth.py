@@ -1,7 +1,7 @@
 """What an answer to a question is worth: its citations, its contradictions, what it names.
 
-No data say what every passage says of every sentence that a model may write. So the labeller is
-asked, where ALCE asks an entailment model (Gao et al. 2023, section 3.3).
+No data say what every passage says of every sentence that a model may write. So a judge is asked,
+where ALCE asks an entailment model (Gao et al. 2023, section 3.3).
 """
 
 import asyncio

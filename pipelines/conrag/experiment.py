@@ -289,7 +289,7 @@ def _summary(claims: Dataset, queries: Sequence[Query], options: ConragOptions) 
         f"{passages}, tagged by {options.judge.labeller}"
     )
     if options.repeat > 1:
-        told += f", {options.repeat} times"
+        told += f", run {options.repeat} times"
     if options.writes:
         told += "\n5 answers each, written by a language model"
     return told + (f"\ncitations judged by {options.citing.judged_by}" if options.questions else "")
@@ -316,7 +316,9 @@ def _publication(runs: Runs[ClaimResult]) -> Publication:
     first = {name: own for name, own in runs.results.items() if not is_repeat(name)}
     configs = {name: runs.configs[name] for name in first}
     halves = {name: config["half"] for name, config in configs.items()}
-    made = with_judges(all_tables(runs.results, halves), first, configs)
+    bad = runs.noted("skipped", list)
+    skipped = {name: len(bad.get(config["data"]["name"], ())) for name, config in configs.items()}
+    made = with_judges(all_tables(runs.results, halves, skipped), first, configs)
     return Publication(view(first, made, configs), made)
 
 

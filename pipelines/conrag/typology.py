@@ -10,8 +10,10 @@ meaning, and go by what the tagger takes for a conflict.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
+from decimal import Decimal
+from math import prod
 from typing import Final, Literal
 
 from nli.windows import sentences
@@ -52,7 +54,8 @@ _TENS = _list("twenty thirty forty fifty sixty seventy eighty ninety")
 _NAMED = {name: number for number, name in enumerate(_UNITS)} | {
     name: 10 * number for number, name in enumerate(_TENS, 2)
 }
-_NAMED |= {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "dozen": 12}
+_NAMED |= {f"{ten}-{unit}": _NAMED[ten] + _NAMED[unit] for ten in _TENS for unit in _UNITS[1:10]}
+_SCALES = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "dozen": 12}
 _ORDINALS = dict(
     zip(
         _list(
@@ -64,7 +67,12 @@ _ORDINALS = dict(
         strict=True,
     )
 )
-_NUMBER = re.compile(r"(\d[\d,]*(?:\.\d+)?)(st|nd|rd|th)?\b|[a-z]+", re.IGNORECASE)
+_WORDS = "|".join(sorted({*_NAMED, *_SCALES, *_ORDINALS}, key=len, reverse=True))
+_NUMBER = re.compile(
+    r"(?:(?P<digits>(?:(?<![\w,.)])[-−])?\d[\d,]*(?:\.\d+)?)(?P<ordinal>(?:st|nd|rd|th)\b)?"
+    rf"|\b(?P<word>{_WORDS})\b)(?P<scales>(?:[\s-]+(?:{'|'.join(_SCALES)})\b)*)"
+)
+"""A number in a text in lower case."""
 
 _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|without|(?:\w+n['’]t)|unable|"
@@ -130,8 +138,8 @@ def temporal(claim: str, supporting: str, refuting: str) -> Difference | None:
 def numeric(claim: str, supporting: str, refuting: str) -> Difference | None:
     """Numeric mismatch: another number is given; dates do not count.
 
-    "1,200" is 1200, "six" is 6, "sixth" is 6th and no 6. "One" is no number: it is mostly a
-    pronoun.
+    "1,200" is 1200, "two million" 2000000, "324m" 324, "sixth" 6th and no 6. "One" is no number:
+    it is mostly a pronoun. Units are not read.
     """
     return _otherwise("numeric", *map(_numbers, (claim, supporting, refuting)))
 
@@ -182,21 +190,23 @@ def _date(written: str) -> str:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    return frozenset(_written_numbers(_DATE.sub(" ", text)))
+    undated = _DATE.sub("_", text).lower()  # no space, behind which a dash would be a minus
+    return frozenset(number for each in _NUMBER.finditer(undated) if (number := _number(each)))
 
 
-def _written_numbers(text: str) -> Iterator[str]:
-    for match in _NUMBER.finditer(text):
-        digits, ordinal = match.groups()
-        word = match.group().lower()
-        if digits:
-            plain = digits.replace(",", "")
-            plain = plain.rstrip("0").rstrip(".") if "." in plain else plain
-            yield plain + (ordinal or "").lower()
-        elif word in _NAMED and word != "one":
-            yield str(_NAMED[word])
-        elif word in _ORDINALS:
-            yield _ORDINALS[word]
+def _number(found: re.Match[str]) -> str | None:
+    """In digits: "1,200" is 1200, "twenty-five" 25, "2.5 million" 2500000, "sixth" 6th."""
+    word, scales = found["word"], re.findall(r"\w+", found["scales"])
+    if word in _ORDINALS:
+        return _ORDINALS[word]
+    if word == "one" and not scales:
+        return None
+    if word:
+        value = Decimal((_NAMED | _SCALES)[word])
+    else:
+        value = Decimal(found["digits"].replace(",", "").replace("−", "-"))
+    value *= prod(_SCALES[scale] for scale in scales)
+    return f"{value.normalize():f}{found['ordinal'] or ''}"
 
 
 def _denials(text: str) -> frozenset[str]:

@@ -78,10 +78,13 @@ def _documents(dump: Path, on_file: Callable[[], object]) -> Iterator[Document]:
     for page in wiki_pages(dump, on_file):
         if sentences := page.sentences():
             lines = (sentences.get(number, _EMPTY) for number in range(max(sentences) + 1))
-            yield Document(id=page_name(page.id), text="\n".join(lines), title=page_title(page.id))
+            key = page_key(page.id)
+            yield Document(id=page_name(key), text="\n".join(lines), title=page_title(key))
 
 
 def _sentences(page: Document) -> tuple[Document, ...]:
     """The sentences of a page, called as evidence calls them."""
-    lines = enumerate(page.text.split("\n"))
-    return page_passages(page_key(page.id), {n: each for n, each in lines if each != _EMPTY})
+    lines = {n: each for n, each in enumerate(page.text.split("\n")) if each != _EMPTY}
+    # A long title is cut in ids, and whole here.
+    own = page_passages(page.id, lines)
+    return tuple(each.model_copy(update={"title": page.title}) for each in own)

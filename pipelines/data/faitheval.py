@@ -24,6 +24,9 @@ from pipelines.errors import InputError
 MARK = re.compile(r"(?<!\w)Document:")
 """What each document begins with."""
 
+_NEIGHBOURS = re.compile(r"(?<=['\"])\s+(?=['\"])")
+"""Between strings without a comma, which Python would take for one."""
+
 PARQUET = b"PAR1"
 """What a Parquet file begins with."""
 
@@ -31,7 +34,8 @@ PARQUET = b"PAR1"
 def _answers(value: object) -> object:
     """One string as a list of one; a list of strings without empty and repeated ones.
 
-    Some copies of the release have the list as Python writes it, in a string: "['a', 'b']".
+    Some copies of the release have the list in a string, as Python writes it ("['a', 'b']") or
+    NumPy ("['a' 'b']").
     """
     strings = _listed(value) if isinstance(value, str) else value
     if isinstance(strings, list) and all(isinstance(each, str) for each in strings):
@@ -42,7 +46,7 @@ def _answers(value: object) -> object:
 def _listed(text: str) -> list[Any]:
     """The list that a string spells, or a list of the string."""
     try:
-        value = ast.literal_eval(text.strip())
+        value = ast.literal_eval(_NEIGHBOURS.sub(", ", text.strip()))
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         return [text]
     return value if isinstance(value, list) else [text]

@@ -268,7 +268,7 @@ def _telling_damage(folder: Path) -> Iterator[None]:
         yield
     # A ValidationError is a ValueError; positions that are not there are a LookupError.
     except (OSError, ValueError, LookupError, EOFError) as error:
-        raise InputError(f"the index {folder} is damaged; build it again") from error
+        raise InputError(f"the index {folder} is damaged; delete it and build it again") from error
 
 
 def _write(

@@ -280,18 +280,21 @@ def test_the_data_of_a_run_stand_beside_the_papers() -> None:
     made = data_summary(
         {"climate-fever": claims, "ragtruth": [RESPONSE, RESPONSE], "alce-asqa": [BARE]},
         {"climate-fever": "test", "ragtruth": "all"},
+        {"ragtruth": 3},
     )
     rows = {row["dataset"]: row for row in own_rows(made)}
     sizes = {name: row["size"] for name, row in rows.items()}
     assert sizes == {
         "climate-fever": "2 claims, test half",
-        "ragtruth": "1 responses of 2 sentences",
-        "alce-asqa": "1 questions",
+        "ragtruth": "1 response of 2 sentences",
+        "alce-asqa": "1 question",
     }
+    assert [row["skipped"] for row in rows.values()] == [0, 3, 0]
     own = rows["climate-fever"]
     counts = ("passages", "with_evidence", "stances", "disputed", "both_sides")
     assert [own[key] for key in counts] == [1.5, 1, "support 1, NEI 1", 1, 1]
     assert rows["alce-asqa"]["stances"] == "–"
+    assert rows["alce-asqa"]["disputed"] is None, "unknown is not none"
     assert [row[0] for row in made.quoted] == [
         "FEVER", "SciFact", "ALCE-ASQA", "ALCE-QAMPARI", "ALCE-ELI5", "RAGTruth",
     ]  # fmt: skip

@@ -31,4 +31,6 @@ def test_as_in_the_paper() -> None:
     for dataset, among in (("fever", "wiki"), ("scifact", "all"), ("ragtruth", "own")):
         searched = ConragOptions.model_validate({"dataset": dataset, "as_in_paper": True})
         assert searched.among == among
-    assert (made.citing.judged_by, made.part, made.limit) == ("llm", "all", None)
+    assert (made.part, made.limit) == ("all", None)
+    questions = ConragOptions.model_validate({"dataset": "alce", "as_in_paper": True})
+    assert (questions.citing.judged_by, made.citing.judged_by) == ("llm", "nli")

@@ -49,6 +49,27 @@ BY_HAND: dict[str, tuple[str, str, str, list[tuple[str, str, str]]]] = {
     "separators": (
         "1,200 people live there.", "", "It has 1200 inhabitants.", [("implicit", "", "")],
     ),
+    "words and digits for one number": (
+        "Two million saw all twenty-five of them.", "", "25 of them were seen by 2,000,000.",
+        [("implicit", "", "")],
+    ),
+    "numbers in words": (
+        "It has twenty-five rooms.", "", "It has twenty-six rooms.", [("numeric", "25", "26")],
+    ),
+    "a unit without a space": (
+        "It is 300 m tall.", "", "It is 324m tall.", [("numeric", "300", "324")],
+    ),
+    "a minus": (
+        "It fell to -5 degrees.", "", "It fell to 5 degrees.", [("numeric", "-5", "5")],
+    ),
+    "a dash is no minus": (
+        "It took 3 years, 1932-33.", "", "Built 1932–33, it took 3-4 years.",
+        [("implicit", "", "")],
+    ),
+    "percent": (
+        "Prices rose by 5 % in 1998.", "", "In 1998 they rose by 7 per cent.",
+        [("numeric", "5", "7")],
+    ),
     "an ordinal is no number": (
         "It is his 6th novel.", "", "His fifth novel has 6 parts.",
         [("numeric", "6th", "5th 6")],
@@ -100,8 +121,8 @@ def test_kinds_by_hand(name: str) -> None:
 
 
 WORDS = st.sampled_from(
-    ["1932", "1936", "4", "May", "six", "sixth", "1,200", "not", "never", "Ada", "Rowle", "Spanish",
-     "the", "bridge", "currently", "formerly", ".", ","]
+    ["1932", "1936", "4", "-4", "May", "six", "sixth", "1,200", "million", "\u017fix", "not",
+     "never", "Ada", "Rowle", "Spanish", "the", "bridge", "currently", "formerly", ".", ","]
 )  # fmt: skip
 TEXTS = st.lists(WORDS, max_size=12).map(" ".join) | st.text(max_size=40)
 

@@ -10,6 +10,7 @@ from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.figures import Results, of_questions, of_responses
 from pipelines.evidence.judgement import Relation
+from pipelines.report.glance import count
 from pipelines.report.table import HERE, Column, Table
 
 _LABELS = "SUPPORT/REFUTE/NEI"
@@ -100,19 +101,22 @@ class Summary(NamedTuple):
     @property
     def size(self) -> str:
         """Its rows in words, as Table I counts them: "250 claims, test half"."""
-        noun = "questions" if of_questions(self.own) else "claims"
-        said = f"{len(self.own):,} {noun}"
+        said = count(len(self.own), "question" if of_questions(self.own) else "claim")
         if of_responses(self.own):
             responses = {each.response.response for each in self.own if each.response}
-            said = f"{len(responses):,} responses of {len(self.own):,} sentences"
+            said = f"{count(len(responses), 'response')} of {count(len(self.own), 'sentence')}"
         return said if self.part in ("", "all") else f"{said}, {self.part} half"
 
 
-def data_summary(results: Results, parts: Mapping[str, str]) -> Table:
+def data_summary(
+    results: Results, parts: Mapping[str, str], skipped: Mapping[str, int] | None = None
+) -> Table:
     """Table I: what each data set of the run is, and how much there was of it.
 
-    Failed claims are among them. `parts` says by data set which half was taken.
+    Failed claims are among them. `parts` says by data set which half was taken, `skipped` how many
+    rows of its file were not in the format.
     """
+    skipped = skipped or {}
     return Table.of(
         [Summary(name, parts.get(name, ""), own) for name, own in results.items() if own],
         name="conrag_data",
@@ -126,17 +130,17 @@ def data_summary(results: Results, parts: Mapping[str, str]) -> Table:
             Column("evidence", "Evidence", lambda one: one.kind.evidence),
             Column("conflict", "Where conflicts come from", lambda one: one.kind.conflict),
             Column("rows", "Rows", lambda one: len(one.own)),
+            Column("skipped", "Skipped", lambda one: skipped.get(one.name, 0)),
             Column("passages", "Passages per row", lambda one: mean_passages(one.own)),
             Column("with_evidence", "With gold evidence", lambda one: with_evidence(one.own)),
             Column("stances", "Gold stances", lambda one: gold_stances(one.own)),
-            Column(
-                "disputed", "Known disputes", lambda one: sum(bool(r.disputed) for r in one.own)
-            ),
+            Column("disputed", "Known disputes", lambda one: known_disputes(one.own)),
             Column("both_sides", "Both sides tagged", lambda one: both_sides(one.own)),
         ],
         quoted=paper.TABLE_I,
         notes=(
             "Rows are what was run: a half, or the first ones with --limit, and those that failed. "
+            "Skipped are rows of the whole file that are not in its format. "
             "Passages are those retrieved. The paper's sizes are of whole releases.",
         ),
     )
@@ -160,9 +164,10 @@ def gold_stances(own: Sequence[ClaimResult]) -> str:
     return ", ".join(f"{name} {counts[it]:,}" for name, it in named.items() if counts[it]) or "–"
 
 
-def known_disputes(own: Sequence[ClaimResult]) -> int:
-    """Rows whose evidence is known to disagree."""
-    return sum(bool(each.disputed) for each in own)
+def known_disputes(own: Sequence[ClaimResult]) -> int | None:
+    """Rows whose evidence is known to disagree; None where the data say it of no row."""
+    known = [each.disputed for each in own if each.disputed is not None]
+    return sum(known) if known else None
 
 
 def both_sides(own: Sequence[ClaimResult]) -> int:

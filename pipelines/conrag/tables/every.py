@@ -54,11 +54,15 @@ RESPONSES = (
 )
 
 
-def all_tables(results: Results, halves: Mapping[str, str] | None = None) -> list[Table]:
+def all_tables(
+    results: Results,
+    halves: Mapping[str, str] | None = None,
+    skipped: Mapping[str, int] | None = None,
+) -> list[Table]:
     """Every table of a run folder; of failures the first ones are listed.
 
     Of repeats, `repeats` and `failures` tell; all others are of the first run of a data set.
-    `halves` says by data set which half was taken.
+    `halves` says by data set which half was taken, `skipped` how many rows could not be.
     """
     first = {name: own for name, own in results.items() if not is_repeat(name)}
     done = figures.answered(first)
@@ -66,7 +70,7 @@ def all_tables(results: Results, halves: Mapping[str, str] | None = None) -> lis
         passage.label_mass for own in done.values() for each in own for passage in each.passages
     )
     return [
-        data_summary(first, halves or {}),
+        data_summary(first, halves or {}, skipped),
         *(
             replace(table, notes=(*table.notes, *doubts))
             for table in (stances(done), answers.citations(done))

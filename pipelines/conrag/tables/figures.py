@@ -142,7 +142,7 @@ def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[st
 
 
 def _contradictions(each: ClaimResult, method: str, *, disclosure: bool = True) -> Contradictions:
-    """By what the data say of passages; of a question's answer, by what the labeller says."""
+    """By what the data say of passages; of a question's answer, by what its judge says."""
     if each.question is None:
         return contradictions(each.outcomes[method], each.truth, disclosure=disclosure)
     worth = each.question.worth[method]

@@ -8,7 +8,15 @@ from pipelines.conrag.citation_judge import judge_told
 from pipelines.conrag.tables import figures
 from pipelines.report.table import Table
 
-JUDGED = ("conrag_citations", "conrag_ablations", "conrag_paired", "conrag_conflict_bins")
+JUDGED = (
+    "conrag_citations",
+    "conrag_precision_recall",
+    "conrag_ablations",
+    "conrag_paired",
+    "conrag_conflict_bins",
+    "conrag_repeats",
+    "conrag_errors",
+)
 """Tables with figures of what passages say of sentences."""
 
 

@@ -125,6 +125,7 @@ def test_splits_of_the_release_and_rows_that_are_not_in_its_format(
     )
     lines = Path("results/conrag.ragtruth.jsonl").read_text().splitlines()
     assert {json.loads(line)["id"].split(":")[0] for line in lines} == {"2"}
+    assert table(Path("results"), "conrag_data")[0]["skipped"] == 1
 
 
 def test_hallucinations_in_responses(contested: Contested, folder: Path) -> None:

@@ -12,6 +12,7 @@ from pipelines.conrag.result import ClaimResult
 from pipelines.conrag.settings import TaggingSettings
 from pipelines.conrag.tables.answers import citations
 from pipelines.conrag.tables.judges import with_judges
+from pipelines.conrag.tables.tradeoff import precision_recall
 from pipelines.evidence.nli import shipped_tagger
 from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.experiment import Models
@@ -112,7 +113,9 @@ def test_tables_say_who_judged_also_of_runs_that_had_no_choice() -> None:
         "old": {"model": ONE, "tagger": ONE},
         "claims": {"model": ONE},
     }
-    (table,) = with_judges([citations({})], results, configs)
+    made = [citations({}), precision_recall({})]
+    (table, points) = with_judges(made, results, configs)
+    assert points.notes[-2:] == table.notes[-2:]
     assert table.notes[len(citations({}).notes) :] == (
         "asqa: citations judged by b-tagger.",
         "old: citations judged by a-tagger, which also selected the evidence and so grades itself.",

@@ -8,9 +8,12 @@ import pytest
 from scripted import fenced_text, prompt_of
 from scripted_generator import Reply, ScriptedGenerator, schema_of
 
+from pipelines import prompts
 from pipelines.conrag.answer import Evidence
 from pipelines.conrag.generation import CHARACTERS, SENTENCES, GeneratedAnswer, write
+from pipelines.conrag.generator import PROMPTS
 from pipelines.conrag.policies import CitationPolicy
+from pipelines.conrag.sorting import shown
 from pipelines.conrag.stance import Stance
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
@@ -155,3 +158,12 @@ async def test_an_answer_that_runs_out_of_tokens_keeps_whole_sentences(asked: As
     assert [s.text for s in written.sentences] == ["One passage has 1902."]
     assert written.cut
     assert written.problem is None
+
+
+@pytest.mark.parametrize("name", ["answer", "question", "list", "repair", "list_repair"])
+def test_a_writer_is_told_the_rule_that_its_citations_are_checked_by(name: str) -> None:
+    prompt = prompts.load(f"conrag/{name}", PROMPTS[name], None)
+    given = dict.fromkeys(PROMPTS[name], "x")
+    for rows, told in ((TABLE, True), (TABLE[2:], False)):
+        (message,) = prompt.messages(**given | {"claims": ["x"], "evidence": shown(rows)})
+        assert ("none that is IRRELEVANT" in message["content"]) == told

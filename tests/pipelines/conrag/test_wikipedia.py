@@ -14,11 +14,12 @@ from pipelines.conrag.search import Search
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.unsearched import right_for_free
 from pipelines.conrag.wikipedia import WikipediaSearch, digest_of_pages
-from pipelines.data.fever import FeverClaim
+from pipelines.data.fever import FeverClaim, page_title
 from pipelines.errors import InputError
 from pipelines.retrieval import index as indexes
 
 LONG = "Weirs_" + "of_the_north_" * 20
+LONG_CAFE = "Tearooms_" + "of_the_cafe\u0301_" * 20
 BRIDGE = "Alder_Bridge_-LRB-Maine-RRB-"
 
 
@@ -37,6 +38,7 @@ def dump(folder: Path, *more: dict[str, str]) -> Path:
     second = [
         page(LONG, "Many weirs were built ."),
         page("Cafe\u0301", "A café serves coffee ."),
+        page(LONG_CAFE, "They serve cake ."),
         *more,
     ]
     for number, pages in enumerate((first, second), start=1):
@@ -76,12 +78,18 @@ def test_sentences_of_all_pages_are_found_and_called_as_evidence_calls_them(
 
 
 @pytest.mark.parametrize(
-    ("text", "title"), [("Weirs of the north were built.", LONG), ("coffee", "Caf\u00e9")]
+    ("text", "title"),
+    [
+        ("Weirs of the north were built.", LONG),
+        ("coffee", "Caf\u00e9"),
+        ("cake", LONG_CAFE.replace("e\u0301", "\u00e9")),
+    ],
 )
 def test_odd_titles_are_those_of_the_evidence(text: str, title: str, tmp_path: Path) -> None:
     asked = query(text, (title, 0))
     (found,) = WikipediaSearch(dump(tmp_path / "wiki"), tmp_path / "out")(asked, 5)
     assert asked.evidence == (frozenset({found.passage.id}),)
+    assert found.passage.title == page_title(title)
 
 
 def test_an_index_is_made_once_for_a_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,6 +47,7 @@ def test_the_content_decides_how_a_file_is_read(form: str, packed: bool, tmp_pat
         (["1902", " 1902 ", ""], ("1902",)),
         (["b", "a"], ("b", "a")),
         ("['Ada Ng', \"Ng's mill\"]", ("Ada Ng", "Ng's mill")),
+        ("['Ada Ng'\n \"Ng's mill\" 'it']", ("Ada Ng", "Ng's mill", "it")),
         ("[a", ("[a",)),
     ],
 )

@@ -322,7 +322,7 @@ def test_a_damaged_index_says_so(lost: str, tmp_path: Path) -> None:
         shutil.copy(tmp_path / "j" / "files-1" / "offsets.npy", files)
     else:
         (files / lost).unlink()
-    with pytest.raises(InputError, match="is damaged; build it again"):
+    with pytest.raises(InputError, match="is damaged; delete it and build it again"):
         Index(tmp_path / "i").search("water river")
 
 
