@@ -56,6 +56,21 @@ def test_a_name_is_replaced_by_a_name(rewriting: str, expected: bool) -> None:
     assert contradicts(rewriting, BEGAN, WHO, ["Count Hugo", "Hugo"]) is expected
 
 
+def test_a_decade_is_no_other_year_and_who_says_both_takes_no_side() -> None:
+    original = "The mayor Berta Lint wrote the song of Orval in 1973 for her brother."
+    asked, wrote = (
+        "when was the song of Orval written",
+        "The mayor Berta Lint wrote the song of Orval",
+    )
+    cases = {
+        f"{wrote} in the early 70s for her brother.": False,
+        f"{wrote} in 1981 for her brother.": True,
+        f"{wrote} in 1981 for her brother. The song of Orval is of 1973.": False,
+    }
+    for rewriting, expected in cases.items():
+        assert contradicts(rewriting, original, asked, ["1973"]) is expected, rewriting
+
+
 def test_an_answer_in_small_letters_is_replaced_in_nearly_the_same_words_alone() -> None:
     original = "Under a microscope the sample from the old cellar turned out to be chalk."
     asked, answers = "what was the sample", ["chalk"]

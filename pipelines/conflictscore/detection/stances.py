@@ -50,10 +50,11 @@ _PARTS: Final = re.compile(
 _WORDS: Final = "one two three four five six seven eight nine ten eleven twelve"
 _DIGITS: Final = {word: str(number) for number, word in enumerate(_WORDS.split(" "), 1)}
 _NUMBERS: Final = re.compile(
-    r"\d+(?:[.,]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
+    r"\d+(?:[.,]\d+)*(?![\d.,]*\d|s\b)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
     r"thirty|forty|fifty|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
+"""But decades: "the early 70s" is not another year than 1973."""
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")
 
 
@@ -77,8 +78,9 @@ def supports(text: str, question: str, answers: Sequence[str], title: str = "") 
 
 
 def contradicts(text: str, original: str, question: str, answers: Sequence[str]) -> bool:
-    """Whether the rewriting of a passage takes the other side than the passage."""
-    return denies(text, answers) or replaces(text, original, question, answers)
+    """Whether the rewriting of a passage takes the other side than the passage, and no other."""
+    against = denies(text, answers) or replaces(text, original, question, answers)
+    return against and not supports(text, question, answers)
 
 
 def denies(text: str, answers: Sequence[str]) -> bool:
