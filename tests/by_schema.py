@@ -15,7 +15,8 @@ def reply(request: dict[str, Any]) -> str:
     if "response_format" not in request:
         fences = re.findall(r"<<([A-Z]+(?: \d+)?) \w+\n", text)
         said = fenced_text(request, fences[0]).partition("\n")[0] if fences else text[:80]
-        return f"{said} [1] It is disputed. [2]"
+        # The number is another for each prompt: what follows equal answers is asked once alone.
+        return f"{said} {next(_numbers(text))} [1] It is disputed. [2]"
     schema = request["response_format"]["json_schema"]["schema"]
     numbers = _numbers(text)
     words = re.findall(r"\b[A-Z]?[a-z]{3,}\b|\b\d{4}\b", text)

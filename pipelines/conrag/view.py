@@ -228,7 +228,7 @@ def _parts(results: figures.Results, made: Sequence[Table]) -> tuple[explorer.Pa
             tuple(tradeoff.plots(tradeoff.tradeoffs(done))),
             "Do citations bear out what is said (precision), and is what is said borne out "
             "(recall)? A large point is a method as it is; the line leads to what it would be "
-            "without its less sure citations. Hollow points are the paper's.",
+            "without its less sure citations. Hollow points are the paper's, of ALCE.",
         ),
         explorer.Part(
             "Hallucinations",

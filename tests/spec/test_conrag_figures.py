@@ -58,6 +58,9 @@ CITED = result(
 )
 
 
+TAKEN: list[Said] = [("b", S, 0.55, None), ("c", I, 0.99, None)]
+
+
 def test_less_sure_citations_are_given_up_one_after_another() -> None:
     found = {
         point.least: (point.worth.precision, point.worth.recall, point.kept)
@@ -73,6 +76,13 @@ def test_less_sure_citations_are_given_up_one_after_another() -> None:
     assert [shares[least] for least in (0.0, 0.5, 0.6, 0.9)] == [
         (1 / 4, 1 / 2, 4), (1 / 3, 1 / 2, 3), (1, 1 / 2, 1), (1, 1 / 2, 1),
     ]  # fmt: skip
+
+
+def test_what_a_policy_took_away_counts_as_wrong_until_it_is_given_up() -> None:
+    said = says("So.", 0) | {"dropped": ["1", "2"]}
+    found = list(points("own", [result([("a", S, 0.95, S), *TAKEN], [said])], "ConRAG"))
+    shares = [each.worth.precision.value if each.worth.precision else None for each in found]
+    assert shares == [1 / 3, 1 / 2, 1, 1, 1, 1]
 
 
 SURE = st.floats(0, 1)

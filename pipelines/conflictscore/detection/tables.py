@@ -251,7 +251,7 @@ def _low_mass(every: Detectors) -> tuple[str, ...]:
         for name, own in every.items()
         for remark in low_label_mass(
             (judgement.label_mass for result in own for judgement in result.judgements),
-            f"the probability of {name}",
+            f"{name}'s",
         )
     )
 

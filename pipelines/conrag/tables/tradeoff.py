@@ -44,19 +44,19 @@ class Point(NamedTuple):
 def sure_citations(outcome: Outcome, result: ClaimResult, least: float) -> Outcome:
     """The outcome without citations of passages that are less surely on a side than `least`.
 
-    A passage that the tagger finds on neither side has confidence 0.
+    A passage that the tagger finds on neither side has confidence 0. Of the citations that a
+    policy took away, which precision counts as wrong, the less sure ones are given up, too.
     """
     sure = {each.id: each.confidence for each in result.passages if each.tag in SIDES}
-    return outcome.model_copy(
-        update={
-            "statements": tuple(
-                said.model_copy(
-                    update={"cites": tuple(n for n in said.cites if sure.get(n, 0.0) >= least)}
-                )
-                for said in outcome.statements
-            )
-        }
+
+    def kept(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if sure.get(name, 0.0) >= least)
+
+    statements = tuple(
+        said.model_copy(update={"cites": kept(said.cites), "dropped": kept(said.dropped)})
+        for said in outcome.statements
     )
+    return outcome.model_copy(update={"statements": statements})
 
 
 def points(dataset: str, own: Sequence[ClaimResult], method: str) -> Iterator[Point]:

@@ -45,6 +45,8 @@ async def test_the_model_reads_the_taxonomy_but_not_what_is_expected(tmp_path: P
         await by_json(query(), by)
         await by_choice(query(), by)
     for prompt in map(prompt_of, requests):
+        # Section 2: complementary answers are those that a single person can agree with.
+        assert "whether one person could accept all the answers at once" in prompt
         for each in TAXONOMY:
             assert f"{each.number}. {each.label}\n" in prompt
             assert each.definition in prompt

@@ -132,6 +132,10 @@ async def test_a_sentence_stands_behind_its_sources(tmp_path: Path) -> None:
     assert other.startswith(before)
     assert "<<SOURCE" not in bare
     assert '"quote"' not in bare
+    # What states no fact is to be told of sentences with sources and without.
+    for prompt in (one, bare):
+        assert '"The exact origin is unclear", "I think it is worth a visit"' in prompt
+    assert "Sources may disagree. A sentence is supported if one of them" in one
     # The judge sees what "it" may mean.
     assert fenced_text(requests[1], "WHOLE ANSWER") == "Since 1902. In 1856."
     assert fenced_text(requests[1], "QUESTION") == asked().query

@@ -1,0 +1,40 @@
+"""What the prompts of ConflictScore's Tables 6 and 7 ask for stands in ours, in our words."""
+
+import pytest
+
+from pipelines import prompts
+
+
+@pytest.mark.parametrize(("name", "given"), [("decompose", {}), ("salient", {"k": 3})])
+def test_hedged_sentences_stay_one_claim(name: str, given: dict[str, object]) -> None:
+    """Else no response could be rewarded for hedging (section 3, step 2; Figure 1)."""
+    prompt = prompts.load(f"conflictscore/{name}", {"response", *given})
+    (message,) = prompt.messages(response="SAID", **given)
+    for kept in ("contrast", "exception", '"some ... others ..."', "who says what", '"may"'):
+        assert kept in message["content"]
+    assert "The guide says 1932, the study 1936" in message["content"]
+    assert "one claim" in message["content"]
+    assert "SAID" in message["content"]
+
+
+@pytest.mark.parametrize("name", ["relation", "relation_json", "relation_together"])
+def test_the_judge_is_told_what_each_label_covers(name: str) -> None:
+    together = name == "relation_together"
+    variable = "documents" if together else "document"
+    prompt = prompts.load(f"evidence/{name}", {variable, "claim"})
+    (message,) = prompt.messages(
+        claim="CLAIMED", **{variable: ["FIRST", "SECOND"] if together else "FIRST"}
+    )
+    text = message["content"]
+    # Partial support, also of one of several views (SUPPORTS).
+    assert "for any part of it" in text
+    assert "backs just one of them, even if it denies the others" in text
+    # The namesake of another profession, and a claim that asserts all its parts (CONTRADICTS).
+    assert "A name means the same in both" in text
+    assert '"Mary Lodge" among a town\'s chemists give CONTRADICTS' in text
+    assert "asserts all its parts at once and the document backs some and denies one" in text
+    # Mentioning is not enough (IRRELEVANT).
+    assert "Mentioning the same people or things is not enough" in text
+    assert text.index("FIRST") < text.index("CLAIMED")
+    if name == "relation_json":  # the order of Table 7: a label follows from its reason
+        assert text.index('"snippet"') < text.index('"reasoning"') < text.index('"answer"')
