@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from pipelines import papers
 from pipelines.errors import InputError
+from pipelines.experiment.options import RunOptions
 from pipelines.option import Only, Option, refuse_idle
 from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
 
@@ -135,6 +136,12 @@ def test_another_method_than_the_papers_is_refused(name: str, given: dict[str, A
     options(**given)
     with pytest.raises(InputError, match="--as-in-paper decides --"):
         options(as_in_paper=True, **given)
+
+
+def test_an_experiment_without_a_paper_refuses_the_switch() -> None:
+    assert not RunOptions().as_in_paper
+    with pytest.raises(InputError, match="leave --as-in-paper out"):
+        RunOptions(as_in_paper=True)
 
 
 @pytest.mark.parametrize(("name", "preset"), presets())
