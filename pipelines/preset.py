@@ -23,20 +23,20 @@ from pipelines.option import nested, options_of
 
 @dataclass(frozen=True)
 class Choice:
-    """A setting that a preset decides otherwise than our default.
+    """A setting that a preset decides, in most cases otherwise than our default.
 
     Attributes:
         field: Of the settings, "metric.claims" for one inside others.
         value: What the preset makes it.
         source: Where the paper says so: "section 4.2", "appendix C", or "released code".
-        why: Why our default is another.
+        why: Why our default is another; nothing where it is the same, and only to be held to.
         where: Another field and its values, where the choice is for these alone.
     """
 
     field: str
     value: Any
     source: str
-    why: str
+    why: str = ""
     where: tuple[str, tuple[str, ...]] | None = None
 
     def holds(self, settings: type[BaseModel], given: Mapping[str, Any]) -> bool:
@@ -137,6 +137,8 @@ def differences(settings: type[WithPresets], preset: str) -> Iterator[Difference
         )
         for each in (*inside, name)[1:]:
             default = getattr(default, each)
+        if default == choice.value:
+            continue
         yield Difference(_flag_of(kind, name), default, choice.value, choice)
 
 

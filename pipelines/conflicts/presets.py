@@ -23,4 +23,6 @@ AS_IN_PAPER: Final = (
         "section 4",
         "a citation is to be right, and not only some source that was not cited",
     ),
+    Choice("settings.judge", "llm", "section 4"),
+    Choice("settings.behaviour", "json", "section 4"),
 )

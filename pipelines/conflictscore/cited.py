@@ -11,8 +11,10 @@ from typing import Final
 
 from pipelines.data.records import Document
 
-_KIND: Final = r"(?:documents?|docs?\.?|sources?|passages?|articles?)"
-_PLACE: Final = re.compile(rf"\b(?i:{_KIND}) (?:no\. ?)?[\[(]?(?:\d{{1,2}}|[A-Z])\b")
+_KIND: Final = r"(?:documents?|docs?\.?|sources?|passages?)"
+"""Articles are none: "Article 5" is one of a treaty."""
+_PLACE: Final = re.compile(rf"\b(?i:{_KIND}) (?:no\. ?)?[\[(]?(?:\d{{1,2}}|[A-HJ-Z])\b")
+"""A letter but I, as in "a source I trust"."""
 
 
 def names_documents(claims: Iterable[str]) -> bool:

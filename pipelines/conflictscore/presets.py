@@ -6,13 +6,20 @@ from pipelines.preset import Choice
 
 _WHY_CHOICE: Final = "one token a label in place of about 115, and a probability of each label"
 
-AS_IN_PAPER: Final = (Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),)
+AS_IN_PAPER: Final = (
+    Choice("metric.claims", "atomic", "appendix B, Table 6"),
+    Choice("metric.labeller", "llm", "section 3"),
+    Choice("metric.evidence", "json", "appendix B, Table 7", _WHY_CHOICE),
+)
 
-DETECTION_AS_IN_PAPER: Final = (Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),)
+DETECTION_AS_IN_PAPER: Final = (
+    Choice("judge.labeller", "llm", "section 4.1"),
+    Choice("judge.evidence", "json", "appendix B", _WHY_CHOICE),
+)
 
 REPORTS_AS_IN_PAPER: Final = AS_IN_PAPER
 
-TRUTHFULQA_AS_IN_PAPER: Final = AS_IN_PAPER
+TRUTHFULQA_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("truth", "llm", "section 6.1"))
 
 JUDGES_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
 

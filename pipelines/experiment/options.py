@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from pipelines.data.jsonl import OnError
 from pipelines.errors import InputError
@@ -192,6 +192,12 @@ class RunOptions(WithPresets, ModelOptions):
             only=Only(lambda own: own.ray is not None, "a run without --ray"),
         ),
     ] = None
+
+    @model_validator(mode="after")
+    def _has_a_paper(self) -> Self:
+        if self.as_in_paper and "as_in_paper" not in self.PRESETS:
+            raise InputError("no settings of a paper are known here; leave --as-in-paper out")
+        return self
 
 
 def source_of(options: ProfileOptions, role: Role) -> Source:

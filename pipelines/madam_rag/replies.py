@@ -25,13 +25,20 @@ ANSWERS: Final = 8
 Short = Annotated[str, told(maxLength=100)]
 Explanation = Annotated[str, told(maxLength=700)]
 
-_HEADING = r"(?:step[- ]by[- ]step )?(?:reasoning(?: explanation)?|explanation):"
+_HEADING = (
+    r"(?:here(?:['’]s| is) (?:(?:the|an?|my) )?)?(?:(?:brief|detailed|step[- ]by[- ]step) )*"
+    r"(?:reasoning(?: explanation)?|explanation)(?: \(?step[- ]by[- ]step\)?)? ?:"
+)
 _EXPLAINED = rf"(?:{_HEADING}(?P<explanation>.*))?\Z"
-_AGENT = re.compile(rf"answer:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
-_CONCLUSION = re.compile(rf"all correct answers:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
+_AGENT = re.compile(rf"answer ?:(?P<answer>.*?){_EXPLAINED}", re.I | re.S)
+_CONCLUSION = re.compile(rf"all correct answers ?:(?P<answers>.*?){_EXPLAINED}", re.I | re.S)
 _FIRST_SENTENCE = re.compile(r"(.*?(?:\w{4}|\d))\.\s+[A-Z]")  # "St. Louis" is no sentence
 _QUOTED = re.compile(r'"([^"]+)"|(?<!\w)\'(.+?)\'(?!\w)')
-_OR_THOUSANDS = re.compile(r"(\"[^\"]*\"|'[^']*')|(?<![\w.,])[1-9]\d{0,2}(?:,\d{3})+(?!\w|[.,]\d)")
+_OR_THOUSANDS = re.compile(
+    r"(\"[^\"]*\"|'[^']*')|(?<![\w.,])[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?(?!\w|[.,]\d)"
+)
+_SIGNS = re.compile(r"\*\*|^#+ +", re.M)
+"""What Markdown puts around words and headings."""
 _LISTED = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+(.+)$", re.M)
 
 
@@ -106,7 +113,7 @@ def read_agent(text: str) -> AgentReply:
     What stands before "Answer:" is passed over. Where no "Explanation:" follows (the reply was cut,
     or has none), the answer ends with its first sentence or its line.
     """
-    found = _AGENT.search(text.replace("**", ""))
+    found = _AGENT.search(_SIGNS.sub("", text))
     if found is None:
         return AgentReply(answer=None, problem="no 'Answer:' in the reply", raw=text)
     answer = found["answer"].strip()
@@ -145,7 +152,7 @@ def read_conclusion(text: str) -> Conclusion:
     each pair of quotes, or on each line with a bullet; else it is one answer, since a comma may be
     part of it ("Austin, Texas").
     """
-    found = _CONCLUSION.search(text.replace("**", ""))
+    found = _CONCLUSION.search(_SIGNS.sub("", text))
     if found is None:
         return Conclusion(problem="no 'All Correct Answers:' in the reply", raw=text)
     return Conclusion(
@@ -157,6 +164,8 @@ def read_conclusion(text: str) -> Conclusion:
 def _listed(text: str) -> list[str]:
     if not text.startswith("["):
         return _LISTED.findall(text) or [_bare(text.partition("\n")[0])]
+    if '"' not in text:
+        text = re.sub("[“”]", '"', text)
     for end in (place for place, sign in enumerate(text, 1) if sign == "]"):
         try:
             return [str(each) for each in ast.literal_eval(_whole_numbers(text[:end]))]

@@ -48,9 +48,9 @@ _MONTH_FIRST = re.compile(rf"(?<!\S){_MONTH} {_DAY} {_YEAR}(?!\S)")
 _UNKNOWN = frozenset({
     "", "unknown", "none", "null", "nil", "not stated", "not mentioned", "not specified",
     "not provided", "not given", "not known", "not available", "not applicable", "not found",
-    "not clear", "unclear", "undetermined", "unanswerable", "no answer", "no answer found",
-    "no answer given", "no correct answer", "no correct answers", "no information",
-    "no information available", "no information provided", "no information given",
+    "not clear", "unclear", "undetermined", "unspecified", "unanswerable", "no answer",
+    "no answer found", "no answer given", "no correct answer", "no correct answers",
+    "no information", "no information available", "no information provided", "no information given",
     "no relevant information", "none provided", "none given", "not enough information",
     "insufficient information",
     "i dont know", "i do not know", "dont know", "do not know", "i am not sure", "im not sure",
@@ -59,6 +59,7 @@ _UNKNOWN = frozenset({
 })  # fmt: skip
 """What says that there is no answer, in canonical form."""
 _IT_IS = re.compile(r"^(?:(?:it|answer|(?:this )?information) (?:is |was )?|there is )(?=\w)")
+_SORRY = re.compile(r"^(?:(?:im|i am) )?sorry (?:but )?")
 _ADVERB = re.compile(r"\b(?:explicitly|directly|specifically|clearly|currently) ")
 _TEXTS = r"(?:documents?|texts?|passages?|contexts?|sources?|information)"
 _SAYS_NOTHING = re.compile(
@@ -67,7 +68,21 @@ _SAYS_NOTHING = re.compile(
     r"(?: (?:this|that|it|any|such|enough|relevant|requested|specific|answer|answers|information|"
     r"details?|question|to|of|about))*"
 )
-_NAMED = re.compile(r"(?<=.)[^\W_a-z]", re.DOTALL)
+_MATTER = r"(?:answer|information|details?|date|year|day|time|name|number|figure|location|place)"
+_LACKING = re.compile(
+    rf"{_SAYS_NOTHING.pattern}.*"
+    # The document gives no information about the date. No information on this.
+    rf"|(?:(?:this |given |provided )?{_TEXTS} (?:provides?|gives?|contains?|has|have|includes?) )?"
+    r"no (?:relevant |specific |such )?(?:information|mention)(?: (?:about|on|of|regarding) .+)?"
+    # The exact date is not specified. No name is given. Year not provided.
+    r"|(?:\w+ ){1,4}(?:is|was|are|were) not (?:stated|mentioned|specified|indicated)"
+    rf"|(?:no (?:(?:exact|specific) )?{_MATTER}(?: (?:is|was|are|were))?"
+    rf"|(?:(?:exact|specific) )?{_MATTER} (?:(?:is|was|are|were) )?not) "
+    r"(?:stated|mentioned|specified|indicated|provided|given)"
+    r"|(?:i )?(?:cannot|can not|cant|(?:am )?unable to) (?:answer|determine|say|tell)"
+    r"(?: (?:this|that|it|question|answer))*"
+)
+_NAMED = re.compile(r"(?<=.)(?!(?<=\s)I\b)[^\W_a-z]", re.DOTALL)
 """A capital or a digit behind the first character: a name or a number, if there is any."""
 _LOOKED_IN = re.compile(
     r" (?:in|by|from|on|based on|according to) (?:this |given |provided |any )?"
@@ -122,21 +137,22 @@ def is_unknown(text: str) -> bool:
     It is compared with a closed list, whole and in canonical form. "It is" may stand before it,
     "explicitly" within, and behind it a second phrase of the list or where the answer was looked
     for ("not mentioned in the document"). "The document does not provide this information" says so,
-    too, and so does "... does not say when it was built"; what names anything ("... does not
-    mention Boston") is an answer. "The Unknown Soldier" and "none of the above" are answers. A
-    question whose right answer is the band None is beyond it.
+    too, and so do "... does not say when it was built" and "the exact date is not given"; what
+    names anything ("... does not mention Boston") is an answer. "The Unknown Soldier" and "none of
+    the above" are answers. A question whose right answer is the band None is beyond it.
     """
-    form = _ADVERB.sub("", canonical(text))
+    form = _SORRY.sub("", _ADVERB.sub("", canonical(text)))
     if _SAYS_NOTHING.fullmatch(form):
         return True
-    if _SAYS_NOTHING.match(form) and not _NAMED.search(text.strip()):
+    whole, form = form, _LOOKED_IN.sub("", _IT_IS.sub("", form))
+    unnamed = not _NAMED.search(text.strip())
+    if unnamed and (_LACKING.fullmatch(whole) or _LACKING.fullmatch(form)):
         return True
-    form = _LOOKED_IN.sub("", _IT_IS.sub("", form))
     first, _, second = form.partition(" ")
     # The form of "N/A" is "n", since "a" is an article; and "Na" is sodium.
     return (
         form in _UNKNOWN
-        or (first in _UNKNOWN and second in _UNKNOWN)
+        or (first in _UNKNOWN and (second in _UNKNOWN or bool(_SAYS_NOTHING.fullmatch(second))))
         or bool(_NOT_APPLICABLE.fullmatch(text))
     )
 

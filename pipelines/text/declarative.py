@@ -190,6 +190,8 @@ def _preposition_first(found: re.Match[str], answer: str) -> str | None:
 def _when_where(found: re.Match[str], answer: str) -> str | None:
     """When was X built -> X was built in A; where does X live -> X lives in A."""
     word, verb, rest = found.groups()
+    if re.match(r"the (?:first|last|next) time\b", rest, re.IGNORECASE):
+        return None
     if word.lower() != "where":
         return _adjunct(verb, rest, time_phrase(answer))
     if ending := re.fullmatch(r"(.+) (from)", rest):
@@ -266,7 +268,8 @@ def _is(found: re.Match[str], answer: str) -> str | None:
 def _how_many(found: re.Match[str], answer: str) -> str | None:
     """How many people live in X -> A people live in X; how many Y does X have -> X has A Y."""
     noun, auxiliary, rest = found.groups()
-    if noun.lower() == "times":  # whose statement has another order
+    # The statement of "how many times" has another order, and "how many did he win" has no noun.
+    if noun.lower() == "times" or re.fullmatch(_DO, noun, re.IGNORECASE):
         return None
     thing = answer if noun.lower() in answer.lower() else f"{answer} {noun}"
     if not auxiliary:

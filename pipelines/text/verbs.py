@@ -24,7 +24,7 @@ wake woke, wear wore, win won, withdraw withdrew, write wrote
 _REGULAR = """
 achieve act add adopt affect aid allow announce appear apply appoint argue arrive ask associate
 attack attend attract author avoid ban base belong benefit boost call cancel carry cause celebrate
-change close coach collapse combine come compete compose conduct connect conquer consist construct
+change close coach collapse combine compete compose conduct connect conquer consist construct
 contain continue contribute control convert cook cover crash create cross cure damage debut decide
 declare decline decrease defeat defend deliver depart depend depict describe deserve design destroy
 develop die direct disappear discover disrupt earn enable enact encourage end enhance enjoy ensure
@@ -45,9 +45,9 @@ walk want work worsen
 
 _DOUBLED = {"ban", "fit", "stop", "refer", "plan", "occur"}
 
-_PAST = dict(
+_PAST = dict.fromkeys(_REGULAR.split(), "") | dict(
     pair.split() for pair in _IRREGULAR.replace("\n", " ").strip().split(", ")
-) | dict.fromkeys(_REGULAR.split(), "")
+)
 
 _IRREGULAR_PARTICIPLES = """
 based begun born bought broken brought built cast chosen come cut dealt done drawn driven fed felt

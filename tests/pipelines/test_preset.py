@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from pipelines import papers
 from pipelines.errors import InputError
+from pipelines.experiment.options import RunOptions
 from pipelines.option import Only, Option, refuse_idle
 from pipelines.preset import Choice, WithPresets, differences, shown, switched, told
 
@@ -27,6 +28,7 @@ class Own(WithPresets, frozen=True, extra="forbid"):
         "as_in_paper": (
             Choice("rows", None, "section 1", WHY),
             Choice("inner.tokens", 128, "section 2", WHY),
+            Choice("inner.replies", "json", "section 2"),
         ),
         "as_released": (Choice("inner.replies", "text", "released code", WHY),),
     }
@@ -56,6 +58,7 @@ def test_what_a_switch_decides_does_not_count_as_given() -> None:
         ({"rows": 7}, "--as-in-paper decides --rows; leave one of the two out"),
         ({"inner": Inner(tokens=9)}, "--as-in-paper decides --tokens"),
         ({"inner": {"tokens": 9}}, "--as-in-paper decides --tokens"),
+        ({"inner": {"replies": "text"}}, "--as-in-paper decides --replies"),
         ({"as_released": True}, "--as-in-paper and --as-released exclude each other"),
     ],
 )
@@ -115,6 +118,30 @@ def presets() -> list[tuple[str, str]]:
 @pytest.mark.parametrize("name", papers.EXPERIMENTS)
 def test_every_experiment_has_the_papers_settings(name: str) -> None:
     assert "as_in_paper" in papers.experiment(name).options.PRESETS
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("conflictscore", {"metric": {"labeller": "nli"}}),
+        ("conflictscore", {"metric": {"claims": "sentences"}}),
+        ("conflict-detection", {"judge": {"labeller": "cascade"}}),
+        ("truthfulqa", {"truth": "nli"}),
+        ("conflicts", {"settings": {"judge": "nli"}}),
+        ("conflicts", {"settings": {"behaviour": "choice"}}),
+    ],
+)
+def test_another_method_than_the_papers_is_refused(name: str, given: dict[str, Any]) -> None:
+    options: Any = papers.experiment(name).options
+    options(**given)
+    with pytest.raises(InputError, match="--as-in-paper decides --"):
+        options(as_in_paper=True, **given)
+
+
+def test_an_experiment_without_a_paper_refuses_the_switch() -> None:
+    assert not RunOptions().as_in_paper
+    with pytest.raises(InputError, match="leave --as-in-paper out"):
+        RunOptions(as_in_paper=True)
 
 
 @pytest.mark.parametrize(("name", "preset"), presets())

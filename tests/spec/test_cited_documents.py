@@ -29,6 +29,8 @@ def test_a_document_named_by_its_place_is_seen(claim: str) -> None:
         "Some sources give 1932, others 1936.",
         "The source a river springs from is its head.",
         "Article 1932 was repealed.",
+        "Article 5 binds all members.",
+        "A source I trust gives 1932.",
     ],
 )
 def test_other_talk_of_documents_is_not(claim: str) -> None:

@@ -145,6 +145,8 @@ def test_remarks_state_no_fact(sentence: str) -> None:
         "The exact origin of the dish is unclear to historians, who name Vienna.",
         "The exact date is 1936.", "Pleased visitors are known to return.",
         "Doctors think that it helps.", "Consultants advise the town.",
+        "I think it opened in 1932.", "We recommend 400 mg a day.",
+        "Please note that the bridge, opened in 1932, is closed.",
     ],
 )  # fmt: skip
 def test_everything_else_does(sentence: str) -> None:

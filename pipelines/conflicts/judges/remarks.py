@@ -46,6 +46,8 @@ _ANSWER = rf"(?:\w+ ){{0,3}}{_SOUGHT}"
 _IN_THEM = rf"(?: (?:in|from|by|with|based on|using) {_SOURCES})"
 _UNCLEAR = r"(?:unclear|uncertain|not clear|not certain)"
 _PLAIN = r"[^,;:]{1,80}?"
+_NO_NUMBER = r"[^0-9]*"
+"""An opinion or advice with a number has something that can be looked up."""
 _REMARKS: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -91,12 +93,12 @@ _REMARKS: Final = tuple(
         r"not (?:\w+ )?(?:clear|certain|known)(?: for (?:sure|certain))?)"
         rf"(?:{_IN_THEM})?{_ABOUT}",
         # I think it is worth a visit. In my view it is overrated.
-        r"(?:i|we) (?:think|believe|feel|hope|recommend|suggest|advise)\b.*",
-        r"in (?:my|our) (?:opinion|view)\b.*",
+        rf"(?:i|we) (?:think|believe|feel|hope|recommend|suggest|advise)\b{_NO_NUMBER}",
+        rf"in (?:my|our) (?:opinion|view)\b{_NO_NUMBER}",
         # Please ask an engineer. It is best to consult a doctor.
         r"(?:please\b|it is (?:best|advisable|wise|important) to "
         r"(?:ask|consult|check|verify|seek|see)\b|"
-        r"always (?:ask|consult|check)\b|consult\b).*",
+        rf"always (?:ask|consult|check)\b|consult\b){_NO_NUMBER}",
     )
 )
 _LEAD = re.compile(
@@ -113,8 +115,8 @@ def states_a_fact(sentence: str) -> bool:
     factual information". No fact is a question, a heading ("#", or a colon at the end), and a
     sentence that speaks of the sources or of the answer itself alone: "The sources disagree.",
     "Here is a summary.", "I could not find an answer."; so are an opinion of the answer's own ("I
-    think it is overrated."), advice ("Please ask a doctor."), and that something is unclear ("The
-    exact origin is unclear."). What they do not say is none either ("The
+    think it is overrated.") and advice ("Please ask a doctor."), if they give no number, and that
+    something is unclear ("The exact origin is unclear."). What they do not say is none either ("The
     results do not say when it opened."): it is what the prompt asks for where they do not answer.
     Where it goes on to what they say ("The sources disagree whether the dam is safe."), it is a
     fact like any other; so is everything that the rule does not know.

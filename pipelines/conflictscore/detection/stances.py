@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Literal
 
 from nli.windows import sentences
+from pipelines.metrics.short_answers import canonical
 from pipelines.retrieval.bm25 import stems
 from pipelines.text.words import FUNCTION_WORDS, content_words
 
@@ -31,14 +32,29 @@ _NOT: Final = re.compile(
     r"|\b(?:rather than|instead of|contrary to)\b",
     re.IGNORECASE,
 )
-_UNTIL: Final = re.compile(r"\b(?:not|n['’]t)\b.*\buntil\b", re.IGNORECASE)
+_UNTIL: Final = re.compile(r"(?:\bnot|n['’]t)\b.*\b(?:until|before)\b", re.IGNORECASE)
 """Denies what was before, not what is named: "It was not opened until 1932"."""
+_FALSE: Final = re.compile(
+    r"\b(?:no longer|false|untrue|wrong|incorrect|mistaken(?:ly)?|myth|misconception|"
+    r"fail(?:s|ed)? to)\b",
+    re.IGNORECASE,
+)
+"""May deny what is named, or something else: such a clause takes no side."""
 _CLAUSES: Final = re.compile(r";|(?<!,) but\b")
+_PARTS: Final = re.compile(
+    r"[,;:](?=\s)|\b(?:but|when|where|because|since|although|though|while|whereas|and(?= not\b))\b"
+    r"|(?=\b(?:rather than|instead of|contrary to)\b)",
+    re.IGNORECASE,
+)
+"""Between parts of a sentence that are denied each by itself: "in 1932, not in 1936"."""
+_WORDS: Final = "one two three four five six seven eight nine ten eleven twelve"
+_DIGITS: Final = {word: str(number) for number, word in enumerate(_WORDS.split(" "), 1)}
 _NUMBERS: Final = re.compile(
-    r"\d+(?:[.,]\d+)*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
+    r"\d+(?:[.,]\d+)*(?![\d.,]*\d|s\b)|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|"
     r"thirty|forty|fifty|hundred|thousand|million)\b",
     re.IGNORECASE,
 )
+"""But decades: "the early 70s" is not another year than 1973."""
 _CAPITALISED: Final = re.compile(r"\b[A-Z][\w'’-]*")
 
 
@@ -54,7 +70,7 @@ def supports(text: str, question: str, answers: Sequence[str], title: str = "") 
         for sentence in _sentences(text):
             named = [each for each in _CLAUSES.split(sentence) if names(each, alias)]
             own = wanted & _stems(sentence)
-            if not all(map(_denied, named)) and (
+            if not all(_denied(each) or _FALSE.search(each) for each in named) and (
                 not wanted or (own and 2 * len(own | (wanted & about)) >= len(wanted))
             ):
                 return True
@@ -62,16 +78,21 @@ def supports(text: str, question: str, answers: Sequence[str], title: str = "") 
 
 
 def contradicts(text: str, original: str, question: str, answers: Sequence[str]) -> bool:
-    """Whether the rewriting of a passage takes the other side than the passage."""
-    return denies(text, answers) or replaces(text, original, question, answers)
+    """Whether the rewriting of a passage takes the other side than the passage, and no other."""
+    against = denies(text, answers) or replaces(text, original, question, answers)
+    return against and not supports(text, question, answers)
 
 
 def denies(text: str, answers: Sequence[str]) -> bool:
-    """Whether a passage names an answer to deny it: "It is not the Steelers, but the Cowboys"."""
+    """Whether a passage names an answer to deny it: "It is not the Steelers, but the Cowboys".
+
+    The negation stands in the same part of the sentence: "It opened in 1932, not in 1936" and "He
+    did not see it, although it opened in 1932" deny no 1932.
+    """
     return any(
-        names(clause, alias) and _denied(clause)
+        names(part, alias) and _denied(part)
         for sentence in _sentences(text)
-        for clause in _CLAUSES.split(sentence)
+        for part in _PARTS.split(sentence)
         for alias in answers
     )
 
@@ -80,11 +101,11 @@ def replaces(text: str, original: str, question: str, answers: Sequence[str]) ->
     """Whether a passage says what the original says, with something else in place of the answer.
 
     A sentence of the original that names an answer has its like in the passage (`ALIGNED`), which
-    names none, and has a number or name, as the answer is one, that neither the original nor the
-    question has.
+    names none in any spelling, and has a number or name, as the answer is one, that neither the
+    original nor the question has.
     """
     known = f"{original} {question}"
-    others = [each for each in _sentences(text) if not any(names(each, alias) for alias in answers)]
+    others = [each for each in _sentences(text) if not any(_spells(each, one) for one in answers)]
     for sentence in _sentences(original):
         for alias in (each for each in answers if names(sentence, each)):
             kept = content_words(sentence) - content_words(alias)
@@ -100,8 +121,8 @@ def replaces(text: str, original: str, question: str, answers: Sequence[str]) ->
     return False
 
 
-def _denied(clause: str) -> bool:
-    return _NOT.search(clause) is not None and not _UNTIL.search(clause)
+def _denied(part: str) -> bool:
+    return _NOT.search(part) is not None and not _UNTIL.search(part)
 
 
 def names(text: str, answer: str) -> bool:
@@ -110,10 +131,28 @@ def names(text: str, answer: str) -> bool:
     return bool(pattern and re.search(rf"\b{pattern}\b", text.lower()))
 
 
+def _spells(text: str, answer: str) -> bool:
+    """Whether a text may name an answer in a spelling of its own.
+
+    With other accents or separators, a number as a word, or the words of a name apart: "Moliere",
+    "1.2 million" for "1,200,000", "7" for "seven", "John M. Hay".
+    """
+    own = content_words(answer)
+    return (
+        names(text, answer)
+        or f" {_canonical(answer)} " in f" {_canonical(text)} "
+        or bool(own and own <= content_words(text))
+    )
+
+
+def _canonical(text: str) -> str:
+    return " ".join(_DIGITS.get(word, word) for word in canonical(text).split())
+
+
 def _others_of_kind(answer: str, sentence: str, known: str) -> set[str]:
     """What a sentence has that could stand in the answer's place, and is not known."""
     if _NUMBERS.search(answer):
-        return _lower(_NUMBERS.findall(sentence)) - _lower(_NUMBERS.findall(known))
+        return _numbers(sentence) - _numbers(known)
     new = content_words(sentence) - content_words(known)
     if not answer[:1].isupper():
         return set(new)
@@ -121,6 +160,10 @@ def _others_of_kind(answer: str, sentence: str, known: str) -> set[str]:
     return {each for each in _lower(_CAPITALISED.findall(sentence)) if not each.endswith("ly")} & (
         new - FUNCTION_WORDS
     )
+
+
+def _numbers(text: str) -> set[str]:
+    return {_DIGITS.get(each, each.replace(",", "")) for each in _lower(_NUMBERS.findall(text))}
 
 
 def _lower(texts: Sequence[str]) -> set[str]:

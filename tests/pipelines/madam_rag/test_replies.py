@@ -24,6 +24,10 @@ from pipelines.madam_rag.replies import read_agent, read_conclusion
         ("Answer: unknown\n\nStep-by-Step Reasoning Explanation:\n1. E.", "unknown", "1. E."),
         ("Answer: 1856. Reasoning: E.", "1856", "E."),
         ("**Answer:** 1856.\n\n**Explanation:** It says so.", "1856", "It says so."),
+        ("## Answer: 1856\n## Explanation: It says so.", "1856", "It says so."),
+        ("Answer: N/A Explanation: E.", "N/A", "E."),
+        ("Answer : 1856. Here's the detailed explanation: E.", "1856", "E."),
+        ("Answer: 1856\nExplanation (step by step): E.", "1856", "E."),
     ],
 )
 def test_an_agent(text: str, answer: str, explanation: str) -> None:
@@ -51,6 +55,8 @@ def test_an_agent_that_does_not_answer_is_unreadable() -> None:
         ("All Correct Answers: [1,856]. Explanation: E.", ("1,856",), "E."),
         ("All Correct Answers: [1,856, 1902]", ("1,856", "1902"), ""),
         ("All Correct Answers: [1, 856]", ("1", "856"), ""),
+        ("All Correct Answers: [1,856.5]", ("1,856.5",), ""),
+        ("All Correct Answers: [“Libya”, “Lebanon”]", ("Libya", "Lebanon"), ""),
         ('All Correct Answers: ["1,856 people", 12,000]', ("1,856 people", "12,000"), ""),
         ("All Correct Answers: [Austin, Texas]. Explanation: E.", ("Austin, Texas",), "E."),
         ("All correct answers: 1856\nand more", ("1856",), ""),

@@ -35,6 +35,7 @@ FORMS = [
      "Philadelphia Atoms won the 5th Soccer Bowl."),
     ("Who is the artist of the album \"VII\"?", "Blitzen Trapper",
      "The artist of the album \"VII\" is Blitzen Trapper."),
+    ("When did the show come out?", "2010", "The show came out in 2010."),
     ("In which city did Conry practice law?", "Boston", "Conry practiced law in Boston."),
     ("In which state is Van Horn High School located?", "Texas",
      "Van Horn High School is located in Texas."),
@@ -77,6 +78,8 @@ UNSURE = [
     ("When does the feast start?", "begins at sundown on 12 April"),
     ("How many diners in the United States?", "Over 660"),
     ("How many times the club reached the final?", "10"),
+    ("How many did he win?", "3"),
+    ("When was the last time Leeds won the league?", "1992"),
     ("How many firms have, at any point, been worth a trillion?", "3 firms."),
 ]
 
