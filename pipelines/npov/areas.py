@@ -126,7 +126,7 @@ _WORD_SCORES: Mapping[str, Callable[[WordScore], float | None]] = {
 def _examples(
     results: Results, part: Slice, detector: Detector, words: ErrorKind | None = None
 ) -> Iterator[NpovResult]:
-    """A slice's results that were scored; of baselines those of all runs, each example once.
+    """A slice's results with a detector's score; of baselines those of all runs, each example once.
 
     With `words`, those that have the words of such an error.
     """
@@ -134,7 +134,7 @@ def _examples(
     for run, own in results.items():
         for result in own if detector.run in (None, run) else ():
             known = words is None or result.words(words) is not None
-            scored = result.status == "scored" and known
+            scored = result.status == "scored" and known and detector.name in result.detectors
             if scored and part.has(result) and result.id not in seen:
                 seen.add(result.id)
                 yield result

@@ -242,6 +242,13 @@ def test_what_reads_nothing_stands_in_the_same_table_and_errors_exchanged_apart(
     assert not made.keys() & {"npov_comparisons"}, "two that read nothing are not compared"
 
 
+def test_a_baseline_that_an_older_run_lacks_is_taken_from_another() -> None:
+    own = [of_topic("dams", "dams", 50, 0, "none"), of_topic("dams+both", "dams", 50, 1, "full")]
+    older = [each.model_copy(update={"detectors": {}}) for each in own]
+    found = rows(tables(older=older, baselines=own)["npov_detection"])
+    assert value(found["Paraphrased synthetic argument count"]["hallucination"]) == 1
+
+
 def test_intervals_and_p_are_by_topic() -> None:
     topics = ("dams", "wolves", "trains", "schools")
     right = [of_topic(topic, topic, n, 1, "none") for n, topic in enumerate(topics)]
