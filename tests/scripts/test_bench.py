@@ -235,9 +235,11 @@ def test_madam_measures_transformers_with_the_model_that_is_served(
     output, _ = measured(
         "madam.py", endpoint, "--questions", "1", "--tokens", "2", "--data", str(short)
     )
-    calls = 3 * (2 + 1)  # two tokens are no answer, so nobody agrees
     _, asked, saved, read_tokens, cached, written, *_ = debate_rows(output)["transformers"]
-    assert (asked, saved, cached, written) == (str(calls), "0", "0%", str(2 * calls))
+    calls = int(asked)
+    # As released a reply of two tokens has some answer: agents agree in round 2, in 3, or never.
+    assert calls in {2 + 1 + 2, 2 * (2 + 1) + 2, 3 * (2 + 1)}
+    assert (saved, cached, written) == ("0", "0%", str(2 * calls))
     assert int(read_tokens.replace(",", "")) > 100 * calls
     assert re.search(r"^\| transformers / ours( \| [\d.]+){4} \|$", output, re.MULTILINE)
 
