@@ -25,6 +25,7 @@ from pipelines.npov.result import (
     NpovResult,
     WordScore,
 )
+from pipelines.npov.sets import SLICES
 from pipelines.npov.settings import SalienceSettings
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Facts, Grid, fact
@@ -71,7 +72,11 @@ _INTRO = (
     "were (coverage)? A detector gives each response two scores; the area under its ROC curve is "
     "the probability that a response with the error scores higher than one without. 0.5 is chance."
 )
-_USED: Final = {"salience": "gradients of", "classifier": "the classifier", "baselines": "only"}
+_USED: Final = {
+    "salience": "gradients of",
+    "classifier": "the classifier",
+    "baselines": "baselines with",
+}
 """What is said before the model of a detector."""
 
 _SHOWN_FIRST = 2
@@ -177,16 +182,22 @@ def finding(
     results: Results, made: Sequence[Table], configs: Sequence[Mapping[str, Any]]
 ) -> glance.Finding:
     """What the page's first screen says: areas under the ROC curve beside those of baselines."""
-    rows = [row for table in made if table.name == "npov_detection" for row in own_rows(table)]
+    whole = {each.title for each in SLICES}  # their parts, such as exchanged arguments, stand below
+    rows = [
+        row
+        for table in made
+        if table.name == "npov_detection"
+        for row in own_rows(table)
+        if row["test_set"] in whole
+    ]
     ours = [row for row in rows if row["detector"] not in BASELINES] or [
         row for row in rows if row["detector"] == BERT_SCORE
     ]
     shared = [row for row in rows if row["detector"] == ROUGE]
     counted = [row for row in rows if row["detector"] == COUNT]
-    several = len({row["detector"] for row in ours}) > 1
     every = [each for own in results.values() for each in own]
     lost = sum(each.status == "failed" for each in every)
-    shown = [area for kind in KINDS for _, area in _areas(ours, kind, several)]
+    shown = [area for kind in KINDS for _, area in _areas(ours, kind)]
     of = glance.count(len(every), "result")
     return glance.Finding(
         question="Can errors in a neutral response be found: content added, arguments left out?",
@@ -196,9 +207,9 @@ def finding(
             f"{_USED[config['detector']]} {config['model']['name']}{_tuned(config)}"
             for config in configs
         ),
-        found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours, several)}",
+        found=f"AUC (1 finds every error first, 0.5 is chance). {_both(ours)}",
         beside=" ".join(
-            f"{called}. {_both(own, False)}"
+            f"{called}. {_both(own)}"
             for called, own in (
                 ("Words shared with the arguments (ROUGE)", shared),
                 ("Arguments counted", counted),
@@ -207,8 +218,8 @@ def finding(
         ),
         failed=glance.failed((lost, f"{{}} of {of} could not be scored")),
         examples=glance.fewest(shown),
-        figures=_drawn(ours, several),
-        baselines=_drawn(shared, False),
+        figures=_drawn(ours),
+        baselines=_drawn(shared, " by ROUGE"),
     )
 
 
@@ -218,31 +229,30 @@ def _tuned(config: Mapping[str, Any]) -> str:
     return f" with the soft prompt {glance.joined(found)}" if found else ""
 
 
-def _drawn(rows: Sequence[Mapping[str, Cell]], several: bool) -> glance.Figures:
-    """The first areas of both kinds of error."""
+def _drawn(rows: Sequence[Mapping[str, Cell]], found: str = "") -> glance.Figures:
+    """The first areas of both kinds of error; `found` says how, where names do not."""
     return tuple(
-        (f"{_SAID[kind]}: {name}", area)
+        (f"{_SAID[kind]}{found}: {name}", area)
         for kind in KINDS
-        for name, area in _areas(rows, kind, several)[:_SHOWN_FIRST]
+        for name, area in _areas(rows, kind)[:_SHOWN_FIRST]
     )
 
 
-def _both(rows: Sequence[Mapping[str, Cell]], several: bool) -> str:
+def _both(rows: Sequence[Mapping[str, Cell]]) -> str:
     """The areas of both kinds of error, one sentence each; a dash where there are none."""
     said = [
         f"{name}: {glance.with_figures(areas, glance.figure)}."
         for kind, name in (("hallucination", "Content added"), ("coverage", "Arguments left out"))
-        if (areas := _areas(rows, kind, several))
+        if (areas := _areas(rows, kind))
     ]
     return " ".join(said) or MISSING
 
 
-def _areas(
-    rows: Sequence[Mapping[str, Cell]], kind: str, several: bool
-) -> list[tuple[str, Estimate | None]]:
-    """Test set, with the detector where there are several, and area; rows without are left out."""
+def _areas(rows: Sequence[Mapping[str, Cell]], kind: str) -> list[tuple[str, Estimate | None]]:
+    """Areas by detector where there are several, and by test set; rows without are left out."""
+    varied = [key for key in ("detector", "test_set") if len({row[key] for row in rows}) > 1]
     return [
-        (f"{row['test_set']}, {row['detector']}" if several else str(row["test_set"]), area)
+        (", ".join(str(row[key]) for key in varied or ("test_set",)), area)
         for row in rows
         if (area := estimate_of(row[kind])) is not None
     ]

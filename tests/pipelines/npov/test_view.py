@@ -16,9 +16,10 @@ from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import ROUGE, ErrorScores, NpovResult, WordScore
 from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.tables import all_tables
-from pipelines.npov.view import THRESHOLD, response_view, view
+from pipelines.npov.view import THRESHOLD, finding, response_view, view
 from pipelines.report.blocks import Grid, Heatmap
 from pipelines.report.explorer import render, write
+from pipelines.report.table import own_rows
 from salience.decoder import Encoded
 from salience.maps import WordMap
 from salience.words import Word
@@ -72,6 +73,17 @@ RESULTS = {
 def rendered(results: Mapping[str, Sequence[NpovResult]] = RESULTS) -> str:
     made = view(results, all_tables(results), dict.fromkeys(results, CONFIG))
     return render("NPOV", [made], {})
+
+
+def test_the_first_screen_names_what_varies_and_leaves_parts_of_sets_below() -> None:
+    swapped = scored("dams-swapped", 0.6, "full").model_copy(update={"hallucination": "full"})
+    results = {"small": [*RESULTS["small"], swapped]}
+    made = all_tables(results)
+    (areas,) = (table for table in made if table.name == "npov_detection")
+    assert "Paraphrased synthetic, exchanged" in {row["test_set"] for row in own_rows(areas)}
+    found = finding(results, made, [CONFIG])
+    assert "Content added: Paraphrased synthetic 0." in found.found
+    assert "exchanged" not in f"{found.found} {found.beside} {found.figures} {found.baselines}"
 
 
 def test_every_response_is_on_the_page_with_what_is_known_of_it() -> None:
