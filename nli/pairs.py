@@ -5,7 +5,7 @@ import json
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
@@ -54,6 +54,31 @@ class LabelledPair(BaseModel):
         return Pair(self.premise, self.hypothesis)
 
 
+class UnlabelledPair(BaseModel):
+    """A pair, neither text blank, that nobody labelled: only a teacher can say what to learn of it.
+
+    Attributes: as of `LabelledPair`.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    premise: str = Field(pattern=r"\S")
+    hypothesis: str = Field(pattern=r"\S")
+    source: str
+    group: str | None = None
+
+    @property
+    def pair(self) -> Pair:
+        """The two texts."""
+        return Pair(self.premise, self.hypothesis)
+
+
+SourcedPair = LabelledPair | UnlabelledPair
+
+PairT = TypeVar("PairT", bound=LabelledPair | UnlabelledPair)
+RecordT = TypeVar("RecordT", bound=BaseModel)
+
+
 def read_pairs(path: Path) -> list[LabelledPair]:
     """Read labelled pairs, one JSON object per line.
 
@@ -66,6 +91,15 @@ def read_pairs(path: Path) -> list[LabelledPair]:
         TaggerError: The file cannot be read or holds no pair, or a line is no pair; named by file
             and line.
     """
+    return _read(path, LabelledPair)
+
+
+def read_unlabelled(path: Path) -> list[UnlabelledPair]:
+    """Read pairs as `read_pairs` does, without their labels, which they need not have."""
+    return _read(path, UnlabelledPair)
+
+
+def _read(path: Path, kind: type[RecordT]) -> list[RecordT]:
     try:
         content = path.read_bytes()
         if path.suffix == ".gz":
@@ -82,24 +116,24 @@ def read_pairs(path: Path) -> list[LabelledPair]:
         raise TaggerError(
             f"{path} cannot be read ({error.strerror}); name a file that can"
         ) from error
-    pairs = []
+    pairs: list[RecordT] = []
     # Not splitlines(): JSON strings may hold the other line ends that it splits at.
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:
-                pairs.append(LabelledPair.model_validate_json(line))
+                pairs.append(kind.model_validate_json(line))
             except ValidationError as error:
                 raise TaggerError(f"{path}:{number}: {_first_problem(error)}") from None
     if not pairs:
+        needed = [name for name, field in kind.model_fields.items() if field.is_required()]
         raise TaggerError(
-            f"{path} has no pair; write one JSON object with premise, hypothesis, label and source"
-            " per line"
+            f"{path} has no pair; write one JSON object with {', '.join(needed)} per line"
         )
     return pairs
 
 
-def write_pairs(path: Path, pairs: Iterable[LabelledPair]) -> None:
-    """Write labelled pairs, in their order, as `read_pairs` reads them.
+def write_pairs(path: Path, pairs: Iterable[SourcedPair]) -> None:
+    """Write pairs, in their order, as `read_pairs` and `read_unlabelled` read them.
 
     The file is there as a whole or not at all, its folder is made if there is none, and the same
     pairs give the same bytes: neither a time nor a name goes into the gzip header.

@@ -19,7 +19,7 @@ class TrainingSettings(BaseModel):
     """How a tagger is trained.
 
     Attributes:
-        encoder: Folder of the model to start from: an encoder, or an earlier tagger.
+        base: Folder of the model to start from: an encoder, or an earlier tagger.
         epochs: Passes over the pairs; a fraction is allowed.
         learning_rate: Its peak, reached after `warmup_steps`; it falls linearly to zero at the end.
         batch_tokens: Most tokens of a batch, padding included.
@@ -29,14 +29,17 @@ class TrainingSettings(BaseModel):
             every pass takes half of them, drawn anew.
         dropout: Of hidden states, in [0, 1). None is faster, and right for a single pass; pairs
             that are passed again are learned by heart without it.
-        teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair.
+        teacher_weight: Share, in [0, 1], of a teacher's probabilities in the target of each pair
+            that has a label.
         evaluations: How often the development pairs are scored on the way.
+        checkpoints: How often the state of the training is kept on the way: a kill costs at most
+            this part of it.
         seed: For the order of pairs and the new classifier's weights.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    encoder: Path
+    base: Path
     epochs: Annotated[float, Field(gt=0)] = 2.0
     learning_rate: Annotated[float, Field(gt=0)] = 1e-4
     warmup_steps: Annotated[int, Field(ge=0)] = 100
@@ -46,6 +49,7 @@ class TrainingSettings(BaseModel):
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     teacher_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     evaluations: Annotated[int, Field(ge=1)] = 10
+    checkpoints: Annotated[int, Field(ge=1)] = 20
     seed: int = 42
 
 
@@ -58,6 +62,25 @@ def batches(
     batches come in random order.
     """
     rng = random.Random(settings.seed)  # noqa: S311  an order, not a secret
+    order = _order(settings, sources, rng)
+    planned = []
+    for start in range(0, len(order), CHUNK):
+        chunk = order[start : start + CHUNK]
+        packed = token_budget_batches(
+            [lengths[index] for index in chunk], budget=settings.batch_tokens
+        )
+        rng.shuffle(packed)
+        planned += [[chunk[position] for position in batch] for batch in packed]
+    return planned
+
+
+def passed(settings: TrainingSettings, sources: Sequence[str]) -> list[int]:
+    """Indices of the pairs that come at least once: a teacher need say nothing of the others."""
+    return sorted(set(_order(settings, sources, random.Random(settings.seed))))  # noqa: S311
+
+
+def _order(settings: TrainingSettings, sources: Sequence[str], rng: random.Random) -> list[int]:
+    """The pairs of all passes, shuffled anew in each."""
     by_source: dict[str, list[int]] = defaultdict(list)
     for index, source in enumerate(sources):
         by_source[source].append(index)
@@ -71,14 +94,4 @@ def batches(
 
     passes = [one_pass() for _ in range(math.ceil(settings.epochs))]
     order = [index for drawn in passes for index in drawn]
-    order = order[: round(len(passes[0]) * settings.epochs)]
-
-    planned = []
-    for start in range(0, len(order), CHUNK):
-        chunk = order[start : start + CHUNK]
-        packed = token_budget_batches(
-            [lengths[index] for index in chunk], budget=settings.batch_tokens
-        )
-        rng.shuffle(packed)
-        planned += [[chunk[position] for position in batch] for batch in packed]
-    return planned
+    return order[: round(len(passes[0]) * settings.epochs)]

@@ -18,9 +18,9 @@ from nli.curve import CurvePoint, curve, evaluation, keep_point
 from nli.encoder import new_cross_encoder, token_lengths
 from nli.errors import TaggerError
 from nli.folder import check_files
-from nli.labels import LABELS
+from nli.labels import LABELS, Label
 from nli.model import device_of, native_precision, reason
-from nli.pairs import LabelledPair
+from nli.pairs import LabelledPair, SourcedPair
 from nli.passes import TrainingSettings, batches
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ CHECKPOINTS = "checkpoints"
 SETTINGS = "training.json"
 WEIGHTS = "model.safetensors"
 
-Pairs = Sequence[LabelledPair]
+Pairs = Sequence[SourcedPair]
 Shares = Sequence[Sequence[float]]
 """(n, 3) probabilities in the order of `LABELS`."""
 
@@ -49,7 +49,7 @@ class Progress:
 def train(
     settings: TrainingSettings,
     pairs: Pairs,
-    dev: Pairs,
+    dev: Sequence[LabelledPair],
     out: Path,
     *,
     teacher: Shares | None = None,
@@ -60,7 +60,7 @@ def train(
 
     Args:
         settings: How.
-        pairs: What it learns from.
+        pairs: What it learns from, with and without labels.
         dev: What it is watched by; it is never trained on.
         out: The tagger's folder: safetensors weights of half precision, tokenizer, config with the
             label order, the settings and the validation curve, which is returned.
@@ -69,11 +69,16 @@ def train(
         on_evaluation: Told of every point of the curve.
 
     Raises:
-        TaggerError: No pairs, a label that no pair has, an encoder that cannot be used, or a folder
-            that holds another training run, another model or a damaged checkpoint.
+        TaggerError: No pairs, a label that no pair has, pairs without labels and no teacher, an
+            encoder that cannot be used, or a folder that holds another training run, another model
+            or a damaged checkpoint.
     """
-    missing = [label for label in LABELS if all(pair.label != label for pair in pairs)]
-    if missing:
+    given = {pair.label if isinstance(pair, LabelledPair) else None for pair in pairs}
+    if teacher is None and None in given:
+        raise TaggerError("there are pairs without a label, and no teacher to learn them from")
+    missing = [label for label in LABELS if label not in given]
+    # Pairs without labels may be all there is: then the teacher says everything.
+    if missing and given != {None}:
         raise TaggerError(
             f"no training pair has the label '{missing[0]}'; all three are needed to train a tagger"
         )
@@ -99,7 +104,11 @@ def _sha256(lines: Iterable[str]) -> str:
 
 
 def _claim(
-    out: Path, settings: TrainingSettings, pairs: Pairs, dev: Pairs, teacher: Shares | None
+    out: Path,
+    settings: TrainingSettings,
+    pairs: Pairs,
+    dev: Sequence[LabelledPair],
+    teacher: Shares | None,
 ) -> None:
     """Write down what is trained here, or see that it is the same as before."""
     rows = None if teacher is None else (json.dumps([float(p) for p in row]) for row in teacher)
@@ -110,12 +119,12 @@ def _claim(
         "teacher_sha256": None if rows is None else _sha256(rows),
     }
     path = out / SETTINGS
-    if out.resolve() == settings.encoder.resolve():
+    if out.resolve() == settings.base.resolve():
         raise TaggerError(f"{out} is the encoder to start from; choose another folder to train in")
     if (out / WEIGHTS).exists() and not path.exists():
         raise TaggerError(f"{out} holds a model that was not trained here; choose another folder")
     if not path.exists():
-        check_files(settings.encoder)  # nothing is begun that could not go on
+        check_files(settings.base)  # nothing is begun that could not go on
     try:
         out.mkdir(parents=True, exist_ok=True)
         if not path.exists():
@@ -126,6 +135,8 @@ def _claim(
         before = json.loads(path.read_text("utf-8"))
     except ValueError as error:
         raise TaggerError(f"{path} is damaged; remove the folder, or choose another") from error
+    if "encoder" in before:
+        before["base"] = before.pop("encoder")  # its name in earlier versions
     # A setting that a run of an earlier version did not know had its default.
     known = {name: field.default for name, field in TrainingSettings.model_fields.items()} | before
     differing = [key for key in described if known.get(key) != described[key]]
@@ -141,7 +152,7 @@ def _fit(
     settings: TrainingSettings,
     pairs: Pairs,
     labels: list[int] | list[list[float]],
-    dev: Pairs,
+    dev: Sequence[LabelledPair],
     *,
     on_progress: Callable[[Progress], None],
     on_point: Callable[[CurvePoint], None],
@@ -158,10 +169,9 @@ def _fit(
     disable_progress_bars()
     logging.disable_progress_bar()
     how = settings.model_dump(include={"max_tokens", "dropout", "seed"})
-    model = new_cross_encoder(settings.encoder, **how)
+    model = new_cross_encoder(settings.base, **how)
     plan = batches(settings, [pair.source for pair in pairs], token_lengths(model, pairs))
     sizes = list(accumulate((len(batch) for batch in plan), initial=0))
-    every = max(1, len(plan) // settings.evaluations)
 
     class PlannedBatches(DefaultBatchSampler):  # type: ignore[misc]  # no type hints
         """All passes as one: a run that goes on skips the batches that were had."""
@@ -220,9 +230,9 @@ def _fit(
             fp16=precision == "fp16",
             use_cpu=place.type == "cpu",
             eval_strategy="steps",
-            eval_steps=every,
+            eval_steps=max(1, len(plan) // settings.evaluations),
             save_strategy="steps",
-            save_steps=max(1, every // 2),
+            save_steps=max(1, len(plan) // settings.checkpoints),
             save_total_limit=2,  # a kill while one is written leaves a whole one
             logging_steps=20,
             report_to="none",
@@ -251,7 +261,8 @@ def _fit(
             f"{last} cannot be resumed: {reason(error)}; remove it to resume at an earlier"
             " one or from the start"
         ) from error
-    trainer.evaluate()
+    if not any(point.step == len(plan) for point in curve(out)):
+        trainer.evaluate()
     _save(model, out)
 
 
@@ -290,14 +301,21 @@ def targets(pairs: Pairs, teacher: Shares | None, weight: float) -> list[int] | 
     """What the model is to say of each pair: a label's number, or with a teacher probabilities.
 
     The teacher's share of these is `weight`, in [0, 1] (Hinton et al., 2015, with soft and hard
-    targets mixed).
+    targets mixed). Of a pair without a label the teacher says everything.
     """
-    hard = [LABELS.index(pair.label) for pair in pairs]
     if teacher is None:
-        return hard
+        return [LABELS.index(pair.label) for pair in pairs if isinstance(pair, LabelledPair)]
     return [
-        [weight * share + (1 - weight) * (label == number) for number, share in enumerate(soft)]
-        for label, soft in zip(hard, teacher, strict=True)
+        mixed(soft, pair.label, weight) if isinstance(pair, LabelledPair) else list(soft)
+        for pair, soft in zip(pairs, teacher, strict=True)
+    ]
+
+
+def mixed(soft: Sequence[float], label: Label, weight: float) -> list[float]:
+    """A teacher's probabilities and a label, mixed: `weight` of the former, in [0, 1]; (3,)."""
+    return [
+        weight * share + (1 - weight) * (label == own)
+        for own, share in zip(LABELS, soft, strict=True)
     ]
 
 

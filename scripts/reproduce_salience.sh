@@ -23,15 +23,17 @@ scripts/reproduce_salience.sh [--data FILE] [--out DIR] [--model NAME]... [--set
   --limit N         only the first N examples of each test set
   --dry-run         say how much there is to do; tune and run nothing
 
-For each model: lengths, ROUGE, BERTScore and salience, the model's own verdicts as it is, and with
-soft prompts tuned on synthetic errors of training topics; and salience of the model with a soft
-prompt that makes it write responses, as in the paper. Killed anywhere, the same command goes on
+Lengths, ROUGE, BERTScore, sentence embeddings and the tagger. For each model: salience, what is
+lost where an argument is left out, the model's own verdicts as it is, and with soft prompts tuned
+on synthetic errors of training topics; and salience of the model with a soft prompt that makes it
+write responses, as in the paper. Killed anywhere, the same command goes on
 from there. Further options (--precision, --seed, --organic, --paraphrases) go to
 `contested run npov`; see its --help. What decided the figures is in run.json.
 HELP
 }
 
 data=() out=results-salience models=() sets=() profile="" steps="" models_dir=() arguments=() both=() split=""
+computing=()
 batch=() design=""
 while [ $# -gt 0 ]; do
   case $1 in
@@ -53,7 +55,7 @@ while [ $# -gt 0 ]; do
         --models-dir) models_dir=("$1" "$2") ;;
         --design) design=$2 both+=("$1" "$2") ;;
         --split) split=$2 arguments+=("$1" "$2") ;;
-        --device | --precision) both+=("$1" "$2") ;;
+        --device | --precision) computing+=("$1" "$2") ;;
       esac
       shift 2
       ;;
@@ -87,13 +89,16 @@ print(roles.salience or roles.generator)' "$profile")")
 fi
 
 [ ${#sets[@]} -gt 0 ] || sets=(--set unparaphrased --set lightly-reworded --set paraphrased)
+all=(--profile "$profile" ${models_dir[@]+"${models_dir[@]}"} ${both[@]+"${both[@]}"})
+measured=(contested run npov --out "$out" "${sets[@]}" ${data[@]+"${data[@]}"}
+  ${arguments[@]+"${arguments[@]}"})
+"${measured[@]}" "${all[@]}" --detector tagger
 for model in "${models[@]}"; do
-  shared=(--profile "$profile" --model "$model" ${models_dir[@]+"${models_dir[@]}"}
-    ${both[@]+"${both[@]}"})
-  run=(contested run npov --out "$out" "${sets[@]}" "${shared[@]}"
-    ${data[@]+"${data[@]}"} ${arguments[@]+"${arguments[@]}"})
+  shared=("${all[@]}" --model "$model" ${computing[@]+"${computing[@]}"})
+  run=("${measured[@]}" "${shared[@]}")
   called=$(basename "$model")
   "${run[@]}" --name "$called"
+  "${measured[@]}" "${all[@]}" --model "$model" --detector ablation --name "$called-ablation"
   "${run[@]}" --detector classifier --name "$called-as-it-is"
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
     prompts=()

@@ -13,5 +13,7 @@ lint-imports --no-cache
 if [ $# -gt 0 ]; then
   exec pytest "$@"
 fi
-# Two at a time, a file's tests together: many of them wait for a process or a server.
+# Two at a time, a file's tests together: many of them wait for a process or a server. Each computes
+# on one core: threads of several processes on the same cores hold each other up.
+export OMP_NUM_THREADS=1
 exec pytest -n 2 --dist loadfile --no-loadscope-reorder --durations=10

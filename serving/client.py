@@ -1,4 +1,4 @@
-"""The one door to a generative model: chat, JSON, one label with its probabilities, embeddings.
+"""The one door to a generative model: chat, JSON, labels and texts with probabilities, embeddings.
 
 Every call looks in the cache first; only a miss reaches a server.
 """
@@ -6,19 +6,29 @@ Every call looks in the cache first; only a miss reaches a server.
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from functools import lru_cache
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from serving.backend import Backend
 from serving.cache import CompletionCache, completion_key
-from serving.calls import Choice, Completion, Excerpt, Sampling, ServedIdentity, Structured, Usage
+from serving.calls import (
+    Choice,
+    Completion,
+    Excerpt,
+    Likelihood,
+    Sampling,
+    ServedIdentity,
+    Structured,
+    Usage,
+)
 from serving.choice import label_shares
 from serving.errors import RequestError, ServingError
+from serving.excerpts import Room, beginning
 from serving.line import Line, open_lines
-from serving.requests import ask, token_ids
-from serving.schemas import Partial, whole_part
+from serving.requests import ask, bodies, token_ids
+from serving.schemas import Partial, form, whole_part
 from serving.templates import TEMPLATE_ARGUMENTS
 from serving.tokens import ChatTokenizer, Message, defuse_common
 
@@ -97,7 +107,7 @@ class Client:
         error: the caller records it. With `partial`, what was written before the cut is read; see
         `schemas.whole_part`.
         """
-        wanted = self._request(messages, sampling) | {"response_format": _form(schema)}
+        wanted = self._request(messages, sampling) | {"response_format": form(schema)}
         completion = await self._reply(wanted, affinity)
         try:
             return Structured(schema.model_validate_json(completion.text), completion.text)
@@ -141,6 +151,32 @@ class Client:
         )
         probabilities = {choice: shares[choice] for choice in choices}
         return Choice(max(choices, key=lambda choice: shares[choice]), probabilities, mass)
+
+    async def log_probabilities(self, prompt: str, text: str, *, affinity: str = "") -> Likelihood:
+        """How likely the model finds a text after a prompt, in one forward pass; vLLM can be asked.
+
+        Both are plain texts, around which no chat template stands, and no token has a part of both:
+        so a text has the same tokens after every prompt. vLLM reads such a prompt whole, whatever
+        its prefix cache has.
+
+        Raises:
+            RequestError: One of them has no tokens.
+            ServingError: The model's tokenizer is not on this machine, or the server does not tell
+                how likely a prompt is.
+        """
+        if self.tokenizer is None:
+            raise ServingError(
+                f"where the words of a text stand takes the tokenizer of {self.model.name}; "
+                "register the model's folder with 'contested models add' and name it with --model"
+            )
+        before, _ = self.tokenizer.plain(prompt, begins=True)
+        own, offsets = self.tokenizer.plain(text, begins=False)
+        if not before or not own:
+            which = "text" if before else "prompt"
+            raise RequestError(f"the {which} has no tokens; give it words")
+        request = {"prompt": [*before, *own], "prompt_logprobs": 0, **vars(Sampling(max_tokens=1))}
+        found = (await self._reply(request, affinity)).prompt_logprobs or ()
+        return Likelihood(tuple(offsets), tuple(found[len(before) - 1 :]))
 
     async def complete_embeddings(
         self, vectors: "Vectors", sampling: Sampling, *, pattern: str | None = None
@@ -208,7 +244,13 @@ class Client:
         if await asyncio.to_thread(self.fits, render(text), max_tokens):
             return Excerpt(text, 0, 0)
         return await asyncio.to_thread(
-            self._cut, text, render, max_tokens=max_tokens, cut=cut, name=name
+            beginning,
+            text,
+            self.tokenizer,
+            lambda part: self.count(render(part)),
+            Room(self.model.name, self.model.context, max_tokens),
+            cut=cut,
+            name=name,
         )
 
     async def room(self) -> None:
@@ -230,42 +272,6 @@ class Client:
             task.cancel()
         await asyncio.gather(*(line.close() for line in self._lines))
         await self._backend.close()
-
-    def _cut(
-        self,
-        text: str,
-        render: Callable[[str], Sequence[Message]],
-        *,
-        max_tokens: int,
-        cut: bool,
-        name: str,
-    ) -> Excerpt:
-        """What `fit` makes of a text that does not fit whole."""
-        assert self.tokenizer is not None  # noqa: S101  as `fit` sees to
-        assert self.model.context is not None  # noqa: S101
-        room = self.model.context - max_tokens
-        needed, tokens = self.count(render(text)), len(self.tokenizer.encode(text))
-        full = RequestError(
-            f"{name} does not fit {self.model.name}: the prompt around it and "
-            f"{max_tokens:,} tokens for the reply alone fill the context of "
-            f"{self.model.context:,} tokens; raise max_model_len in the profile"
-        )
-        if self.count(render("")) >= room:
-            raise full
-        if not cut:
-            raise RequestError(
-                f"{name} is too long for {self.model.name}: the prompt has {needed:,} tokens, "
-                f"the context leaves {room:,} beside {max_tokens} for the reply; shorten it, raise "
-                "max_model_len in the profile, or allow --on-overflow cut"
-            )
-        keep = tokens - (needed - room)
-        while keep > 0:
-            shorter = self.tokenizer.cut(text, keep)
-            excess = self.count(render(shorter)) - room
-            if excess <= 0:
-                return Excerpt(shorter, tokens, keep)
-            keep -= excess
-        raise full
 
     def _request(self, messages: Sequence[Message], sampling: Sampling) -> dict[str, Any]:
         room = sampling.max_tokens + self._reasoning_tokens
@@ -345,18 +351,28 @@ class Client:
             endpoints = await self._backend.endpoints()
             if not self._lines:
                 self._lines.extend(open_lines(endpoints, self.concurrency))
-            answer = await ask(
-                _body(request, vectors),
-                self._lines,
-                affinity=affinity,
-                recover=self._backend.recover,
-                on_retry=count_retry,
-            )
-        wanted = {str(token) for token in request.get("logprob_token_ids", ())}
-        if not wanted <= (answer.logprobs or {}).keys():
+            wanted = {str(token) for token in request.get("logprob_token_ids", ())}
+            for body in bodies(request, vectors, self.model.engine):
+                answer = await ask(
+                    body,
+                    self._lines,
+                    affinity=affinity,
+                    recover=self._backend.recover,
+                    on_retry=count_retry,
+                )
+                if wanted <= (given := answer.logprobs or {}).keys():
+                    break
+            else:
+                raise ServingError(
+                    f"the server of {self.model.name} does not give the log-probabilities of "
+                    "labels, as vLLM and llama.cpp do; ask by --evidence json instead"
+                )
+        if wanted:
+            answer = replace(answer, logprobs={token: given[token] for token in wanted})
+        if "prompt_logprobs" in request and answer.prompt_logprobs is None:
             raise ServingError(
-                f"the server of {self.model.name} does not give the log-probabilities of labels, "
-                "as vLLM does when asked for logprob_token_ids; ask by --evidence json instead"
+                f"the server of {self.model.name} does not tell how likely a prompt is, as vLLM "
+                "does when asked for prompt_logprobs; have vLLM serve the model"
             )
         self.usage.calls += 1
         self.usage.prompt_tokens += answer.prompt_tokens
@@ -369,10 +385,12 @@ class Client:
         if self.tokenizer is None or self.model.context is None:
             return
         room = self.model.context - request["max_tokens"]
-        if vectors is None:
-            tokens = await self._count(request["messages"], room)
+        if vectors is not None:
+            tokens: float = len(vectors)
+        elif "prompt" in request:
+            tokens = len(request["prompt"])
         else:
-            tokens = len(vectors)
+            tokens = await self._count(request["messages"], room)
         if tokens > room:
             raise RequestError(
                 f"a prompt of {tokens:,} tokens and {request['max_tokens']} for the reply do not "
@@ -389,18 +407,3 @@ class Client:
             if (most := self.tokenizer.at_most(messages)) <= room:
                 return most
             return await asyncio.to_thread(self.tokenizer.count, messages)
-
-
-@lru_cache(maxsize=256)  # some schemas are made for one call
-def _form(schema: type[BaseModel]) -> dict[str, Any]:
-    """How a reply is held to a schema."""
-    form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
-    return {"type": "json_schema", "json_schema": form}
-
-
-def _body(request: dict[str, Any], vectors: "Vectors | None") -> dict[str, Any]:
-    if vectors is None:
-        return request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
-    from serving.embeddings import as_body
-
-    return as_body(request, vectors)

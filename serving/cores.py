@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from serving.offline import SPINS
+
 FEW = 8
 """Up to so many cores none is kept free. vLLM would keep one for its scheduler, half of a 2-core
 machine: with both cores, 2-core machines read prompts 1.7 times and write 1.6 times as fast."""
@@ -42,9 +44,7 @@ def threads(wanted: str, *, replica: int = 0, replicas: int = 1) -> dict[str, st
         "OMP_NUM_THREADS": str(len(cores)),
         "OMP_PLACES": f"{{{bound}}}",
         "OMP_PROC_BIND": "true",
-        # A thread that waits soon gives its core up. Beside other work, threads that spin hold up
-        # those that they wait for: 1.5 tokens/s in place of 39 on two cores.
-        "GOMP_SPINCOUNT": "20000",
+        "GOMP_SPINCOUNT": SPINS,
     }
 
 

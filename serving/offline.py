@@ -43,6 +43,11 @@ SERVER: Mapping[str, str] = {
 }
 """Set in servers only."""
 
+SPINS = "20000"
+"""GOMP_SPINCOUNT: a thread of OpenMP that waits soon gives its core up. Beside other work, threads
+that spin hold up those that they wait for: on two busy cores a server wrote 1.5 tokens/s in place
+of 39, and a training had 0.6 times its speed."""
+
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 # What would lead a server elsewhere: proxies, other hubs, tokens, logging or engine settings that
@@ -58,11 +63,13 @@ _PLACES = {"VLLM_CACHE_ROOT", "VLLM_CONFIG_ROOT"}
 
 
 def go_offline(environment: MutableMapping[str, str] = os.environ) -> None:
-    """Keeps this process, and what it starts, offline and silent.
+    """Keeps this process, and what it starts, offline and silent, and kind to what runs beside.
 
-    Call it before importing any library that reads these variables, huggingface_hub above all.
+    Call it before importing any library that reads these variables, huggingface_hub and torch above
+    all.
     """
     environment.update(OFFLINE)
+    environment.setdefault("GOMP_SPINCOUNT", SPINS)
     _exempt_loopback(environment)
 
 

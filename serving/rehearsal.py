@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
-from serving.calls import Completion, ServedIdentity, Usage
+from serving.calls import Completion, Likelihood, ServedIdentity, Usage
 from serving.client import Client
 from serving.connect import RoleModel, Source, default_cache, reasons, resolve
 from serving.errors import ServingError
@@ -16,6 +16,10 @@ from serving.tokens import ChatTokenizer
 
 if TYPE_CHECKING:
     from serving.embeddings import Vectors
+
+
+MISSING = "missing"
+"""In place of the digest of a model that is not there."""
 
 
 @dataclass(frozen=True)
@@ -106,21 +110,35 @@ class Rehearsal(Client):
         # Any number will do that no other choice has: nobody is asked.
         return self._label_ids.setdefault(choice, [len(self._label_ids)])
 
+    async def log_probabilities(self, prompt: str, text: str, *, affinity: str = "") -> Likelihood:
+        """A made-up likelihood; of a model that is elsewhere, by four characters a token."""
+        if self.missing is None:
+            return await super().log_probabilities(prompt, text, affinity=affinity)
+        before, own = _pieces(prompt), _pieces(text)
+        await self._reply(
+            {"prompt": [*before, *own], "prompt_logprobs": 0, "max_tokens": 1}, affinity
+        )
+        starts = range(0, len(text), CHARACTERS_PER_TOKEN)
+        offsets = tuple((start, start + CHARACTERS_PER_TOKEN) for start in starts)
+        return Likelihood(offsets, (-1.0,) * len(offsets))
+
     async def _ask(
         self, request: dict[str, Any], affinity: str, key: str, vectors: "Vectors | None"
     ) -> Completion:
         await self._check_length(request, vectors)
         prompt = self._prompt(request) if vectors is None else [key] * len(vectors)
-        labels = request.get("logprob_token_ids")
-        text = "" if labels else self._made_up.text(request)
-        written = 1 if labels else self._written(text, request["max_tokens"])
+        labels, weighed = request.get("logprob_token_ids"), "prompt_logprobs" in request
+        text = "" if labels or weighed else self._made_up.text(request)
+        written = 1 if labels or weighed else self._written(text, request["max_tokens"])
         answer = Completion(
             text=text,
             finish_reason="stop",
             logprobs=self._made_up.logprobs(labels) if labels else None,
             prompt_tokens=len(prompt),
             completion_tokens=written,
-            cached_prefix_tokens=self._shared(prompt),
+            # vLLM reads the whole of a prompt that it weighs.
+            cached_prefix_tokens=0 if weighed else self._shared(prompt),
+            prompt_logprobs=[-1.0] * (len(prompt) - 1) if weighed else None,
         )
         self.usage.calls += 1
         self.usage.prompt_tokens += len(prompt)
@@ -130,11 +148,12 @@ class Rehearsal(Client):
         return answer
 
     def _prompt(self, request: dict[str, Any]) -> Sequence[int | str]:
+        if "prompt" in request:
+            given: Sequence[int | str] = request["prompt"]
+            return given
         if self.tokenizer is not None:
             return self.tokenizer.encode(self.tokenizer.render(request["messages"]))
-        text = "".join(turn["content"] for turn in request["messages"])
-        starts = range(0, len(text), CHARACTERS_PER_TOKEN)
-        return [text[start : start + CHARACTERS_PER_TOKEN] for start in starts]
+        return _pieces("".join(turn["content"] for turn in request["messages"]))
 
     def _written(self, text: str, most: int) -> int:
         if self._full:
@@ -155,6 +174,12 @@ class Rehearsal(Client):
         return shared
 
 
+def _pieces(text: str) -> list[str]:
+    """About its tokens, where there is no tokenizer."""
+    starts = range(0, len(text), CHARACTERS_PER_TOKEN)
+    return [text[start : start + CHARACTERS_PER_TOKEN] for start in starts]
+
+
 async def rehearsal(source: Source, *, cache: Path | None = None, full: bool) -> Rehearsal:
     """A rehearsal of a role's model, which need not be on this machine; its cache is to be closed.
 
@@ -168,7 +193,7 @@ async def rehearsal(source: Source, *, cache: Path | None = None, full: bool) ->
         if source.endpoints:
             raise
         name = source.model or source.profiled
-        identity = ServedIdentity(name, "missing", "", source.options(name).max_model_len)
+        identity = ServedIdentity(name, MISSING, "", source.options(name).max_model_len)
         resolved, missing = RoleModel(identity, None, None, ()), str(error)
     options = source.options(resolved.identity.name)
     # vLLM's own sizes; see `EngineOptions.block_size`.

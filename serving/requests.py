@@ -1,13 +1,18 @@
 """One request to an OpenAI-compatible server: sent, and retried where that can help."""
 
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
+from serving import llama_cpp
 from serving.calls import Completion
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
 from serving.line import Line, PassingError, in_short
+from serving.templates import TEMPLATE_ARGUMENTS
+
+if TYPE_CHECKING:
+    from serving.embeddings import Vectors
 
 PATIENCE_S = 900.0
 """How long a request waits between tries until the run stops: a large model restarts in minutes."""
@@ -25,6 +30,26 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
     return own if own.in_flight - idlest.in_flight <= AFFINITY_SLACK else idlest
 
 
+def bodies(
+    request: dict[str, Any], vectors: "Vectors | None", engine: str
+) -> Iterator[dict[str, Any]]:
+    """What is sent for a request, and then where labels were not among what came back."""
+    if vectors is not None:
+        from serving.embeddings import as_body
+
+        yield as_body(request, vectors)
+        return
+    if "messages" not in request:
+        yield request
+        return
+    body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
+    if engine.startswith(llama_cpp.ENGINE):
+        yield llama_cpp.body(body)
+        yield llama_cpp.body(body, llama_cpp.ALL)
+    else:
+        yield body
+
+
 async def ask(
     request: dict[str, Any],
     lines: Sequence[Line],
@@ -36,8 +61,8 @@ async def ask(
     """Send a request and send it again after what can pass: a lost connection, 5xx, 429, silence.
 
     Args:
-        request: Body of a chat completion without the model, or of a completion where it has
-            `prompt_embeds`.
+        request: Body of a chat completion without the model, or of a completion where it has no
+            `messages`.
         lines: Servers of the model; one that failed is asked again only when all of them have.
         affinity: See `least_loaded`.
         recover: Waits for a failed endpoint.
@@ -77,11 +102,13 @@ async def ask(
 
 
 async def token_ids(endpoint: Endpoint, text: str) -> list[int]:
-    """Token ids of a text by the server's own tokenizer (vLLM's /tokenize), else a ServingError."""
+    """Token ids of a text by the server's own tokenizer (/tokenize), else a ServingError."""
     import httpx
 
     url = endpoint.url.removesuffix("/v1") + "/tokenize"
+    # vLLM reads a "prompt", llama.cpp a "content", and each ignores the other's words.
     body = {"model": endpoint.model, "prompt": text, "add_special_tokens": False}
+    body |= {"content": text, "add_special": False}
     try:
         async with httpx.AsyncClient(
             headers=endpoint.headers, timeout=60, trust_env=False

@@ -1,8 +1,9 @@
 """Schemas of replies: bounds that fail no reply, and what is whole of one that breaks off."""
 
+from functools import lru_cache
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 from pydantic_core import from_json
 
 from serving.calls import Schema
@@ -15,6 +16,13 @@ def told(**bounds: int) -> Any:
     there, so that the model does not ramble; of one that does not, a longer text is read whole.
     """
     return Field(json_schema_extra=dict(bounds))
+
+
+@lru_cache(maxsize=256)  # some schemas are made for one call
+def form(schema: type[BaseModel]) -> dict[str, Any]:
+    """How a reply is held to a schema."""
+    form = {"name": schema.__name__, "schema": schema.model_json_schema(), "strict": True}
+    return {"type": "json_schema", "json_schema": form}
 
 
 Partial = Literal["items", "text"]

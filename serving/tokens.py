@@ -111,6 +111,21 @@ class ChatTokenizer:
         (encoding,) = self.tokenizer.encode_batch_fast([text], add_special_tokens=False)
         return list(encoding.ids)
 
+    def plain(self, text: str, *, begins: bool) -> tuple[list[int], list[tuple[int, int]]]:
+        """Token ids of a text that no chat template stands around, and each token's characters.
+
+        Special tokens written in it are plain text. Where it `begins` what the model reads, it has
+        those that the tokenizer puts around texts; they have no characters.
+        """
+        (encoding,) = self._literal.encode_batch([text], add_special_tokens=begins)
+        return list(encoding.ids), [(int(start), int(end)) for start, end in encoding.offsets]
+
+    @cached_property
+    def _literal(self) -> Tokenizer:
+        again = Tokenizer.from_str(self.tokenizer.to_str())
+        again.encode_special_tokens = True
+        return again
+
     def decode(self, ids: Sequence[int]) -> str:
         """Text of token ids."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=False))

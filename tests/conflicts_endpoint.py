@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from scripted import Scripted, fenced_text, prompt_of
 
-from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
 from serving.client import Client
@@ -28,16 +27,6 @@ def query(*texts: str, gold: ConflictType | None = None, **fields: Any) -> Query
     sources = tuple(Source(text=text) for text in texts or ("It opened in 1889.", "In 1902."))
     known = {"id": "tower", "query": "When did the tower open?"} | fields
     return Query(sources=sources, conflict_type=gold, **known)
-
-
-def constant(of: ConflictType) -> TypeClassifier:
-    """A classifier that says a type with e / (e + 1) = 0.73, whatever it reads."""
-    types = (of, next(each for each in ConflictType if each != of))
-    none: tuple[()] = ()
-    whole = Linear(
-        features=none, means=none, scales=none, types=types, weights=(none,) * 2, intercepts=(1, 0)
-    )
-    return TypeClassifier(trained_on={}, tagger="known", whole=whole, folds=())
 
 
 def call_of(request: dict[str, Any]) -> Call:

@@ -1,6 +1,6 @@
 """What every experiment leaves, written to a folder to be compared with what another commit leaves.
 
-    python tests/golden.py OUT [NAME]       # at both commits, all or what begins with NAME; then:
+    PYTHONPATH=. python tests/golden.py OUT [NAME]   # at both commits, all or what begins with NAME
     diff -r BEFORE AFTER
 
 Bundled samples, a scripted endpoint whose replies follow from the prompt and its schema alone, the
@@ -67,6 +67,7 @@ RUNS = {
     "detection+": "conflict-detection {llm} --limit 20",
     "detection++": "conflict-detection --labeller cascade --risk 0.1 {llm}",
     "detection+++": "conflict-detection --evidence json --name reasons {llm}",
+    "detection++++": "conflict-detection --labeller combined {llm}",
     "conrag": "conrag --method bm25",
     "conrag+": "conrag --dataset alce --data {alce} --labeller nli {llm}",
     "conrag-written": "conrag --method bm25 --generator llm --among all {llm}",
@@ -79,7 +80,7 @@ RUNS = {
     "conflicts": "conflicts {llm}",
     "conflicts+": "conflicts --judge nli --name second --dates --behaviour choice --against all "
     "{llm}",
-    "conflicts-types": "conflicts --strategy none --classifier nli",
+    "conflicts-types": "conflicts --strategy none --classifier yes-no",
     "conflicts-told": "conflicts --types choice --threshold 0.4 --strategy pipeline --classifier "
     "choice {llm}",
     "reports": "report-writing {llm} --limit 4",
@@ -98,7 +99,7 @@ DROPPED = {
 }
 
 
-ADDRESS = r"127.0.0.1:\d+|(?<=llm-choice )\w+|(?<=llm-json )\w+|(?<=cascade )\w+"
+ADDRESS = r"127.0.0.1:\d+|(?<=llm-choice )\w+|(?<=llm-json )\w+|(?<=cascade )\w+|(?<=combined )\w+"
 """Port of the endpoint, and the judges' identities, which cover it."""
 
 
@@ -152,9 +153,7 @@ def write(out: Path, beginning: str = "") -> None:
                 (kept / path.name).write_text(rounded, "utf-8")
             about = json.loads((folder / "run.json").read_text())
             told = json.dumps(plain(about), indent=1, sort_keys=True)
-            told = re.sub(
-                r"127.0.0.1:\d+|(?<=llm-choice )\w+|(?<=llm-json )\w+|(?<=cascade )\w+", "", told
-            )
+            told = re.sub(ADDRESS, "", told)
             (kept / "run.json").write_text(told)
 
 

@@ -44,6 +44,11 @@ def by_digest(request: dict[str, Any]) -> list[float]:
     return [0.5 * weight / sum(weights) for weight in weights]
 
 
+def by_sum(ids: list[int]) -> list[float]:
+    """Log-probabilities of the tokens of a prompt, from the second on, by all up to each."""
+    return [-(1 + sum(ids[: place + 1]) % 17 / 4) for place in range(1, len(ids))]
+
+
 def sentences(request: dict[str, Any]) -> str:
     """A decomposition into sentences; a relation by digest; both as the schema asks."""
     schema = request["response_format"]["json_schema"]
@@ -67,9 +72,13 @@ class Scripted:
     Attributes:
         reply: Text for a chat or JSON request, or one with embeddings.
         weigh: Probabilities for a label request, in the order of its choices.
+        likelihood: Log-probabilities of the tokens of a prompt, from the second on; None where the
+            server tells none.
         delay_s: How long each completion takes.
         key: What requests must carry; empty admits everyone.
         model, port: What it serves, and where; a free port if 0.
+        llama_cpp: Log-probability of each token of a llama.cpp server, for label requests; empty
+            for vLLM.
         healthy: What its health page says.
         elsewhere: Where a fault of 307 sends the client.
         refuses: Whether a prompt is refused with status 400.
@@ -81,12 +90,14 @@ class Scripted:
 
     reply: Reply = sentences
     weigh: Weigh = by_digest
+    likelihood: Callable[[list[int]], list[float]] | None = by_sum
     delay_s: float = 0.0
     context: int | None = 32768
     root: str = "/nowhere"
     key: str = KEY
     model: str = MODEL
     port: int = 0
+    llama_cpp: dict[int, float] = field(default_factory=dict)
     healthy: bool = True
     elsewhere: str = ""
     refuses: Callable[[str], bool] = lambda _: False
@@ -127,8 +138,14 @@ class Scripted:
         time.sleep(self.delay_s)
         if fault is not None:
             return fault
-        logprobs = None
-        if "logprob_token_ids" in request:
+        logprobs = told = None
+        if "prompt_logprobs" in request:
+            text = "S"
+            if self.likelihood is not None:
+                ids = request["prompt"]
+                values = zip(ids[1:], self.likelihood(ids), strict=True)
+                told = [None, *({str(token): {"logprob": each}} for token, each in values)]
+        elif "logprob_token_ids" in request:
             text = "S"
             ids = request["logprob_token_ids"]
             entries = [
@@ -137,6 +154,14 @@ class Scripted:
             ]
             first = entries[0] | {"top_logprobs": entries}
             logprobs = {"content": [first], "refusal": None}
+        elif "top_logprobs" in request:
+            text = "S"
+            likely = sorted(self.llama_cpp.items(), key=lambda each: -each[1])
+            entries = [
+                {"id": token, "token": chr(token), "logprob": logprob, "bytes": None}
+                for token, logprob in likely[: request["top_logprobs"]]
+            ]
+            logprobs = {"content": [entries[0] | {"top_logprobs": entries}]}
         else:
             text = self.reply(request)
         cut = len(text.split()) > request["max_tokens"]
@@ -152,6 +177,7 @@ class Scripted:
                     "index": 0,
                     **said,
                     "logprobs": logprobs,
+                    "prompt_logprobs": told,
                     "finish_reason": "length" if cut else "stop",
                 }
             ],
@@ -173,19 +199,24 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        if self.path == "/version":
+        if self.path == "/props" and self.script.llama_cpp:
+            self._send(200, {"build_info": "b1-scripted", "model_path": "/nowhere/x.gguf"})
+        elif self.path == "/version" and not self.script.llama_cpp:
             self._send(200, {"version": "scripted"})
         elif self.path == "/health":
             self._send(200 if self.script.healthy else 503, {})
         elif not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/v1/models":
-            card = {
+            card: dict[str, Any] = {
                 "id": self.script.model,
                 "object": "model",
                 "root": self.script.root,
                 "max_model_len": self.script.context,
             }
+            if self.script.llama_cpp:
+                card = {"id": self.script.model, "object": "model", "owned_by": "llamacpp"}
+                card["meta"] = {"n_ctx": self.script.context, "ftype": "Q4_K - Medium"}
             self._send(200, {"object": "list", "data": [card]})
         else:
             self._send(404, {"error": {"message": f"no {self.path}"}})
@@ -200,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         if not self._admitted():
             self._send(401, {"error": {"message": "bad key"}})
         elif self.path == "/tokenize":
-            ids = list(body["prompt"].encode())
+            ids = list(body["content" if self.script.llama_cpp else "prompt"].encode())
             self._send(200, {"count": len(ids), "tokens": ids})
         else:
             answer = self.script.answer(body)

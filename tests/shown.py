@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from ambiguous import ambigdocs_text
+from judged_answers import write_judged
 from tagger_files import write_examples
 
 ROOT = Path(__file__).parents[1]
@@ -130,6 +131,15 @@ CLIMATE_FEVER = {
 """A claim in CLIMATE-FEVER's format, of the test half."""
 
 
+LABELLED = [
+    ("The bridge was opened in 1932.", "SUPPORTS", "The bridge was opened by the mayor in 1932."),
+    ("The bridge was opened in 1932.", "CONTRADICTS", "Traffic first crossed it in May 1936."),
+    ("The toll is two pounds.", "SUPPORTS", "The toll on the bridge is two pounds."),
+    ("The toll is two pounds.", "IRRELEVANT", "The bridge was opened by the mayor in 1932."),
+]
+"""Claim, label and document."""
+
+
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
@@ -159,6 +169,13 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
+    if folder.name in {"labellers", "commands"}:
+        # Enough are left to ask the model of, though the tagger finds a third irrelevant.
+        texts["own-pairs.jsonl"] = labelled_pairs(120)
+    texts["labelled.jsonl"] = "".join(
+        json.dumps({"premise": text, "hypothesis": claim, "label": label, "source": "own"}) + "\n"
+        for claim, label, text in LABELLED
+    )
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")
@@ -172,6 +189,24 @@ def write_files(folder: Path) -> None:
         path.write_text(text, "utf-8")
     if folder.name in {"nli", "commands"}:
         write_examples(folder)
+    write_judged(folder)
+
+
+def labelled_pairs(count: int) -> str:
+    """Labelled pairs, three to a question: one supports, one contradicts, one says nothing."""
+    rows = []
+    for number in range(count // 3):
+        claim = f"Bridge {number} was opened in 1932."
+        for text, label in (
+            (f"Bridge {number} was opened by the mayor in 1932.", "support"),
+            (f"Bridge {number} was opened in May 1936, not before.", "refute"),
+            ("The toll is two pounds.", "neutral"),
+        ):
+            rows.append(
+                {"premise": text, "hypothesis": claim, "label": label, "source": "made"}
+                | {"group": f"bridge {number}"}
+            )
+    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def conflicts_queries(like: str) -> str:

@@ -36,6 +36,30 @@ def cross_encoder(folder: Path, order: Sequence[Label | str] = LABELS, *, seed: 
     return folder
 
 
+def mpnet(folder: Path, *, tokens: int = MAX_TOKENS, seed: int = 1) -> Path:
+    """An MPNet of two layers that reads so many tokens, in the form of all-mpnet-base-v2."""
+    import torch
+    from transformers import MPNetConfig, MPNetForMaskedLM, MPNetTokenizerFast
+
+    torch.manual_seed(seed)
+    words = ["<s>", "<pad>", "</s>", "[UNK]", ".", *dict.fromkeys(WORDS.split()), "<mask>"]
+    folder.mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(words) + "\n", "utf-8")
+    tokenizer = MPNetTokenizerFast.from_pretrained(folder, model_max_length=512)
+    (folder / "vocab.txt").unlink()
+    config = MPNetConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=48,
+        max_position_embeddings=tokens + 2,
+    )
+    MPNetForMaskedLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
 def change(file: Path, **entries: object) -> None:
     """Change entries of a JSON file; None takes one away."""
     value = json.loads(file.read_text())

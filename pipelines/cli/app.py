@@ -14,6 +14,8 @@ from pipelines.cli import (
     conflicts,
     debate,
     doctor,
+    fit_combination,
+    fit_prior,
     index,
     models,
     nli,
@@ -25,6 +27,7 @@ from pipelines.cli import (
     run,
     salience,
     score,
+    train_judges,
     tune_npov,
 )
 from pipelines.cli.serve import serve
@@ -75,6 +78,7 @@ app.command("check-npov")(npov.check_npov)
 app.command("salience")(salience.salience)
 app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
+app.command("train-judges")(train_judges.train_judges)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")
@@ -82,6 +86,8 @@ app.add_typer(conflictbench.app, name="conflictbench")
 app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
+app.command("fit-combination")(fit_combination.fit_combination)
+app.command("fit-prior")(fit_prior.fit_prior)
 app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)
 

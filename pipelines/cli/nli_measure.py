@@ -155,6 +155,7 @@ def evaluate(options: EvaluateOptions) -> None:
         contested nli evaluate --pairs dev.jsonl --model tagger --out results
     """
     from pipelines.report import tagger as report
+    from pipelines.report.contrast import contrast_table
 
     pairs, out = options.pairs, options.out
     rows = drawn(read_pairs(pairs), options.limit, options.seed)
@@ -167,6 +168,8 @@ def evaluate(options: EvaluateOptions) -> None:
         report.labels_table(scored),
         report.confusion_table(scored),
     ]
+    if (contrast := contrast_table(scored)) is not None:
+        tables.append(contrast)
     for table in tables:
         show(table, Console())
     speed = (

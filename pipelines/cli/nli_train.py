@@ -3,17 +3,23 @@
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 from rich.markup import escape
 
-from nli.pairs import LabelledPair, read_pairs
+from nli.pairs import LabelledPair, SourcedPair, read_pairs, read_unlabelled
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.tagging import Seed, drawn, load, probabilities_of, write_page
+from pipelines.cli.tagging import Seed, drawn, load, write_page
 from pipelines.errors import InputError
 from pipelines.option import Option, Options
+
+if TYPE_CHECKING:
+    from nli.passes import TrainingSettings
+
+UNASKED = (1 / 3, 1 / 3, 1 / 3)
+"""Stands for what a teacher would say of a pair that is never passed."""
 
 
 class TrainOptions(Options):
@@ -21,7 +27,7 @@ class TrainOptions(Options):
 
     pairs: Annotated[list[Path], Option("File of pairs to train on. Repeatable.")]
     dev: Annotated[Path, Option("File of pairs to watch training by; never trained on.")]
-    encoder: Annotated[
+    base: Annotated[
         Path, Option("Folder of the encoder to start from, or of a tagger to train further.")
     ]
     out: Annotated[Path, Option("Folder of the tagger; made, or continued.")]
@@ -47,8 +53,30 @@ class TrainOptions(Options):
         Path | None, Option("Folder of a better tagger whose probabilities are learned as well.")
     ] = None
     teacher_weight: Annotated[
-        float, Field(ge=0, le=1), Option("Share of the teacher in what is learned.")
+        float,
+        Field(ge=0, le=1),
+        Option("Share of the teacher in what is learned of pairs with a label."),
     ] = 0.5
+    unlabelled: Annotated[
+        list[Path] | None,
+        Option("File of pairs that only the teacher says something of. Repeatable."),
+    ] = None
+    teachings: Annotated[
+        Path | None,
+        Option(
+            "File to keep the teacher's probabilities in; several trainings may share it.",
+            shown="teachings.jsonl in --out",
+        ),
+    ] = None
+    evaluations: Annotated[
+        int, Field(ge=1), Option("How often the pairs of --dev are scored on the way.")
+    ] = 10
+    watched: Annotated[
+        int | None, Field(ge=1), Option("Score N of the pairs of --dev, drawn at random.")
+    ] = None
+    checkpoints: Annotated[
+        int, Field(ge=1), Option("How often the training is kept, to be resumed there.")
+    ] = 20
     seed: Seed = 42
     limit: Annotated[
         int | None, Field(ge=1), Option("Train on N of the pairs, drawn at random, and watch by N.")
@@ -61,7 +89,7 @@ def train(options: TrainOptions) -> None:
     """Train a tagger. Killed anywhere, the same command resumes at the last checkpoint.
 
     Example:
-        contested nli train --pairs pairs.jsonl --dev dev.jsonl --encoder encoder --out tagger
+        contested nli train --pairs pairs.jsonl --dev dev.jsonl --base encoder --out tagger
 
     Leaves in the folder: weights as safetensors, tokenizer, config with the labels' order, the
     settings, and the validation curve as `curve.jsonl` and `report.html`.
@@ -70,25 +98,26 @@ def train(options: TrainOptions) -> None:
     from nli.passes import TrainingSettings
     from pipelines.report.tagger import training_view
 
-    rows = [pair for path in options.pairs for pair in read_pairs(path)]
+    rows: list[SourcedPair] = [pair for path in options.pairs for pair in read_pairs(path)]
+    rows += [pair for path in options.unlabelled or () for pair in read_unlabelled(path)]
+    if options.unlabelled and options.teacher is None:
+        raise InputError("--unlabelled needs --teacher, which says what to learn of such pairs")
     sources = {pair.source for pair in rows}
-    watched = drawn(read_pairs(options.dev), options.limit, options.seed)
+    caps = [cap for cap in (options.limit, options.watched) if cap is not None]
+    watched = drawn(read_pairs(options.dev), min(caps, default=None), options.seed)
     rows = drawn(rows, options.limit, options.seed)
     settings = TrainingSettings(
         repeats=_repeats(options.repeat or [], sources),
         **options.model_dump(include=set(TrainingSettings.model_fields)),
     )
-    if not (options.encoder / "config.json").is_file():
+    if not (options.base / "config.json").is_file():
         raise InputError(
-            f"{options.encoder} is no model folder (it has no config.json); name an encoder's"
+            f"{options.base} is no model folder (it has no config.json); name an encoder's"
         )
     if options.dry_run:
         _announce(rows, watched, settings.repeats, options.epochs)
         return
-    known = None
-    if options.teacher is not None:
-        teacher = load(options.teacher, "auto")
-        known, _ = probabilities_of(teacher, rows, "pairs, by the teacher")
+    known = None if options.teacher is None else _taught(options, settings, rows)
     with progress("training pairs") as bar:
         points = training.train(
             settings,
@@ -111,6 +140,22 @@ def train(options: TrainOptions) -> None:
     STDERR.print(f"tagger: {escape(str(out))}   curve: {escape(str(out / 'report.html'))}")
 
 
+def _taught(
+    options: TrainOptions, settings: "TrainingSettings", rows: Sequence[SourcedPair]
+) -> list[tuple[float, float, float]]:
+    """What the teacher says of each pair; of those that no pass takes it is not asked."""
+    from nli.passes import passed
+    from nli.teacher import teachings
+
+    asked = passed(settings, [pair.source for pair in rows])
+    file = options.teachings or options.out / "teachings.jsonl"
+    with progress("pairs, by the teacher", len(asked)) as bar:
+        teacher = load(options.teacher, "auto")
+        said = teachings(teacher, [rows[place].pair for place in asked], file, bar.add)
+    known = dict(zip(asked, said, strict=True))
+    return [known.get(place, UNASKED) for place in range(len(rows))]
+
+
 def _repeats(given: Sequence[str], sources: set[str]) -> dict[str, float]:
     found = {}
     for text in given:
@@ -126,7 +171,7 @@ def _repeats(given: Sequence[str], sources: set[str]) -> dict[str, float]:
 
 
 def _announce(
-    rows: Sequence[LabelledPair],
+    rows: Sequence[SourcedPair],
     watched: Sequence[LabelledPair],
     repeats: dict[str, float],
     epochs: float,

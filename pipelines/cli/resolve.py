@@ -14,12 +14,11 @@ from nli.pairs import Pair
 from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
 from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
-from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.dates import written
 from pipelines.conflicts.judges.verdicts import Verdicts
-from pipelines.conflicts.needs import ClassifierFile, classifier_of, doubts, needs_of, refuse_idle
-from pipelines.conflicts.pipeline import CLASSIFIERS, Methods, examine
+from pipelines.conflicts.needs import needs_of, refuse_idle
+from pipelines.conflicts.pipeline import Methods, examine
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult
@@ -29,6 +28,7 @@ from pipelines.conflicts.settings import (
     AnswerSettings,
     ConflictsSettings,
 )
+from pipelines.conflicts.tables.type_scores import NAMES
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -43,9 +43,6 @@ from pipelines.report.explorer import ExperimentView
 if TYPE_CHECKING:  # numpy
     from nli.tagger import Tag
 
-MANY_PAIRS = 1_000
-"""From so many pairs of answers on it is said beforehand that they take their time."""
-
 
 class ResolveOptions(PageOptions, ServerOptions):
     """How a question is answered, and by which models."""
@@ -58,7 +55,6 @@ class ResolveOptions(PageOptions, ServerOptions):
             panel=ANSWERS_PANEL,
         ),
     ] = "pipeline"
-    classifier_file: ClassifierFile = None
     answering: AnswerSettings = AnswerSettings()
     judge: Annotated[
         Literal["nli", "llm", "none"],
@@ -99,7 +95,6 @@ def resolve(
     asked = Query(id="query", query=one_line_of(query), sources=sources)
     methods = _methods(options)
     needs = needs_of(methods, options)
-    _announce(asked, methods)
 
     async def work(models: Models, tell: Tell) -> Inspection:
         client, tagger = models.client, models.tagger
@@ -127,19 +122,6 @@ def resolve(
         )
 
     inspect(options, needs, work, as_json=options.as_json, html=options.html)
-    for doubt in doubts(methods, needs):
-        STDERR.print(escape(doubt), soft_wrap=True)
-
-
-def _announce(asked: Query, methods: Methods) -> None:
-    """Say beforehand that very many pairs take their time."""
-    pairs = len(asked.sources) * (len(asked.sources) - 1)
-    if "nli" in methods.asked and pairs >= MANY_PAIRS:
-        STDERR.print(
-            f"{len(asked.sources):,} documents make up to {pairs:,} pairs of answers, which the "
-            "tagger compares one by one; fewer documents are much faster",
-            soft_wrap=True,
-        )
 
 
 def _methods(options: ResolveOptions) -> Methods:
@@ -155,7 +137,6 @@ def _methods(options: ResolveOptions) -> Methods:
         () if options.strategy == "none" else (options.strategy,),
         () if itself else (settings.types,),
         settings,
-        trained=classifier_of(options.classifier_file),
     )
     if itself:
         without = "--strategy taxonomy-aware, which names the type itself"
@@ -187,7 +168,7 @@ def show(result: QueryResult, console: Console) -> None:
 
 
 def _show_type(found: Prediction, console: Console) -> None:
-    by = CLASSIFIERS[found.by]
+    by = NAMES[found.by]
     if found.problem is not None:
         console.print(f"[yellow]type: could not be read ({plain(found.problem)})[/yellow]")
         return

@@ -71,7 +71,8 @@ class AllOptions(LlmOptions):
         LabellerName | None,
         Option(
             "Who judges the claims of responses: a language model (`llm`), the NLI tagger "
-            "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
+            "(`nli`), the tagger where it is sure and the model for the rest (`cascade`), or the "
+            "tagger for relevance and the model for the side (`combined`).",
             shown="nli on cpu-small, else llm",
             panel=PANEL,
         ),
@@ -95,8 +96,9 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
     tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
     labeller = options.labeller or ("nli" if small else "llm")
     scoring = (*(asked if _asks(options, labeller) else kept), "--labeller", labeller)
-    # A small model is no judge of single sentences, and slower than the tagger.
-    judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
+    # A small model is no judge of single sentences, and slower than the tagger; its types of
+    # conflicts are worse than the rule's.
+    judged = ("--judge", "nli", "--types", "yes-no", "--answer-tokens", "160") if small else ()
     bundled = ("--per-topic", "1")
     sets = bundled if options.data is None else ("--split", "all", "--set", "unparaphrased")
     found: list[Stage] = []

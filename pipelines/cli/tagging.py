@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table as Printed
 
-from nli.pairs import LabelledPair
+from nli.pairs import LabelledPair, PairT
 from pipelines.cli.progress import progress
 from pipelines.option import Option, Options
 
@@ -72,7 +72,7 @@ def probabilities_of(
     return [one.probabilities for one in tags], seconds
 
 
-def drawn(rows: list[LabelledPair], limit: int | None, seed: int) -> list[LabelledPair]:
+def drawn(rows: list[PairT], limit: int | None, seed: int) -> list[PairT]:
     """So many of the pairs, drawn at random; all of them, in their order, without a limit."""
     if limit is None or limit >= len(rows):
         return rows
@@ -81,14 +81,14 @@ def drawn(rows: list[LabelledPair], limit: int | None, seed: int) -> list[Labell
 
 def show(table: "Table", console: Console) -> None:
     """Print a table of results."""
-    from pipelines.report.table import shown
+    from pipelines.report.table import as_shown, shown
 
     printed = Printed(title=escape(table.title), title_justify="left")
     for index, column in enumerate(table.columns):
         text = any(isinstance(row[index], str) for row in table.rows)
         printed.add_column(escape(column.title), justify="left" if text else "right")
     for row in (*table.rows, *table.quoted):
-        printed.add_row(*(escape(shown(cell)) for cell in row))
+        printed.add_row(*(escape(shown(cell)) for cell in as_shown(table, row)))
     console.print(printed)
 
 

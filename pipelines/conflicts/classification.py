@@ -1,4 +1,4 @@
-"""Predicting the conflict type by a language model (CONFLICTS, section 4, Task 1)."""
+"""Predicting the conflict type by a model or by a rule (CONFLICTS, section 4, Task 1)."""
 
 from typing import Annotated, Final
 
@@ -6,13 +6,30 @@ from pydantic import BaseModel, Field
 
 from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.taxonomy import TAXONOMY, of_number
-from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
+from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, of_number
+from pipelines.conflicts.writer import BY_CHOICE, EXPLANATION_TOKENS, Writer
+from pipelines.evidence.priors import corrected
+from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
 from serving.schemas import told
 
 NUMBERS: Final = tuple(str(each.number) for each in TAXONOMY)
 """What the model chooses from: "1" to "5"."""
+
+
+def by_yes_no(query: Query) -> Prediction:
+    """The yes/no rule: opinions where a question asks for yes or no, else no conflict.
+
+    It reads no source. The two are the most frequent types of such questions and of others in
+    CONFLICTS, where the former come from a collection of controversial ones (ConflictingQA).
+    """
+    asks = affirmed(query.query) is not None
+    return Prediction(
+        type=ConflictType.OPINIONS if asks else ConflictType.NO_CONFLICT,
+        by="yes-no",
+        explanation=f"The question {'asks' if asks else 'does not ask'} for yes or no; "
+        "no source was read.",
+    )
 
 
 class CategoryJson(BaseModel):
@@ -52,20 +69,22 @@ def explained(reply: CategoryJson) -> Prediction:
 
 
 async def by_choice(query: Query, writer: Writer) -> Prediction:
-    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
+    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token, and corrected.
 
     Raises:
         RequestError, ServingError: As `by_json`.
     """
     choice = await writer.client.choose(
-        writer.asks_type("classify_choice", query), NUMBERS, affinity=query.query
+        writer.asks_type(BY_CHOICE, query), NUMBERS, affinity=query.query
     )
-    probabilities = {of_number(int(label)): p for label, p in choice.probabilities.items()}
-    likely = decide(probabilities, writer.settings.thresholds)
+    raw = {of_number(int(label)): p for label, p in choice.probabilities.items()}
+    made = raw if writer.correction is None else corrected(raw, writer.correction)
+    likely = decide(made, writer.settings.thresholds)
     return Prediction(
         type=likely,
         by="choice",
-        probabilities=probabilities,
+        probabilities=made,
+        raw_probabilities=None if writer.correction is None else raw,
         mass=choice.mass,
         abstained=likely is None,
     )

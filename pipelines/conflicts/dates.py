@@ -1,17 +1,16 @@
-"""Dates of sources, and dates that texts name, each as precise as it is given.
+"""Dates of sources, each as precise as it is given.
 
 A source's own date is the one that its search result states. Dates within its text are another
-matter: a page of 2024 may speak of 1955. So the two are never mixed.
+matter: a page of 2024 may speak of 1955. So they are not read.
 """
 
 import re
 from calendar import isleap, monthrange
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from pipelines.conflicts.question import Source
-from pipelines.metrics.short_answers import MONTH_NUMBERS
 
 EARLIEST, LATEST = 1000, 2100
 """Years outside of which a date is taken for a mistake."""
@@ -126,28 +125,6 @@ def spread_years(dates: Sequence[PartialDate]) -> float | None:
     return max(years) - min(years) if len(years) > 1 else None
 
 
-def dates_in(text: str) -> list[PartialDate]:
-    """The dates that a text names, in the order in which they stand there.
-
-    Days ("30 July 2024", "July 30th, 2024", "2024-07-30", "30/7/2024"), months ("Jul 2024",
-    "7/2024") and bare years from 1900 to 2099. Of 7/8/2024, which countries read differently, the
-    year alone is sure. No year is part of a larger number (1,999), a price ($2020), what stands
-    before a unit or something counted ("2000 meters", "2000 people"), or a decade ("the 1990s").
-    A date that is named twice comes twice.
-    """
-    found: list[tuple[int, PartialDate]] = []
-    taken = bytearray(len(text))
-    for pattern, made in _FORMS:
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            if any(taken[start:end]):
-                continue  # part of a more precise date
-            if named := made(match):
-                found.append((start, named))
-                taken[start:end] = b"1" * (end - start)
-    return [named for _, named in sorted(found)]
-
-
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
 
 _AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")
@@ -201,78 +178,3 @@ def _absolute(text: str) -> PartialDate | None:
     if not day and not years:
         return None  # "12 50" would be December 2050
     return PartialDate(one.year, month, day)
-
-
-def _possible(year: str | int, month: str | int = 0, day: str | int = 0) -> PartialDate | None:
-    """The date, where the calendar has it."""
-    try:
-        found = PartialDate(int(year), int(month), int(day))
-    except ValueError:
-        return None
-    return found if EARLIEST <= found.year <= LATEST else None
-
-
-def _named(match: re.Match[str]) -> PartialDate | None:
-    given = match.groupdict()
-    # Without regard to case İ is an i, and makes no name of a month.
-    month = MONTH_NUMBERS.get(given["month"].casefold())
-    return _possible(given["year"], month, given.get("day") or 0) if month else None
-
-
-def _numeric(match: re.Match[str]) -> PartialDate | None:
-    first, second = int(match[1]), int(match[3])
-    if max(first, second) > 12 or first == second:
-        return _possible(match[4], min(first, second), max(first, second))
-    return _possible(match[4])
-
-
-def _bare(match: re.Match[str]) -> PartialDate | None:
-    before = match.string[max(0, match.start() - 20) : match.start()]
-    after = match.string[match.end() : match.end() + 24]
-    is_decade = match[0].endswith("0") and after.startswith(("'s", "’s"))
-    if is_decade or _BEFORE_AMOUNT.search(before) or _UNIT.match(after):
-        return None
-    if _COUNTED.match(after) and not _BEFORE_YEAR.search(before):
-        return None
-    return _possible(match[0])
-
-
-# The longest name first: "sep" would be found in "sept".
-_MONTH = rf"(?P<month>{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})"
-_DAY = r"(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>[0-9]{4})(?![0-9])"
-_BEFORE_AMOUNT = re.compile(
-    r"(?:[$€£¥₹#]|\b(?:USD|EUR|GBP|CHF|JPY|INR|Rs\.?|No\.|pages?|pp?\.|over|nearly|"
-    r"approximately|(?:more|less|fewer) than))\s?$"
-    r"|(?<![0-9])[0-9]{1,3}[-–/:]$"  # a telephone number
-)
-_UNIT = re.compile(
-    r"\s?[%°€£¥]|[-\s]?(?:[kcm]?m|[km]?g|ml|l|[MG]?Hz|[kMGT]?W|[kMGT]B|kcal|kJ|mAh|rpm|mph|cc|"
-    r"lbs?|oz|ft|(?:kilo|centi|milli)?(?:met(?:er|re)|gram|lit(?:er|re))s?|miles?|feet|foot|"
-    r"inch(?:es)?|yards?|acres?|hectares?|pounds?|ton(?:ne)?s?|watts?|(?:kilo)?calories|degrees?|"
-    r"per ?cent|dollars?|euros?|yen|rupees?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|"
-    r"hundred|thousand|million|billion|trillion|BCE?|B\.C\.)(?!\w)"
-)
-_COUNTED = re.compile(
-    r"\s(?:times|steps|words|pages|people|persons|men|women|children|students|patients|"
-    r"participants|employees|adults|species|copies|votes|units|studies|cases|deaths)(?!\w)"
-)
-_BEFORE_YEAR = re.compile(r"\b(?:in|since|during|until|before|after|by)\s$", re.IGNORECASE)
-
-_EDGE = r"(?<!\w)(?<![0-9][.,])"
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], PartialDate | None]], ...] = (
-    (
-        re.compile(r"(?<![\w-])([0-9]{4})-([0-9]{2})-([0-9]{2})(?=T[0-9]|(?![\w-]))"),
-        lambda match: _possible(match[1], match[2], match[3]),
-    ),
-    (re.compile(rf"{_EDGE}{_DAY}\s+(?:of\s+)?{_MONTH}\.?,?\s+{_YEAR}", re.IGNORECASE), _named),
-    (re.compile(rf"(?<!\w){_MONTH}\.?\s+{_DAY},?\s+{_YEAR}", re.IGNORECASE), _named),
-    (re.compile(rf"(?<!\w){_MONTH}\.?,?\s+(?:of\s+)?{_YEAR}", re.IGNORECASE), _named),
-    (re.compile(r"(?<![\w./])([0-9]{1,2})([/.])([0-9]{1,2})\2([0-9]{4})(?![\w/])"), _numeric),
-    (
-        re.compile(r"(?<![\w./-])(0?[1-9]|1[0-2])/([0-9]{4})(?![\w/])"),
-        lambda match: _possible(match[2], match[1]),
-    ),
-    (re.compile(rf"{_EDGE}(?:19|20)[0-9]{{2}}(?!\w|[.,][0-9])"), _bare),
-)
-"""Forms of dates, the more precise first; what a more precise one has taken is not read again."""

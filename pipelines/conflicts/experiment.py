@@ -5,17 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
-from pipelines.conflicts.classifier import seen
 from pipelines.conflicts.datasets import SAMPLES, read
-from pipelines.conflicts.needs import (
-    NO_ANSWERS,
-    ClassifierFile,
-    classifier_of,
-    doubts,
-    needs_of,
-    refuse_idle,
-    summary,
-)
+from pipelines.conflicts.needs import NO_ANSWERS, needs_of, refuse_idle, summary
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.presets import AS_IN_PAPER
 from pipelines.conflicts.question import Query
@@ -52,7 +43,7 @@ Leaves in the run folder: `conflicts.NAME.jsonl` (all answers and verdicts with 
 Examples:
     contested run conflicts --limit 2 --judge nli --answer-tokens 96 --out results-conflicts
 
-    contested run conflicts --data conflicts.jsonl --strategy none --classifier nli --out types
+    contested run conflicts --data conflicts.jsonl --strategy none --classifier choice --out types
 
     contested run conflicts --data conflicts.jsonl --dry-run
 """
@@ -80,16 +71,14 @@ class ConflictsOptions(RunOptions, ServerOptions):
     classifiers: Annotated[
         list[str] | None,
         Option(
-            "Who predicts types: a classifier of question and evidence without a language model "
-            "(`nli`), the model with an explanation (`json`) or with probabilities (`choice`). "
-            "Repeatable.",
+            "Who predicts types: the model with an explanation (`json`) or with probabilities "
+            "(`choice`), or a rule that reads the question alone (`yes-no`). Repeatable.",
             name="--classifier",
             metavar="NAME",
             shown="all three",
             panel=TYPES_PANEL,
         ),
     ] = None
-    classifier_file: ClassifierFile = None
     strategies: Annotated[
         list[str] | None,
         Option(
@@ -131,7 +120,6 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         _strategies(options.strategies),
         one_of(options.classifiers, CLASSIFIERS, "--classifier"),
         options.settings.model_copy(update={"cut": options.on_overflow == "cut"}),
-        trained=classifier_of(options.classifier_file),
     )
     embedder = None
     if options.embedder is not None:
@@ -162,17 +150,9 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
     def work(models: RunModels) -> Sequence[Work[Query, QueryResult]]:
         judging = models.judging if methods.strategies else None
         tagger = models.tagger
-        ready = methods.ready(
-            models.client,
-            judging,
-            None if tagger is None else stored(nli_labeller(tagger), models.store),
-            models.prompts,
-        )
-        trained = methods.trained if "nli" in methods.asked else None
-        facts = {
-            "statistics": statistics(dataset.queries, dataset.passed_over),
-            "seen_in_training": 0 if trained is None else seen(trained, dataset.queries),
-        }
+        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
+        ready = methods.ready(models.client, judging, labeller, models.prompts)
+        facts = {"statistics": statistics(dataset.queries, dataset.passed_over)}
         config = {"data": {"name": dataset.file, "sha256": dataset.digest}, "segments": segments}
         return [
             Work(
@@ -185,7 +165,7 @@ def plan(options: ConflictsOptions) -> Plan[Query, QueryResult]:
         ]
 
     told = summary(dataset.file, queries, methods)
-    return Plan(queries, needs, work, told, remarks=doubts(methods, needs))
+    return Plan(queries, needs, work, told)
 
 
 def _refuse_types(settings: ConflictsSettings, methods: Methods, queries: Sequence[Query]) -> None:
@@ -221,21 +201,21 @@ def _called(client: Client | None) -> str:
 
 def _config(methods: Methods, models: Models, judging: Client | None) -> dict[str, Any]:
     """Everything but the data that decides a result; not how many of them are made."""
-    tagger = {} if models.tagger is None else tagger_of(models.tagger)
     config: dict[str, Any] = {
         "strategies": list(methods.strategies),
         "classifiers": list(methods.asked),
-        "settings": methods.settings.model_dump(mode="json"),
-        "model": tagger if models.client is None else model_of(models.client),
+        "settings": methods.settings.deciding(),
         "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
     }
+    if models.client is not None:
+        config["model"] = model_of(models.client)
+    if methods.writer is not None and methods.writer.correction is not None:
+        config["prior"] = methods.writer.correction.model_dump(mode="json")
     if judging is not None:
         config["judge"] = model_of(judging)
-    if tagger:
-        config["tagger"] = tagger
-    if "nli" in methods.asked and (trained := methods.trained):
-        config["classifier"] = {"sha256": trained.digest, "trained_on": trained.trained_on}
+    if models.tagger is not None:
+        config["tagger"] = tagger_of(models.tagger)
     return config
 
 

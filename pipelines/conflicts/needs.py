@@ -1,36 +1,18 @@
 """What a run needs, what is said of it beforehand, and which options would do nothing for it."""
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Final
+from typing import Final
 
 from pydantic import BaseModel
 
-from pipelines.conflicts.classifier import TypeClassifier, read, shipped_classifier
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods
 from pipelines.conflicts.question import Query
-from pipelines.conflicts.settings import TYPES_PANEL
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
-from pipelines.option import Option, refuse_given
+from pipelines.option import refuse_given
 
 NO_ANSWERS: Final = "none"
 """The `--strategy` that asks for no answers."""
-
-ClassifierFile = Annotated[
-    Path | None,
-    Option(
-        "Classifier of question and evidence, from `conflicts train`.",
-        shown="the one that comes with the program",
-        panel=TYPES_PANEL,
-    ),
-]
-"""For the field `classifier_file`."""
-
-
-def classifier_of(path: Path | None) -> TypeClassifier:
-    """The classifier of that file, or else the shipped one; errors are those of `read`."""
-    return shipped_classifier() if path is None else read(path)
 
 
 def needs_of(methods: Methods, options: ServerOptions) -> Needs:
@@ -42,12 +24,12 @@ def needs_of(methods: Methods, options: ServerOptions) -> Needs:
     """
     where, answering = source_of(options, "generator"), bool(methods.strategies)
     by_model = answering or not {"json", "choice"}.isdisjoint(methods.asked)
-    by_tagger = "nli" in methods.asked or (answering and methods.settings.judge == "nli")
+    by_tagger = answering and methods.settings.judge == "nli"
     return Needs(
         role="generator" if by_model else None,
         tagger=tagger_named(options.tagger, where) if by_tagger else None,
         unasked=f"--strategy none and {_types(methods)}, which ask no language model",
-        untagged="types and verdicts by a language model alone",
+        untagged="verdicts by a language model alone",
     )
 
 
@@ -64,26 +46,11 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
         idle[strategies] = ("answer_tokens", "judge", "behaviour", "against", "judge_model")
     if not answering & {"pipeline", "oracle"}:
         idle[f"{strategies}, which is told no type"] = ("dates",)
-    if not asked & {"nli", "choice"}:
+    if "choice" not in asked:
         idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds",)
-    if "nli" not in asked:
-        idle[_types(methods)] = ("classifier_file",)
     for without, names in idle.items():
         refuse_given(options, names, without)
         refuse_given(settings, names, without)
-
-
-def doubts(methods: Methods, needs: Needs) -> tuple[str, ...]:
-    """What is to be said where the classifier reads another tagger than the one of its training."""
-    trained, tagger = methods.trained, needs.tagger
-    if trained is None or tagger is None or "nli" not in methods.asked:
-        return ()
-    if tagger.digest == trained.tagger:
-        return ()
-    return (
-        f"the classifier was trained on judgements of another tagger than {tagger.name}; its "
-        "types may be worth less: train one with `contested conflicts train`",
-    )
 
 
 def _types(methods: Methods) -> str:

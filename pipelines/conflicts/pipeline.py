@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeVar
 
-from pipelines.conflicts.classification import by_choice, by_json
-from pipelines.conflicts.classifier import TypeClassifier
+from pipelines.conflicts.classification import by_choice, by_json, by_yes_no
 from pipelines.conflicts.fitting import fit_sources
 from pipelines.conflicts.judges.judge import Judge, judge, judged
 from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
@@ -15,7 +14,6 @@ from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Answer, Outcome, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.strategies import answer
-from pipelines.conflicts.structure import structure
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflicts.writer import Writer, writer
 from pipelines.evidence.labeller import Labeller, PairError
@@ -32,7 +30,7 @@ STRATEGIES: Final[dict[Strategy, str]] = {
 """The strategies of section 5.1 as tables call them, in order."""
 
 CLASSIFIERS: Final[dict[Classifier, str]] = {
-    "nli": "NLI, question and evidence",
+    "yes-no": "Yes/no rule",
     "json": "LLM, explained",
     "choice": "LLM, by choice",
 }
@@ -49,7 +47,6 @@ class Methods:
         strategies: Whose answers are wanted; without any, types alone are predicted.
         classifiers: Whose types are wanted. Pipeline asks that of the settings in any case.
         settings: The variants.
-        trained, labeller: The classifier "nli", and who reads the evidence for it.
         writer: Answers, and predicts types; None where no language model is asked.
         judge: Of answers; None leaves them unjudged.
     """
@@ -57,10 +54,8 @@ class Methods:
     strategies: tuple[Strategy, ...]
     classifiers: tuple[Classifier, ...]
     settings: ConflictsSettings
-    trained: TypeClassifier | None = None
     writer: Writer | None = None
     judge: Judge | None = None
-    labeller: Labeller | None = None
 
     @property
     def asked(self) -> tuple[Classifier, ...]:
@@ -90,8 +85,7 @@ class Methods:
         """The same with the models that write and judge, and with their prompts.
 
         Without a model that judges, answers are judged by the labeller alone, where the settings
-        name the judge "nli", or not at all. The labeller serves the classifier "nli", too;
-        `overrides` is a folder with prompts of the user's own.
+        name the judge "nli", or not at all. `overrides` is a folder with prompts of the user's own.
 
         Raises:
             InputError: The user's own prompt cannot be used, or the judge "nli" has no tagger.
@@ -101,7 +95,6 @@ class Methods:
             self,
             writer=None if writing is None else writer(writing, self.settings, overrides),
             judge=judge(judging, self.settings, overrides, labeller) if judges else None,
-            labeller=labeller,
         )
 
 
@@ -186,14 +179,13 @@ async def predict(
 
     Args:
         classifier: Its name.
-        query: As it is; the NLI tagger reads sources of any length.
+        query: As it is.
         seen: As the writer sees it.
         methods: Whom to ask; errors are those of `examine`.
     """
     match classifier:
-        case "nli":
-            found = await structure(query, _needed(methods.labeller))
-            return _needed(methods.trained).predict(query, found, methods.settings.thresholds)
+        case "yes-no":
+            return by_yes_no(query)
         case "json":
             return await by_json(seen, _needed(methods.writer))
         case "choice":
@@ -219,5 +211,5 @@ def _without_verdict(expected: ConflictType | None, why: Exception) -> Verdicts:
 
 def _needed(value: NeededT | None) -> NeededT:
     if value is None:
-        raise ValueError("asked for what needs a writer, or a labeller and its classifier")
+        raise ValueError("asked for what needs a writer")
     return value

@@ -7,9 +7,12 @@ from pydantic import BaseModel
 
 from pipelines.conflicts.taxonomy import ConflictType
 
-Classifier = Literal["nli", "json", "choice"]
-"""Who predicts: a classifier of question and evidence without a language model, or a language model
-that explains its choice, or that chooses with probabilities."""
+Classifier = Literal["yes-no", "json", "choice"]
+"""Who predicts: a rule that reads the question alone, or a language model that explains its choice,
+or that chooses with probabilities."""
+
+Recorded = Classifier | Literal["nli"]
+"""Who may stand in a result: earlier versions had a trained classifier of question and evidence."""
 
 
 class Prediction(BaseModel, frozen=True):
@@ -19,6 +22,7 @@ class Prediction(BaseModel, frozen=True):
         type: The type; None where the classifier abstains, or its reply could not be read.
         by: The classifier.
         probabilities: Of every type, in [0, 1], summing to 1; None where there are none.
+        raw_probabilities: These as the model gave them, where they were corrected.
         mass: Of `choice`, the probability that the model names a category at all, in [0, 1].
         abstained: Whether the most probable type did not reach its threshold.
         problem: Why the reply could not be read, in one line.
@@ -26,8 +30,9 @@ class Prediction(BaseModel, frozen=True):
     """
 
     type: ConflictType | None
-    by: Classifier
+    by: Recorded
     probabilities: dict[ConflictType, float] | None = None
+    raw_probabilities: dict[ConflictType, float] | None = None
     mass: float | None = None
     explanation: str = ""
     abstained: bool = False

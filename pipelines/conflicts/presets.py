@@ -9,13 +9,13 @@ AS_IN_PAPER: Final = (
         "classifiers",
         ["json"],
         "section 5.1",
-        "the others cost little beside it, and give probabilities",
+        "the others cost little beside it, and one gives probabilities",
     ),
     Choice(
         "settings.types",
         "json",
         "section 5.1",
-        "small models' types are worse than those of the classifier, which costs no call",
+        "one token, with probabilities, in place of an explanation",
     ),
     Choice(
         "settings.against",
@@ -26,3 +26,5 @@ AS_IN_PAPER: Final = (
     Choice("settings.judge", "llm", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
 )
+
+JUDGE_AS_IN_PAPER: Final = (Choice("behaviour", "json", "section 4"),)

@@ -14,6 +14,7 @@ from pipelines.conflicts.tables.scores import Results
 from pipelines.conflicts.tables.type_scores import (
     BASELINES,
     BY_FORM,
+    FORMER,
     JOINT,
     MAJORITY,
     predictions,
@@ -40,7 +41,8 @@ NAME = "conflicts"
 TITLE = "CONFLICTS"
 
 _PLAIN: Final = {
-    CLASSIFIERS["nli"]: "a trained classifier",
+    FORMER: "a trained classifier",
+    CLASSIFIERS["yes-no"]: "opinions if asked for yes or no",
     CLASSIFIERS["json"]: "the language model, giving reasons",
     CLASSIFIERS["choice"]: "the language model, by number alone",
     JOINT: "the language model, along with its answer",
@@ -126,11 +128,7 @@ def finding(
     unread = sum(len([*lost(each)]) for each in every if each.status != "failed")
     return glance.Finding(
         question="Can a model name the type of conflict between sources, and answer accordingly?",
-        data=glance.sizes(
-            ((len(own), configs[name]["data"]["name"]) for name, own in results.items()),
-            "query",
-            "queries",
-        ),
+        data=glance.data_of(results, configs, "query", "queries"),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
         found=" ".join(found) or MISSING,
         beside=f"Without reading the sources: {glance.with_figures(trivial)}." if trivial else "",
@@ -164,7 +162,7 @@ def _made_by(config: Mapping[str, Any]) -> str:
     """Which model named types, answered and judged, from a run's configuration."""
     tagger = config.get("tagger")
     steps = []
-    if config["model"] != tagger:
+    if config.get("model") not in (None, tagger):
         steps.append(f"types and answers by {config['model']['name']}")
     if tagger is not None:
         steps.append(f"sources read by {glance.model_name(tagger)}")
@@ -174,10 +172,8 @@ def _made_by(config: Mapping[str, Any]) -> str:
 
 
 def _data(entry: Mapping[str, Any], own: Sequence[QueryResult]) -> str:
-    """How many queries, and how many of them the classifier knows from training."""
-    known = entry.get("seen_in_training", 0)
-    seen = f"; {known:,} of the file trained the classifier, which judges each by a fold without it"
-    return f"{entry['config']['data']['name']} ({len(own):,} queries{seen if known else ''})"
+    """Which queries they are, and how many."""
+    return f"{entry['config']['data']['name']} ({len(own):,} queries)"
 
 
 def _example(run: str, result: QueryResult) -> Example:

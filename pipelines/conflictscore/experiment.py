@@ -11,17 +11,17 @@ from pydantic import Field
 
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, result
 from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import judge_named, model_of
+from pipelines.evidence.judge import combination_threshold, judge_named, model_of
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
-from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -116,6 +116,7 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         _summary(dataset, settings, needs, options.repeat),
         afterwards=afterwards,
         remarks=remarks,
+        prior=LabelPrior(settings, dataset.digest, partial(known_pairs, dataset.examples)),
     )
 
 
@@ -136,12 +137,12 @@ def _summary(data: Dataset, settings: Settings, needs: Needs, repeat: int) -> st
 def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
     """Everything that decides a result, for `run.json`; not how many of them are made.
 
-    `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and
-    `splitter` where a model splits responses and judges nothing.
+    `model` is the judge. Beside it stand `tagger`, `cascade` and `combination` where they are
+    used, and `splitter` where a model splits responses and judges nothing.
     """
     about: dict[str, Any] = {
         "data": {"name": data.name, "sha256": data.digest},
-        "settings": scorer.settings.model_dump(),
+        "settings": scorer.settings.deciding(),
         "prompts": {prompt.name: prompt.digest for prompt in scorer.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
         **scorer.judge.about(),
@@ -180,7 +181,9 @@ def _publication(runs: Runs[Result]) -> Publication:
     config = entry["config"]
     chosen = ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
     bad = skipped(runs.folder)
-    made = all_tables(results, judge_named(config), config["data"]["name"], bad, chosen)
+    combined = combination_threshold(config)
+    name, data = judge_named(config), config["data"]["name"]
+    made = all_tables(results, name, data, bad, chosen, combined=combined)
     return Publication(view(results, made, entry, bad, chosen), made)
 
 

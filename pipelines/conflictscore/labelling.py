@@ -1,7 +1,7 @@
-"""Who made the judgements of a run, and what a cascade saved: tables and plot."""
+"""Who made the judgements of a run, what the tagger saved, and what is vouched for."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -14,7 +14,7 @@ from pipelines.evidence.risk import ChosenThreshold, agreement, empirical_risk, 
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
 from pipelines.report.plots import curve
-from pipelines.report.table import Column, Measure, Table
+from pipelines.report.table import Column, Measure, Table, shown
 
 ROWS_OF_CURVE = 25
 """Thresholds of a cascade that the table lists."""
@@ -31,7 +31,7 @@ def label_columns(counts: Callable[[Any], Counter[Relation]]) -> list[Column[Any
 
 def labellers(results: Sequence[Result]) -> Table:
     """Who gave the labels: judgements by source, with what each gave."""
-    every = [judgement for result in results for judgement in result.judgements]
+    every = _judged(results)
     by_source: dict[str, list[Judgement]] = {}
     for judgement in every:
         by_source.setdefault(judgement.source, []).append(judgement)
@@ -54,7 +54,8 @@ def labellers(results: Sequence[Result]) -> Table:
         ],
         notes=(
             "llm-…: a language model, and how it was asked. nli: the NLI tagger. cascade-nli: the "
-            "tagger, sure enough; cascade-llm: the language model, where the tagger was not.",
+            "tagger, sure enough; cascade-llm: the language model, where the tagger was not. "
+            "combined-nli: the tagger, where it sees no relevance; combined-llm: both.",
         ),
     )
 
@@ -64,8 +65,8 @@ def cascade(chosen: ChosenThreshold, results: Sequence[Result]) -> Table:
 
     The results of the run add the share of calls that it saved.
     """
-    counted, pairs = chosen.curve, chosen.curve.pairs
-    saved = saved_share(results)
+    saved = saved_share(_judged(results))
+    pairs = chosen.curve.pairs
     notes = [
         f"Counted on {pairs:,} calibration pairs"
         + (f" ({chosen.fitted_on})." if chosen.fitted_on else "."),
@@ -80,37 +81,75 @@ def cascade(chosen: ChosenThreshold, results: Sequence[Result]) -> Table:
     if chosen.reason:
         notes.append(f"No threshold was chosen and every pair was asked: {chosen.reason}.")
     return Table.of(
-        thinned(counted, ROWS_OF_CURVE, chosen.threshold).points,
+        thinned(chosen.curve, ROWS_OF_CURVE, chosen.threshold).points,
         name="cascade",
         title="Calls saved against agreement",
         caption="On calibration pairs with gold labels, by how sure the tagger must be.",
-        columns=[
-            Column("threshold", "Threshold", lambda point: f"{point.threshold:.4f}"),
-            Column(
-                "chosen",
-                "Chosen",
-                lambda point: "chosen" if point.threshold == chosen.threshold else "",
-            ),
-            Measure("kept", "Kept (calls saved)", lambda point: proportion(point.kept, pairs)),
-            Measure(
-                "agreement",
-                "Kept labels that agree with gold",
-                lambda point: proportion(point.kept - point.wrong, point.kept),
-            ),
-            Measure("risk", "Risk", lambda point: proportion(point.wrong, pairs)),
-            Column(
-                "bound", "Bound", lambda point: risk_bound(empirical_risk(counted, point), pairs)
-            ),
-        ],
+        columns=_by_threshold(chosen, "Kept (calls saved)"),
         notes=notes,
     )
 
 
-def saved_share(results: Sequence[Result]) -> Estimate | None:
-    """Share of a cascade's judgements for which no language model was asked."""
-    sources = Counter(judgement.source for result in results for judgement in result.judgements)
-    kept = sources["cascade-nli"]
-    return proportion(kept, kept + sources["cascade-llm"])
+def combination(chosen: ChosenThreshold, results: Sequence[Result]) -> Table:
+    """How many labels of a fitted combination are as sure as that, and how many of them wrong."""
+    return Table.of(
+        thinned(chosen.curve, ROWS_OF_CURVE, chosen.threshold).points,
+        name="combination",
+        title="Labels that can be relied on",
+        caption="On labelled pairs that the combination was not fitted on, by the label's "
+        "probability.",
+        columns=_by_threshold(chosen, "As sure"),
+        notes=(vouched_for("In this run", chosen, _judged(results)),),
+    )
+
+
+def vouched_for(name: str, chosen: ChosenThreshold, judged: Sequence[Judgement]) -> str:
+    """How many labels of a fitted combination keep the risk, in one sentence."""
+    if chosen.reason:
+        return f"{name}: no label is vouched for: {chosen.reason}."
+    sure = sum((each.confidence or 0.0) >= chosen.threshold for each in judged)
+    share = shown(proportion(sure, len(judged)))
+    return (
+        f"{name}: {share} of the labels have a probability of at least {chosen.threshold:.3f}. At "
+        f"most {chosen.risk:g} of all pairs are expected to be among them and wrong (conformal "
+        f"risk control), if they are like the {chosen.curve.pairs:,} that were counted; of others "
+        "nothing is promised."
+    )
+
+
+def _by_threshold(chosen: ChosenThreshold, kept: str) -> list[Column[RiskPoint]]:
+    """Columns of a table with a row per threshold; `kept` heads the share that reaches it."""
+    counted, pairs = chosen.curve, chosen.curve.pairs
+    return [
+        Column("threshold", "Threshold", lambda point: f"{point.threshold:.4f}"),
+        Column(
+            "chosen",
+            "Chosen",
+            lambda point: "chosen" if point.threshold == chosen.threshold else "",
+        ),
+        Measure("kept", kept, lambda point: proportion(point.kept, pairs)),
+        Measure(
+            "agreement",
+            "Kept labels that agree with gold",
+            lambda point: proportion(point.kept - point.wrong, point.kept),
+        ),
+        Measure("risk", "Risk", lambda point: proportion(point.wrong, pairs)),
+        Column("bound", "Bound", lambda point: risk_bound(empirical_risk(counted, point), pairs)),
+    ]
+
+
+def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
+    """Share of judgements by tagger and model for which the model was not asked.
+
+    None where nothing was judged by both, as in a run of either alone.
+    """
+    sources = Counter(judgement.source for judgement in judged)
+    saved = sources["cascade-nli"] + sources["combined-nli"]
+    return proportion(saved, saved + sources["cascade-llm"] + sources["combined-llm"])
+
+
+def _judged(results: Sequence[Result]) -> list[Judgement]:
+    return [judgement for result in results for judgement in result.judgements]
 
 
 def tradeoff(chosen: ChosenThreshold, results: Sequence[Result]) -> Markup:
@@ -118,7 +157,7 @@ def tradeoff(chosen: ChosenThreshold, results: Sequence[Result]) -> Markup:
 
     The line is counted on the calibration pairs; the upright one is what this run saved.
     """
-    counted, saved = chosen.curve, saved_share(results)
+    counted, saved = chosen.curve, saved_share(_judged(results))
 
     def place(point: RiskPoint) -> list[tuple[float, float]]:
         agreeing = agreement(point)

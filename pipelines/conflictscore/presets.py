@@ -43,3 +43,5 @@ BENCH_AS_IN_PAPER: Final = (
         "some of MacNoise's and ContraQA's passages avoid the point, or say what they should deny",
     ),
 )
+
+FACTS_AS_IN_PAPER: Final = (Choice("split", "atomic", "appendix B, Table 6"),)

@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from pipelines.conflictscore import paper
-from pipelines.conflictscore.labelling import cascade, label_columns, labellers
+from pipelines.conflictscore.labelling import cascade, combination, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.data.jsonl import Skipped
@@ -192,14 +192,20 @@ def all_tables(
     data: str,
     skipped: Sequence[Skipped] = (),
     chosen: ChosenThreshold | None = None,
+    *,
+    combined: ChosenThreshold | None = None,
 ) -> tuple[Table, ...]:
-    """Every table of a run, in the order of reading; of a cascade also what it saves."""
+    """Every table of a run, in the order of reading.
+
+    Of a cascade also what it saves (`chosen`), of a fitted combination what can be relied on.
+    """
     return (
         scores(results, model, data),
         differences(results),
         labels(results),
         labellers(results),
         *([cascade(chosen, results)] if chosen else []),
+        *([combination(combined, results)] if combined else []),
         failures(results, skipped),
     )
 

@@ -18,12 +18,22 @@ from pipelines.conrag.corpora import (
 from pipelines.conrag.query import Query
 from pipelines.conrag.releases import (
     from_alce,
+    from_averitec,
     from_claims,
     from_climate_fever,
     from_fool_me_twice,
     from_wice,
 )
-from pipelines.data import alce, climate_fever, fever, fool_me_twice, ragtruth, scifact, wice
+from pipelines.data import (
+    alce,
+    averitec,
+    climate_fever,
+    fever,
+    fool_me_twice,
+    ragtruth,
+    scifact,
+    wice,
+)
 from pipelines.data.jsonl import read_bytes
 from pipelines.data.records import Document
 from pipelines.data.released import Part, half
@@ -31,7 +41,15 @@ from pipelines.errors import InputError
 from pipelines.evidence import examples
 
 DatasetName = Literal[
-    "claims", "fool-me-twice", "climate-fever", "wice", "scifact", "fever", "ragtruth", "alce"
+    "claims",
+    "fool-me-twice",
+    "climate-fever",
+    "averitec",
+    "wice",
+    "scifact",
+    "fever",
+    "ragtruth",
+    "alce",
 ]
 
 
@@ -88,6 +106,7 @@ ALONE: Mapping[DatasetName, Callable[[Path], Iterable[Query]]] = {
     "claims": lambda path: from_claims(examples.read(path).examples),
     "fool-me-twice": lambda path: from_fool_me_twice(fool_me_twice.read(path)),
     "climate-fever": lambda path: from_climate_fever(climate_fever.read(path)),
+    "averitec": lambda path: from_averitec(averitec.read(path)),
     "wice": lambda path: from_wice(wice.read(path)),
     ALCE: lambda path: from_alce(alce.read(path)),
 }

@@ -12,7 +12,7 @@ from pipelines.conrag.query import Query
 from pipelines.conrag.question import FirstAnswer, first_answer
 from pipelines.conrag.result import AnsweredQuestion, ClaimResult, Passage
 from pipelines.conrag.settings import ConragSettings
-from pipelines.conrag.tagged import conflict_score, expected_mass
+from pipelines.conrag.tagged import probability_of_both_sides
 from pipelines.conrag.writers import model_writer, template_writer
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller
@@ -98,7 +98,7 @@ async def evaluate(
         ),
         kappa=analysis.adjudication.kappa,
         kappa_clusters=cluster_conflict_score(analysis.clusters),
-        kappa_expected=conflict_score(tagged, expected_mass),
+        both_sides=probability_of_both_sides(tagged),
         outcomes=outcomes,
         truncations=truncations,
     )

@@ -265,9 +265,9 @@ def _known(result: ClaimResult) -> Facts:
             "Conflict score κ",
             f"{result.kappa:.2f} over passages",
             f"{result.kappa_clusters:.2f} over clusters",
-            f"{result.kappa_expected:.2f} over expected numbers",
         )
     )
+    facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))

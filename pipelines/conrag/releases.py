@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pipelines.conrag.query import GoldAnswer, Query
 from pipelines.conrag.stance import STANCE_OF, Stance
 from pipelines.conrag.tagged import SIDES
+from pipelines.data import averitec
 from pipelines.data.alce import Question
 from pipelines.data.climate_fever import ClimateClaim
 from pipelines.data.fool_me_twice import GameClaim
@@ -95,6 +96,33 @@ def from_climate_fever(claims: Sequence[ClimateClaim]) -> Iterator[Query]:
             disputed=claim.claim_label == "DISPUTED",
             evidence=(gold,) if gold else (),
             relations=relations,
+        )
+
+
+def from_averitec(claims: Sequence[averitec.CheckedClaim]) -> Iterator[Query]:
+    """What was found about each claim: an answer is a passage, and its question the title.
+
+    A claim of conflicting evidence is disputed and has no stance but "not enough". What a single
+    passage says of the claim is not known. Claims have no ids; theirs is their place in the file.
+    """
+    stances = {averitec.SUPPORTED: Stance.SUPPORT, averitec.REFUTED: Stance.REFUTE}
+    for number, claim in enumerate(claims, start=1):
+        found = [
+            (each.question, answer.text)
+            for each in claim.questions
+            for answer in each.answers
+            if answer.answer_type != "Unanswerable"
+        ]
+        yield Query(
+            id=str(number),
+            source="averitec",
+            claim=claim.claim,
+            passages=tuple(
+                Document(id=f"{number}:{place}", text=text, title=question)
+                for place, (question, text) in enumerate(found, start=1)
+            ),
+            stance=stances.get(claim.label, Stance.NOT_ENOUGH_INFO),
+            disputed=claim.label == averitec.CONFLICTING,
         )
 
 

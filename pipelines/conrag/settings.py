@@ -71,8 +71,9 @@ class TaggingSettings(JudgeSettings):
     labeller: Annotated[
         LabellerName,
         Option(
-            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), or the tagger "
-            "where it is sure and the language model for the rest (`cascade`).",
+            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), the tagger where "
+            "it is sure and the language model for the rest (`cascade`), or the tagger for "
+            "relevance and the language model for the side (`combined`).",
             panel=METRIC_PANEL,
         ),
     ] = "nli"

@@ -1,8 +1,8 @@
 """What the analysis works on: retrieved passages, each with its relation to the query."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, prod
 
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
@@ -48,24 +48,29 @@ def evidence_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
     return fsum(each.quality * each.confidence for each in tagged if each.relation is relation)
 
 
-def expected_mass(tagged: Sequence[TaggedPassage], relation: Relation) -> float:
-    """The expected number of passages with a relation: their probabilities of it, summed.
+def conflict_score(tagged: Sequence[TaggedPassage]) -> float:
+    """kappa(q, P) over passages, in [0, 1] (ConRAG, section 2)."""
+    return kappa(*(evidence_mass(tagged, side) for side in SIDES))
 
-    Where `evidence_mass` counts a passage for its label alone, here a passage that is refuting with
-    probability 0.4 counts 0.4 against, whatever its label. Without probabilities the confidence of
-    the label is all there is to count.
+
+def probability_of_both_sides(tagged: Sequence[TaggedPassage]) -> float:
+    """That at least one passage supports and at least one contradicts, in [0, 1]; ours.
+
+    Passages taken as independent, 1 - prod(1 - s) - prod(1 - c) + prod(1 - s - c), where s and c
+    are a passage's probabilities of the two. Kappa sees labels alone, and asks how even the sides
+    are; this asks whether both are there, and a passage that contradicts with probability 0.4
+    counts though it is labelled irrelevant. Without probabilities the confidence of the label is
+    all there is. Qualities of sources have no part in it.
     """
-    return fsum(
-        each.quality * each.probabilities[relation]
-        if each.probabilities
-        else each.quality * each.confidence * (each.relation is relation)
-        for each in tagged
+    supports, contradicts = (
+        [
+            each.probabilities[side]
+            if each.probabilities
+            else each.confidence * (each.relation is side)
+            for each in tagged
+        ]
+        for side in SIDES
     )
-
-
-def conflict_score(
-    tagged: Sequence[TaggedPassage],
-    mass: Callable[[Sequence[TaggedPassage], Relation], float] = evidence_mass,
-) -> float:
-    """kappa(q, P) over passages, in [0, 1]; the paper evaluates with `evidence_mass`."""
-    return kappa(*(mass(tagged, side) for side in SIDES))
+    nobody = prod(1 - s for s in supports) + prod(1 - c for c in contradicts)
+    neither = prod(1 - s - c for s, c in zip(supports, contradicts, strict=True))
+    return min(max(1 - nobody + neither, 0.0), 1.0)

@@ -292,7 +292,7 @@ def conflict_plots(done: figures.Results) -> Iterator[Markup]:
         "Claims by conflict score",
     )
     for name, own in done.items():
-        if not figures.of_responses(own):
+        if figures.labelled(own):
             methods = ("RelRAG", "NLI-RAG", figures.OURS)
             rates = [(method, rate_by_score(own, method)) for method in methods]
             title = f"Contradiction rate by conflict score, {name}"

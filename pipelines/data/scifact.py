@@ -4,13 +4,14 @@ Format of `data.tar.gz` in github.com/allenai/scifact. `claims_train.jsonl` and 
 have one claim per line with `id`, `claim`, `evidence` (document id -> rationales, each with `label`
 SUPPORT or CONTRADICT and `sentences`, indices into the abstract) and `cited_doc_ids`.
 `corpus.jsonl` has one abstract per line with `doc_id`, `title`, `abstract` (its sentences) and
-`structured`.
+`structured`. Citation-Integrity (Sarol et al. 2024) comes in this format as well: it says REFUTE
+for CONTRADICT, meaning any error of a citation, and has documents without text.
 """
 
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.data.records import NonEmpty, Text
 from pipelines.data.released import read_records
@@ -21,7 +22,10 @@ NAME = "SciFact"
 class Rationale(BaseModel, frozen=True):
     """Sentences of an abstract, as indices from 0, that together support or contradict a claim."""
 
-    label: Literal["SUPPORT", "CONTRADICT"]
+    label: Annotated[
+        Literal["SUPPORT", "CONTRADICT"],
+        BeforeValidator(lambda label: "CONTRADICT" if label == "REFUTE" else label),
+    ]
     sentences: NonEmpty[Annotated[int, Field(ge=0)]]
 
 
@@ -42,7 +46,7 @@ class Abstract(BaseModel, frozen=True):
 
     doc_id: int
     title: str
-    abstract: NonEmpty[str]
+    abstract: tuple[str, ...]
 
 
 def read(path: Path) -> list[ScientificClaim]:

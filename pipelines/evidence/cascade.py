@@ -3,14 +3,13 @@
 How sure is sure enough comes from calibration data; see `evidence.risk`.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isinf
 
 from pipelines.data.records import Document
-from pipelines.evidence.judgement import Judgement, Judgements
-from pipelines.evidence.labeller import Labeller, PairError, identity_of, label_pairs
+from pipelines.evidence.judgement import Judgements
+from pipelines.evidence.labeller import Labeller, identity_of, label_pairs, readable
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class CascadeLabeller:
         if not isinf(self.threshold):  # what is never kept need not be computed
             quick = {
                 (judgement.claim, judgement.document): judgement
-                for judgement in await self._tagged(claims, documents)
+                for judgement in await readable(self.nli, claims, documents)
                 if (judgement.confidence or 0.0) >= self.threshold
             }
         unsure = [pair for pair in wanted if (pair[0], pair[1].id) not in quick]
@@ -59,15 +58,3 @@ class CascadeLabeller:
             tuple(by_pair[claim, document.id] for claim in claims for document in documents),
             tuple(cut[document.id] for document in documents if document.id in cut),
         )
-
-    async def _tagged(
-        self, claims: Sequence[str], documents: Sequence[Document]
-    ) -> tuple[Judgement, ...]:
-        """What the quick judge says; of a claim that does not fit it, nothing."""
-        try:
-            return (await self.nli(claims, documents)).judgements
-        except PairError:
-            if len(claims) == 1:
-                return ()
-        single = await asyncio.gather(*(self._tagged([claim], documents) for claim in claims))
-        return tuple(judgement for judged in single for judgement in judged)

@@ -60,6 +60,8 @@ class Judgement(BaseModel):
     Attributes:
         probabilities: Label -> probability in [0, 1], summing to 1; None where the labeller gives
             none (JSON replies).
+        raw_probabilities: As the labeller (the model, where tagger and model are combined) gave
+            them, where they were corrected (see `evidence.priors`); else None.
         label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
             A low value says that the model wanted to write something else.
         snippet: Passage of the document that decided, as the labeller quoted it; of the NLI tagger,
@@ -70,7 +72,8 @@ class Judgement(BaseModel):
         reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade
-            "cascade-nli" or "cascade-llm".
+            "cascade-nli" or "cascade-llm"; of the combined labeller "combined-nli" where the model
+            was not asked, else "combined-llm".
     """
 
     model_config = ConfigDict(frozen=True)
@@ -79,6 +82,7 @@ class Judgement(BaseModel):
     document: str
     relation: Relation
     probabilities: dict[Relation, float] | None = None
+    raw_probabilities: dict[Relation, float] | None = None
     label_mass: float | None = None
     snippet: str | None = None
     snippet_found: bool | None = None

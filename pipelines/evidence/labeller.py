@@ -43,6 +43,19 @@ def identity_of(kind: str, parts: Mapping[str, Any]) -> str:
     return f"{kind} {hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
+async def readable(
+    labeller: Labeller, claims: Sequence[str], documents: Sequence[Document]
+) -> tuple[Judgement, ...]:
+    """What a labeller says of claims and documents; of a claim that it cannot judge, nothing."""
+    try:
+        return (await labeller(claims, documents)).judgements
+    except PairError:
+        if len(claims) == 1:
+            return ()
+    single = await asyncio.gather(*(readable(labeller, [claim], documents) for claim in claims))
+    return tuple(judgement for judged in single for judgement in judged)
+
+
 async def label_pairs(
     labeller: Labeller, wanted: Sequence[ClaimAndDocument]
 ) -> tuple[dict[tuple[str, str], Judgement], dict[str, Truncation]]:

@@ -1,19 +1,28 @@
 """What a user may choose about who judges claims by documents."""
 
+from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from pipelines.evidence.known_priors import KNOWN, NONE
 from pipelines.evidence.llm import Mode
 from pipelines.option import Only, Option
 
 PANEL = "Metric"
 
-LabellerName = Literal["llm", "nli", "cascade"]
+LabellerName = Literal["llm", "nli", "cascade", "combined"]
+
+FROM_FILE = "file"
+"""What `run.json` has for `prior` where that is a file; what is in it stands beside."""
 
 
 def _by_labeller(settings: "JudgeSettings") -> str:
     return f"--labeller {settings.labeller}"
+
+
+def _by_choice(settings: "JudgeSettings") -> str:
+    return f"--evidence {settings.evidence}" if settings.by_model else _by_labeller(settings)
 
 
 Evidence = Annotated[
@@ -30,9 +39,24 @@ Evidence = Annotated[
 Labeller = Annotated[
     LabellerName,
     Option(
-        "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), or the "
-        "tagger where it is sure and the language model for the rest (`cascade`).",
+        "Who judges claims by documents: a language model (`llm`), the NLI tagger (`nli`), the "
+        "tagger where it is sure and the language model for the rest (`cascade`), or the tagger "
+        "for relevance and the language model for the side (`combined`).",
         panel=PANEL,
+    ),
+]
+
+
+Prior = Annotated[
+    str,
+    Option(
+        "How label probabilities of a language model are corrected for what it favours: as was "
+        "fitted for this model and prompt, where that comes with the program (`known`), not at all "
+        "(`none`), by its mean over the run's own pairs (`batch`), by what it says of texts "
+        "without content (`contextual`), or by a FILE of `contested fit-prior`.",
+        panel=PANEL,
+        metavar="known|none|batch|contextual|FILE",
+        only=Only(lambda settings: settings.by_choice, _by_choice),
     ),
 ]
 
@@ -40,8 +64,9 @@ Labeller = Annotated[
 class JudgeSettings(BaseModel):
     """Who judges claims by documents.
 
-    `evidence.risk` explains `risk`, in (0, 1), and `evidence.llm` the values of `evidence`. With
-    `cut` a text too long for the context may be cut; cuts are recorded.
+    `evidence.risk` explains `risk`, in (0, 1), `evidence.llm` the values of `evidence`, and
+    `evidence.priors` those of `prior`. With `cut` a text too long for the context may be cut; cuts
+    are recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -52,16 +77,47 @@ class JudgeSettings(BaseModel):
         Field(gt=0, lt=1),
         Option(
             "Of `--labeller cascade`: the largest share of all pairs that may keep a wrong label "
-            "of the tagger; the threshold follows from it.",
+            "of the tagger; the threshold follows from it. With `--combination`: the same of its "
+            "labels; the run says how many keep it.",
             panel=PANEL,
-            only=Only(lambda settings: settings.labeller == "cascade", _by_labeller),
+            only=Only(
+                lambda settings: settings.labeller == "cascade" or settings.combination is not None,
+                _by_labeller,
+            ),
         ),
     ] = 0.05
+    combination: Annotated[
+        Path | None,
+        Option(
+            "Of `--labeller combined`: the file that `contested fit-combination` wrote.",
+            shown="the tagger decides relevance, the model the side",
+            panel=PANEL,
+            only=Only(lambda settings: settings.labeller == "combined", _by_labeller),
+        ),
+    ] = None
     evidence: Evidence = "choice"
+    prior: Prior = KNOWN
     cut: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_probabilities(cls, given: Any) -> Any:
+        # Other ways of asking give none, so only they need be named to be refused.
+        if isinstance(given, dict) and given.get("labeller") == "combined":
+            return {"evidence": "choice", **given}
+        return given
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.labeller == "combined" and self.evidence != "choice":
+            raise ValueError(
+                f"--evidence {self.evidence} gives no probabilities, which --labeller combined "
+                "combines; leave it out, or choose 'choice'"
+            )
+        if self.combination is not None and self.prior not in (NONE, KNOWN):
+            raise ValueError(
+                "--combination takes back itself what the model favours; leave --prior out"
+            )
         if self.labeller == "cascade" and self.evidence == "together":
             raise ValueError(
                 "'together' reads all documents in one call, a cascade asks for single ones; "
@@ -75,10 +131,35 @@ class JudgeSettings(BaseModel):
         return self.labeller != "nli"
 
     @property
+    def by_choice(self) -> bool:
+        """Whether a language model gives probabilities of labels, which can be corrected."""
+        return self.by_model and self.evidence == "choice"
+
+    @property
+    def corrects(self) -> bool:
+        """Whether probabilities may be corrected; a fitted combination does that by itself."""
+        return self.by_choice and self.combination is None
+
+    @property
+    def estimates_prior(self) -> bool:
+        """Whether a correction is estimated before the run, and not read from a file."""
+        return self.prior in {"batch", "contextual"}
+
+    @property
     def by_tagger(self) -> bool:
         """Whether the tagger judges anything."""
         return self.labeller != "llm"
 
+    def deciding(self) -> dict[str, Any]:
+        """All settings for `run.json`, which says what is in a file, and not where: it may move."""
+        found = self.model_dump(exclude={"combination"})
+        return (
+            found
+            if self.prior in (NONE, KNOWN) or self.estimates_prior
+            else found | {"prior": FROM_FILE}
+        )
+
     def judging(self) -> dict[str, Any]:
-        """What decides a judgement, as `run.json` names it."""
-        return self.model_dump(include=set(JudgeSettings.model_fields))
+        """Those of `deciding` that decide a judgement."""
+        own = JudgeSettings.model_fields
+        return {name: value for name, value in self.deciding().items() if name in own}

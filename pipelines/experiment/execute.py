@@ -23,6 +23,7 @@ from pipelines.experiment.experiment import (
 )
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
+from pipelines.experiment.prior import with_correction
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
@@ -63,7 +64,8 @@ async def execute(
         ServingError: There is no such model, or no server can be had.
     """
     folder = RunFolder(options.out)
-    async with opened(options, plan.needs, folder, counting) as models:
+    async with opened(options, plan.needs, folder, counting) as found:
+        models = await with_correction(found, plan.prior, experiment.entries(folder))
         works = [placing(work, models) for work in plan.work(models)]
         costs = []
         with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.evidence.priors import correction_in
 from pipelines.files import replace_text
 from pipelines.report import explorer, table
 from pipelines.report.explorer import SEVERAL, ExperimentView
@@ -59,17 +60,39 @@ def made_with(entry: Mapping[str, Any]) -> str:
     """One sentence under every table: which models, data and preset an entry was made with."""
     config = entry["config"]
     data = config["data"]
-    # Where the tagger is all the model there is, it is named once.
-    tagger = config.get("tagger", config["model"])
-    models = [tagger] if tagger["digest"] != config["model"]["digest"] else []
-    models += [config[key] for key in ("model", "writer", "judge") if key in config]
     named = dict.fromkeys(
-        f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})" for model in models
+        f"{model['name']} (digest {model['digest'][:12]}, {model['engine']})"
+        for model in models_of(config)
     )
     return (
-        f"Made with {' and '.join(named)} on "
+        f"Made with {' and '.join(named) or 'no model'} on "
         f"{data['name']} (sha256 {data['sha256'][:12]}){_switched(entry)}; run.json has the rest."
+        f"{_corrected(config)}"
     )
+
+
+def _corrected(config: Mapping[str, Any]) -> str:
+    """Which label prior was taken out, as another sentence; none where nothing was."""
+    found = correction_in(config)
+    return f" Labels are by corrected probabilities: {found.in_words()}." if found else ""
+
+
+def _with_priors(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
+    """The view, with the label prior that its runs took out among its facts."""
+    said = dict.fromkeys(
+        found.in_words() for config in runs.configs.values() if (found := correction_in(config))
+    )
+    return replace(view, facts=(*view.facts, *(("label prior", each) for each in said)))
+
+
+def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The models of a run's configuration, the tagger first; one may be there twice."""
+    models = [config[key] for key in ("model", "writer", "judge") if key in config]
+    # Where the tagger is all the model there is, it is named once.
+    tagger = config.get("tagger")
+    if tagger and tagger["digest"] != config.get("model", {}).get("digest"):
+        models.insert(0, tagger)
+    return models
 
 
 def _switched(entry: Mapping[str, Any]) -> str:
@@ -87,7 +110,7 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
         note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
         for each in made.tables:
             table.write(replace(each, notes=(*each.notes, note)), folder.tables)
-    views = [made.view for made, _ in published]
+    views = [_with_priors(made.view, runs) for made, runs in published]
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()
     entries = about["pipelines"].values()

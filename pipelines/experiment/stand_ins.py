@@ -6,13 +6,14 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nli.labels import LABELS
+from nli.labels import LABELS, Label
 from nli.pairs import Pair
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.store import JudgementStore, StoredJudgement, default_store
 from pipelines.experiment.experiment import RunModels
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, source_of
+from pipelines.experiment.prior import uncorrected
 from pipelines.runs.folder import RunFolder
 from serving.calls import Usage
 from serving.connect import Source
@@ -50,10 +51,10 @@ async def stand_ins(
         def stand_in(tagger: TaggerFolder | None) -> TaggerFolder | None:
             return tagger and StandInFolder(
                 **{each.name: getattr(tagger, each.name) for each in fields(TaggerFolder)},
-                tagging=StandIn(full=full),
+                tagging=StandIn(full=full, agreed=needs.briefest),
             )
 
-        yield RunModels(
+        models = RunModels(
             store=store,
             profile=where.profile.name,
             client=client,
@@ -65,16 +66,18 @@ async def stand_ins(
             counting=lambda *_: nullcontext(_Quiet()),
             rehearsed=True,
         )
+        yield uncorrected(models)
 
 
 class StandIn:
-    """A tagger that reads nothing: sure and always of one mind, or (`full`) unsure and of three."""
+    """A tagger that reads nothing: sure of one label, or (`full`) unsure and of three minds."""
 
     device = "cpu"
 
-    def __init__(self, *, full: bool) -> None:
+    def __init__(self, *, full: bool, agreed: Label = Label.SUPPORT) -> None:
         self.pairs = 0
         self._full = full
+        self._agreed = LABELS.index(agreed)
 
     def tag(
         self,
@@ -88,7 +91,7 @@ class StandIn:
 
         tags = []
         for number, _ in enumerate(pairs, start=self.pairs):
-            liked = number % len(LABELS) if self._full else 0
+            liked = number % len(LABELS) if self._full else self._agreed
             sure, rest = (0.36, 0.32) if self._full else (1.0, 0.0)
             shares = [sure if place == liked else rest for place in range(len(LABELS))]
             tags.append(Tag((shares[0], shares[1], shares[2]), LABELS[liked], sure, None, 1))

@@ -110,9 +110,7 @@ def finding(results: Results, configs: Mapping[str, Mapping[str, Any]]) -> glanc
     figures_of = ours if len(ours) > 1 else [("", each) for _, each in ours]
     return glance.Finding(
         question="Do agents that debate their documents find every right answer and no wrong one?",
-        data=glance.sizes(
-            ((len(own), configs[name]["data"]["name"]) for name, own in results.items()), "question"
-        ),
+        data=glance.data_of(results, configs, "question"),
         models=glance.joined(_made_by(config) for config in configs.values()),
         found=f"Questions that MADAM-RAG answers with every right answer and no wrong one: "
         f"{glance.with_figures(figures_of) or MISSING}.",

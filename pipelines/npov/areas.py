@@ -9,10 +9,15 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.npov.detect import salience_detector
 from pipelines.npov.result import (
+    ABLATION,
     BASELINES,
     BERT_SCORE,
     CLASSIFIER,
+    LESS_OTHER,
+    RELEVANCE,
     ROUGE,
+    SHOWN,
+    SUPPORT,
     ErrorKind,
     NpovResult,
     WordScore,
@@ -26,6 +31,14 @@ Figure = tuple[Estimate | None, int | None]
 """An area or a share, and how many errors or words it is of; None where there are no values."""
 
 SALIENCE = salience_detector("max")
+
+OF_RUNS = (
+    SALIENCE,
+    LESS_OTHER,
+    *(SHOWN[name] for name in (ABLATION, SUPPORT, RELEVANCE)),
+    CLASSIFIER,
+)
+"""Those that stand beside others, of a run."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +55,14 @@ class Detector:
 
 
 def detectors(results: Results) -> list[Detector]:
-    """Baselines, then the detector of each run: its salience by the maximum, or its classifier."""
+    """Baselines, then of each run the detectors in `OF_RUNS` that it has."""
     by_run = {
         run: {name for each in own for name in each.detectors} for run, own in results.items()
     }
     every = {name for named in by_run.values() for name in named}
     found = [Detector(None, name) for name in BASELINES if name in every]
     for run, named in by_run.items():
-        found += [Detector(run, name) for name in (SALIENCE, CLASSIFIER) if name in named]
+        found += [Detector(run, name) for name in OF_RUNS if name in named]
     return found
 
 
@@ -99,9 +112,8 @@ def won_pairs(results: Results, part: Slice, kind: ErrorKind, detector: Detector
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:
     """AUC over words, and how many are wrong."""
-    says = _WORD_SCORES.get(detector.name)
-    if says is None:
-        return None, None
+    name = detector.name
+    says = _WORD_SCORES.get(name) or (lambda word: word.errors.get(name))
     found = [
         (score, word.wrong, result.cluster)
         for result in _examples(results, part, detector, kind)

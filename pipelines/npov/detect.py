@@ -1,79 +1,175 @@
-"""One example through detectors: what needs no model, and salience or a classifier."""
+"""One example through detectors: what needs no language model, and one that it is asked for."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pipelines.errors import InputError
-from pipelines.npov.annotation import AnnotatedExample
-from pipelines.npov.bert_score import BertScore, Embedded, all_vectors
+from pipelines.npov.ablation import Weigh, ablation
+from pipelines.npov.bert_score import BertScore, Embedded
 from pipelines.npov.check import argument_map, check
 from pipelines.npov.classifier import error_score
 from pipelines.npov.counts import count_errors, length_errors, side_errors
-from pipelines.npov.example import SIDES, NpovExample
-from pipelines.npov.prompt import Span, npov_prompt
+from pipelines.npov.example import SIDES, NpovExample, Side
+from pipelines.npov.other_topic import less_other_topic
 from pipelines.npov.result import (
+    ABLATION,
     BERT_SCORE,
     CLASSIFIER,
     COUNT,
+    EMBEDDINGS,
     KINDS,
     LENGTH,
+    LESS_OTHER,
+    RELEVANCE,
     ROUGE,
+    SHOWN,
+    SUPPORT,
     UNEQUAL,
     ErrorKind,
     ErrorScores,
     NpovResult,
-    WordScore,
 )
-from pipelines.npov.rouge import rouge_errors, stem, stems
+from pipelines.npov.rouge import rouge_errors
+from pipelines.npov.sentence_embeddings import SentenceEmbeddings
 from pipelines.npov.sets import Case
 from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.tagged import ArgumentTagger
+from pipelines.npov.texts import Words, words_read
+from pipelines.npov.use import Links, Use, Values, by_part, groundings, kept, uses
+from pipelines.npov.word_scores import WordErrors, of_words, word_scores
 from salience.decoder import Decoder
 from salience.maps import WordMap
 from salience.scores import attributions, contributions
 from salience.variants import Aggregation
-from salience.words import Word
 
 AGGREGATIONS: tuple[Aggregation, ...] = ("max", "sum", "negative_entropy")
 
-Words = tuple[WordScore, ...] | None
-"""Content words of a side; None where they are not annotated."""
+
+@dataclass(frozen=True)
+class Encoders:
+    """What takes an encoder: BERTScore, and embeddings of whole sentences."""
+
+    bert_score: BertScore
+    sentences: SentenceEmbeddings
 
 
-def by_baselines(case: Case, bert_score: BertScore | None = None) -> NpovResult:
+@dataclass(frozen=True)
+class Baselines:
+    """What takes no language model, of one example."""
+
+    detectors: Mapping[str, ErrorScores]
+    embedded: Embedded | None = None
+    alike: Use | None = None
+
+    @classmethod
+    def of(cls, example: NpovExample, encoders: Encoders | None) -> "Baselines":
+        """All of them; without encoders, those that take none."""
+        found = {
+            LENGTH: length_errors(example),
+            COUNT: count_errors(example),
+            UNEQUAL: side_errors(example),
+            ROUGE: rouge_errors(example),
+        }
+        if encoders is None:
+            return cls(found)
+        embedded, alike = encoders.bert_score(example), encoders.sentences(example)
+        found |= {BERT_SCORE: embedded.errors, **alike.by_pool(EMBEDDINGS)}
+        return cls(found, embedded, alike)
+
+    @property
+    def links(self) -> dict[str, Links]:
+        """How alike arguments and sentences are."""
+        return {} if self.alike is None else {EMBEDDINGS: kept(self.alike.rests)}
+
+    def of_words(self, words: Words) -> dict[str, WordErrors]:
+        """What embeddings of sentences say of each of their words."""
+        return {} if self.alike is None else {SHOWN[EMBEDDINGS]: _of_use(words, self.alike)}
+
+
+def _of_use(words: Words, use: Use) -> WordErrors:
+    return WordErrors(
+        of_words(words.given, 1 - uses(use.says)),
+        of_words(words.response, 1 - groundings(use.rests)),
+    )
+
+
+def by_baselines(case: Case, encoders: Encoders | None = None) -> NpovResult:
     """What takes neither gradients nor a language model."""
+    found = Baselines.of(case.annotated.example, encoders)
+    return case.result(detectors=found.detectors, links=found.links)
+
+
+def by_tagger(case: Case, tagger: ArgumentTagger, encoders: Encoders | None = None) -> NpovResult:
+    """Baselines, and whether arguments support sentences and sentences arguments.
+
+    Raises:
+        InputError: A text does not fit the tagger.
+    """
     example = case.annotated.example
-    return case.result(detectors=_baselines(example, bert_score(example) if bert_score else None))
+    found, tagged, words = Baselines.of(example, encoders), tagger(example), words_read(example)
+    uses_by = {SUPPORT: tagged.support, RELEVANCE: tagged.relevance}
+    said = {SHOWN[name]: _of_use(words, use) for name, use in uses_by.items()}
+    said |= found.of_words(words)
+    given, response = word_scores(case.annotated, words, errors=said, embedded=found.embedded)
+    return case.result(
+        detectors=dict(found.detectors)
+        | {way: score for name, use in uses_by.items() for way, score in use.by_pool(name).items()},
+        given=given,
+        response=response,
+        links={**found.links, SUPPORT: kept(tagged.support.rests)},
+    )
 
 
-def _baselines(example: NpovExample, embedded: Embedded | None) -> dict[str, ErrorScores]:
-    found = {
-        LENGTH: length_errors(example),
-        COUNT: count_errors(example),
-        UNEQUAL: side_errors(example),
-        ROUGE: rouge_errors(example),
+async def by_ablation(case: Case, weigh: Weigh, encoders: Encoders | None = None) -> NpovResult:
+    """Baselines, and what the response loses where an argument is left out.
+
+    Beside either pool of sentences, words are averaged as the paper averages their salience.
+
+    Raises:
+        InputError: The response has no content word.
+        RequestError, ServingError: The model cannot be asked.
+    """
+    example = case.annotated.example
+    left_out = await ablation(example, weigh)
+    found = Baselines.of(example, encoders)
+    words = Words(words_read(example).given, left_out.words)
+    said = found.of_words(words) | {
+        SHOWN[ABLATION]: WordErrors(
+            of_words(words.given, 1 - uses(left_out.by_sentence.says)),
+            1 - groundings(left_out.by_word.rests),
+        )
     }
-    if embedded is not None:
-        found[BERT_SCORE] = embedded.errors
-    return found
+    given, response = word_scores(case.annotated, words, errors=said, embedded=found.embedded)
+    return case.result(
+        detectors={
+            **found.detectors,
+            **left_out.by_sentence.by_pool(ABLATION),
+            f"{ABLATION}, words": left_out.by_word.errors("mean"),
+        },
+        given=given,
+        response=response,
+        links={**found.links, ABLATION: kept(left_out.by_sentence.rests)},
+    )
 
 
 def by_salience(
     case: Case,
     decoder: Decoder,
     settings: SalienceSettings,
-    bert_score: BertScore | None = None,
+    encoders: Encoders | None = None,
     *,
     soft_prompt: SoftPrompt | None = None,
     model: str | None = None,
+    other: NpovExample | None = None,
 ) -> NpovResult:
     """Baselines, and salience under every aggregation, of an example and of its words.
 
     The aggregation of `settings` is passed over, as all are taken. With a soft prompt salience is
     that of the response generator it makes of the model; `model` is the digest of the decoder's
-    folder.
+    folder. With an `other` example, the same response to arguments of another topic, there is also
+    the salience less that of those, averaged arithmetically, as it may be negative.
 
     Raises:
         InputError: A perspective or the response has no content word, or the soft prompt is not
@@ -82,15 +178,34 @@ def by_salience(
     """
     example = case.annotated.example
     found = argument_map(example, decoder, settings, soft_prompt=soft_prompt, model=model)
-    embedded = bert_score(example) if bert_score else None
-    detectors = _baselines(example, embedded)
+    baselines = Baselines.of(example, encoders)
+    detectors = dict(baselines.detectors)
     for aggregation in AGGREGATIONS:
         checked = check(example, found, settings.model_copy(update={"aggregation": aggregation}))
         detectors[salience_detector(aggregation)] = ErrorScores(
             hallucination=checked.hallucination_error, coverage=checked.coverage_error
         )
-    given, response = word_scores(case.annotated, found, embedded)
-    return case.result(detectors=detectors, given=given, response=response)
+    words = Words(found.given, found.response)
+    said = baselines.of_words(words)
+    if other is not None:
+        beside = argument_map(other, decoder, settings, soft_prompt=soft_prompt, model=model)
+        less = less_other_topic(found.values, beside.values)
+        use = Use(_sides_of_words(example, found), less, less)
+        detectors[LESS_OTHER] = use.errors("mean")
+        said[LESS_OTHER] = WordErrors(1 - uses(less), 1 - groundings(less))
+    given, response = word_scores(
+        case.annotated,
+        words,
+        WordErrors(1 - contributions(found.values), 1 - attributions(found.values)),
+        said,
+        baselines.embedded,
+    )
+    return case.result(
+        detectors=detectors,
+        given=given,
+        response=response,
+        links={**baselines.links, salience_detector("max"): kept(sentence_salience(found))},
+    )
 
 
 def by_classifier(
@@ -98,7 +213,7 @@ def by_classifier(
     decoder: Decoder,
     prompts: Mapping[ErrorKind, SoftPrompt | None],
     model: str,
-    bert_score: BertScore | None = None,
+    encoders: Encoders | None = None,
 ) -> NpovResult:
     """Baselines, and a language model's own verdicts (NPOV, section 3.3).
 
@@ -112,71 +227,31 @@ def by_classifier(
     scores = {
         kind: error_score(decoder, example, kind, prompts[kind], model=model) for kind in KINDS
     }
-    found = _baselines(example, bert_score(example) if bert_score else None)
-    return case.result(detectors={**found, CLASSIFIER: ErrorScores(**scores)})
+    found = Baselines.of(example, encoders)
+    return case.result(
+        detectors={**found.detectors, CLASSIFIER: ErrorScores(**scores)}, links=found.links
+    )
+
+
+def sentence_salience(found: WordMap) -> Values:
+    """How far sentences rest on arguments by salience, (arguments, sentences with words).
+
+    A sentence's is the mean over its words of the largest share that each takes from any word of
+    the argument.
+    """
+    ends = np.cumsum([len(own) for own in found.given])
+    rows = [
+        found.values[end - len(own) : end].max(axis=0, initial=0)
+        for own, end in zip(found.given, ends, strict=True)
+    ]
+    return by_part(np.stack(rows), [len(own) for own in found.response])
+
+
+def _sides_of_words(example: NpovExample, found: WordMap) -> tuple[Side, ...]:
+    sides = (side for side in SIDES for _ in example.arguments(side))
+    return tuple(side for side, own in zip(sides, found.given, strict=True) for _ in own)
 
 
 def salience_detector(aggregation: Aggregation) -> str:
     """What salience under an aggregation is called."""
     return f"salience, {aggregation.replace('_', ' ')}"
-
-
-def word_scores(
-    annotated: AnnotatedExample, found: WordMap, embedded: Embedded | None = None
-) -> tuple[Words, Words]:
-    """Content words of arguments and response, with what is known and said of them.
-
-    They are those of the example's `argument_map`; an encoder may not know some. A word is wrong if
-    one of its characters is (NPOV, section 5.3).
-
-    Raises:
-        InputError: An annotation lies outside its text.
-    """
-    example, base = annotated.example, len(found.encoded.prompt)
-    spans = npov_prompt(example).spans
-    given = response = None
-    if annotated.uncovered is not None:
-        wrong = []
-        for part in annotated.uncovered:
-            if part.argument >= len(spans[part.side]):
-                raise InputError(f"'{annotated.id}': there is no {part.side} {part.argument}")
-            start = spans[part.side][part.argument][0]
-            wrong.append((start + part.span[0], start + part.span[1]))
-        other = set(stems(example.response))
-        errors: dict[int, float] = {}
-        if embedded is not None:
-            starts = (start for side in SIDES for start, _ in spans[side])
-            texts = (text for side in embedded.given for text in side)
-            for begins, text in zip(starts, texts, strict=True):
-                alike = text.word_errors(embedded.response.vectors)
-                errors |= {begins + start: error for (start, _), error in alike.items()}
-        given = _scored(found.given, wrong, other, contributions(found.values), errors)
-    if annotated.hallucinated is not None:
-        wrong = [(base + start, base + end) for start, end in annotated.hallucinated]
-        other = {stem for side in SIDES for each in example.arguments(side) for stem in stems(each)}
-        errors = {}
-        if embedded is not None:
-            arguments = all_vectors([text for side in embedded.given for text in side])
-            alike = embedded.response.word_errors(arguments)
-            errors = {base + start: error for (start, _), error in alike.items()}
-        response = _scored(found.response, wrong, other, attributions(found.values), errors)
-    return given, response
-
-
-def _scored(
-    texts: Sequence[Sequence[Word]],
-    wrong: Sequence[Span],
-    other: Collection[str],
-    scores: NDArray[np.floating],
-    bert_scores: Mapping[int, float],
-) -> tuple[WordScore, ...]:
-    words = [word for own in texts for word in own]
-    return tuple(
-        WordScore(
-            wrong=any(start < word.end and word.start < end for start, end in wrong),
-            rouge=stem(word.text) not in other,
-            salience=1 - float(score),
-            bert_score=bert_scores.get(word.start),
-        )
-        for word, score in zip(words, scores, strict=True)
-    )

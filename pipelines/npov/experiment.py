@@ -1,8 +1,8 @@
 """Detectors over test sets, in a run folder that may hold those of several models."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -12,17 +12,25 @@ from pydantic import Field
 
 from pipelines.data import procon
 from pipelines.data.jsonl import read_bytes
+from pipelines.data.procon import Topic
 from pipelines.errors import InputError
-from pipelines.experiment.experiment import Experiment, Models, Plan, Work
+from pipelines.experiment.experiment import Experiment, Models, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import RunOptions
+from pipelines.experiment.options import (
+    EndpointOptions,
+    RunOptions,
+    TaggerOptions,
+    source_of,
+    tagger_named,
+)
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.npov import annotation, paraphrases
 from pipelines.npov.changes import DESIGN_HELP, Design
-from pipelines.npov.decoder import DecoderFolder, DecoderOptions, decoder_folder
+from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
+from pipelines.npov.other_topic import with_other_arguments
 from pipelines.npov.presets import AS_IN_PAPER
-from pipelines.npov.result import KINDS, ErrorKind, NpovResult
+from pipelines.npov.result import NpovResult
 from pipelines.npov.sets import ORGANIC, Case, SyntheticSet, limited, synthetic_cases
 from pipelines.npov.settings import SALIENCE_PANEL, GradientSettings, SalienceSettings
 from pipelines.npov.splits import Split, split_of
@@ -30,17 +38,17 @@ from pipelines.option import Only, Option, refuse_given
 from pipelines.retrieval.dense import Embedder, default_embedder
 from pipelines.runs.folder import file_name
 from salience.errors import SalienceError
+from serving.errors import RequestError
 
 if TYPE_CHECKING:
-    from pipelines.npov.bert_score import BertScore
     from pipelines.npov.run_prompts import Files
-    from pipelines.npov.soft_prompt import SoftPrompt
 
 HELP = """Compare detectors of hallucination and coverage errors, response by response.
 
 From topics with arguments, responses are written by a template, and errors are put into what
 was given: an argument the response has not, or one fewer than it has. Lengths, ROUGE, BERTScore,
-salience and classifiers then score each. No server is needed. Leaves in the run folder:
+salience, ablation, a tagger or classifiers then score each. Ablation alone needs a server. Leaves
+in the run folder:
 `npov.NAME.jsonl` (every example and word), `tables/` in the layout of the paper's Tables 1, 2, 3,
 5 and 6, and `report.html`. Run it again with another model or detector and the same folder to have
 both in one table.
@@ -67,7 +75,15 @@ _classifier_option = partial(
 )
 
 
-class NpovOptions(RunOptions, DecoderOptions):
+def _of(detector: str) -> Only:
+    """Options of a detector have an effect with it alone."""
+    return Only(
+        lambda options: options.detector == detector,
+        lambda options: f"--detector {options.detector}",
+    )
+
+
+class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     """What a user may choose about test sets and detectors."""
 
     PRESETS: ClassVar = {"as_in_paper": AS_IN_PAPER}
@@ -108,10 +124,11 @@ class NpovOptions(RunOptions, DecoderOptions):
     ] = 4
     seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
     detector: Annotated[
-        Literal["salience", "classifier", "baselines"],
+        Literal["salience", "ablation", "tagger", "classifier", "baselines"],
         Option(
-            "Gradients, or the model's own verdict. What takes no such model is always beside "
-            "them, or alone: lengths, ROUGE, BERTScore."
+            "Gradients; what a response loses where an argument is left out of its prompt, by a "
+            "server; support by the NLI tagger; or the model's own verdict. What takes no such "
+            "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
         ),
     ] = "salience"
     name: Annotated[
@@ -119,7 +136,8 @@ class NpovOptions(RunOptions, DecoderOptions):
         Option(
             "What this run is called in tables; a folder holds several.",
             metavar="NAME",
-            shown="the model's name, with -classifier or -soft-prompt if so; or baselines",
+            shown="the model's name, with -ablation, -classifier, -contrast or -soft-prompt if so; "
+            "or baselines",
         ),
     ] = None
     hallucination_prompt: Annotated[
@@ -140,12 +158,19 @@ class NpovOptions(RunOptions, DecoderOptions):
             "in the paper.",
             panel=SALIENCE_PANEL,
             shown="none: gradients of the model as it is",
-            only=Only(
-                lambda options: options.detector == "salience",
-                lambda options: f"--detector {options.detector}",
-            ),
+            only=_of("salience"),
         ),
     ] = None
+    less_other_topic: Annotated[
+        bool,
+        Option(
+            "Also take gradients with another topic's arguments in the prompt, and from salience "
+            "what words take from those. Twice the time.",
+            name="--less-other-topic",
+            panel=SALIENCE_PANEL,
+            only=_of("salience"),
+        ),
+    ] = False
     limit: Annotated[
         int | None, Field(ge=1), Option("Take only the first N examples of each set.", metavar="N")
     ] = None
@@ -159,29 +184,29 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
         InputError: A file or an option cannot be used, there is nothing to make a set of, or a soft
             prompt was tuned on topics that are measured.
     """
-    from pipelines.npov import run_prompts
+    from pipelines.npov import run_prompts, runs
 
-    if options.detector != "salience":
-        used = (*GradientSettings.model_fields, "average")
-        refuse_given(options.salience, used, f"--detector {options.detector}")
-    if options.detector == "baselines":
-        refuse_given(options, ("model", "precision", "device"), "--detector baselines")
+    _refuse_unused(options)
+    topics = _topics(options)
     names = list(
         dict.fromkeys(options.sets or (SyntheticSet.UNPARAPHRASED, SyntheticSet.PARAPHRASED))
     )
-    every = _cases(options, names)
+    every = _cases(options, topics, names)
     files = _prompt_files(options)
     prompts = run_prompts.opened(files, (case.annotated.example for case in every))
     cases = limited(every, options.limit)
-    classifies = options.detector == "classifier"
-    kind = "-classifier" if classifies else "-soft-prompt" if prompts else ""
     remarks = run_prompts.untold(files, prompts)
     if options.as_in_paper and options.detector == "salience" and not prompts:
         remarks.append(
             "the paper's gradients are those of its prompt-tuned generator; --soft-prompt has them"
         )
 
-    def work(_: Models) -> Sequence[Work[Case, NpovResult]]:
+    other = None
+    if options.less_other_topic:
+        other = partial(with_other_arguments, topics=topics, seed=options.seed)
+        other(cases[0].annotated.example)  # said before anything is loaded
+
+    def work(models: Models) -> Sequence[Work[Case, NpovResult]]:
         encoder = _encoder()
         about = _encoder_config(encoder)
         config: dict[str, Any] = {
@@ -195,39 +220,58 @@ def plan(options: NpovOptions) -> Plan[Case, NpovResult]:
             "encoder": about["digest"],
             "detector": options.detector,
         }
-        bert_score = _bert_score(encoder)
+        rehearsed = isinstance(models, RunModels) and models.rehearsed
+        encoders = runs.encoders(None if rehearsed else encoder)
         if options.detector == "baselines":
-
-            async def without_model(case: Case) -> NpovResult:
-                from pipelines.npov.detect import by_baselines
-
-                return by_baselines(case, bert_score())
-
-            name = file_name(options.name or options.detector)
-            return [Work(f"{EXPERIMENT.name}.{name}", {**config, "model": about}, without_model)]
-
-        folder = decoder_folder(options)
-        known = folder.model
-        name = file_name(options.name or f"{known.name}{kind}")
-        for task, prompt in prompts.items():  # its width is looked at when the model is loaded
-            prompt.check(task, model=known.digest)
-        config["model"] = {"name": known.name, "digest": known.digest, "engine": folder.engine}
-        if classifies:
-            verdicts = {kind: prompts.get(kind) for kind in KINDS}
-            detect = _by_classifier(folder, verdicts, bert_score)
+            run = runs.baselines(about, encoders)
+        elif options.detector == "tagger":
+            assert models.tagger is not None  # noqa: S101  it is in the needs
+            run = runs.tagger(models.tagger, encoders)
+        elif options.detector == "ablation":
+            run = runs.ablation(models.asked, encoders)
         else:
-            config["settings"] = options.salience.model_dump(exclude={"aggregation"})
-            writer = prompts.get("response")
-            detect = _by_salience(folder, options.salience, bert_score, writer)
-        if files:
-            config |= run_prompts.described(files, prompts)
+            folder = decoder_folder(options)
+            for task, prompt in prompts.items():  # its width is looked at when the model is loaded
+                prompt.check(task, model=folder.model.digest)
+            if options.detector == "classifier":
+                run = runs.classifier(folder, prompts, encoders)
+            else:
+                run = runs.salience(folder, options.salience, encoders, prompts, other)
+            config |= run_prompts.described(files, prompts) if files else {}
+        name = file_name(options.name or run.name)
+        return [
+            Work(
+                f"{EXPERIMENT.name}.{name}",
+                {**config, **run.config},
+                run.detect,
+                places=lambda: run.side_by_side,
+            )
+        ]
 
-        async def detected(case: Case) -> NpovResult:
-            return detect(case)
+    return Plan(cases, _needs(options), work, _summary(cases), remarks=remarks)
 
-        return [Work(f"{EXPERIMENT.name}.{name}", config, detected)]
 
-    return Plan(cases, Needs(), work, _summary(cases), remarks=remarks)
+def _refuse_unused(options: NpovOptions) -> None:
+    """Refuse options that the detector has no use for, with an InputError."""
+    named = f"--detector {options.detector}"
+    if options.detector != "salience":
+        refuse_given(options.salience, (*GradientSettings.model_fields, "average"), named)
+    if options.detector in ("ablation", "tagger", "baselines"):
+        refuse_given(options, ("precision", "device"), named)
+    if options.detector in ("tagger", "baselines"):
+        refuse_given(options, ("model",), named)
+    if options.detector != "ablation":
+        refuse_given(options, ("endpoint",), named)
+
+
+def _needs(options: NpovOptions) -> Needs:
+    """The served model of ablation, or the tagger; a decoder is loaded by itself."""
+    named = f"--detector {options.detector}"
+    if options.detector == "ablation":
+        return Needs(role="generator", untagged=named)
+    if options.detector == "tagger":
+        return Needs(tagger=tagger_named(options.tagger, source_of(options, "generator")))
+    return Needs(untagged=named)
 
 
 def _prompt_files(options: NpovOptions) -> "Files":
@@ -250,7 +294,7 @@ def _encoder_config(encoder: Embedder | None) -> dict[str, Any]:
     return {"name": ENCODER, "digest": encoder.digest, "engine": engine}
 
 
-def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
+def _topics(options: NpovOptions) -> list[Topic]:
     topics = [
         topic
         for topic in procon.read(options.data)
@@ -258,6 +302,12 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
     ]
     if not topics:
         raise InputError(f"{options.data} has no topic of --split {options.split}; choose another")
+    return topics
+
+
+def _cases(
+    options: NpovOptions, topics: Sequence[Topic], names: Sequence[SyntheticSet]
+) -> list[Case]:
     known = paraphrases.read(options.paraphrases) if options.paraphrases else paraphrases.bundled()
     found = synthetic_cases(
         topics,
@@ -279,39 +329,6 @@ def _cases(options: NpovOptions, names: Sequence[SyntheticSet]) -> list[Case]:
         )
     given = annotation.read(options.organic) if options.organic else []
     return found + [Case(ORGANIC, each) for each in given]
-
-
-def _bert_score(encoder: Embedder | None) -> Callable[[], "BertScore | None"]:
-    """Loads the encoder where it is first asked for, if there is one."""
-    from pipelines.npov.bert_score import BertScore
-
-    return cache(lambda: BertScore(encoder) if encoder else None)
-
-
-def _by_salience(
-    folder: DecoderFolder,
-    settings: SalienceSettings,
-    bert_score: Callable[[], "BertScore | None"],
-    prompt: "SoftPrompt | None",
-) -> Callable[[Case], NpovResult]:
-    """Gradients of the decoder under a soft prompt, or as it is."""
-    from pipelines.npov.detect import by_salience
-
-    decoder = cache(folder.load)  # only if there is something left to score
-    how: Any = {"soft_prompt": prompt, "model": folder.model.digest}
-    return lambda case: by_salience(case, decoder(), settings, bert_score(), **how)
-
-
-def _by_classifier(
-    folder: DecoderFolder,
-    prompts: "Mapping[ErrorKind, SoftPrompt | None]",
-    bert_score: Callable[[], "BertScore | None"],
-) -> Callable[[Case], NpovResult]:
-    """A verdict by the decoder under a soft prompt for each error, or as it is."""
-    from pipelines.npov.detect import by_classifier
-
-    decoder = cache(folder.load)
-    return lambda case: by_classifier(case, decoder(), prompts, folder.model.digest, bert_score())
 
 
 def _summary(cases: Sequence[Case]) -> str:
@@ -347,7 +364,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda case, reason: case.result(status="failed", reason=reason),
     publish=_publication,
-    refusals=(InputError, SalienceError),
+    refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
     common=("data", "sets", "encoder"),
 )

@@ -15,11 +15,26 @@ BERT_SCORE = "BERTScore"
 LENGTH = "response length"
 COUNT = "argument count"
 UNEQUAL = "unequal sides"
+EMBEDDINGS = "sentence embeddings"
 READS_NOTHING = (LENGTH, COUNT, UNEQUAL)
-BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE)
-"""Detectors that are of no run, since they are the same in all."""
 
 CLASSIFIER = "classifier"
+ABLATION = "ablation"
+SUPPORT = "tagger's support"
+RELEVANCE = "tagger's relevance"
+LESS_OTHER = "salience less another topic's"
+
+SHOWN = {
+    EMBEDDINGS: f"{EMBEDDINGS}, least",
+    SUPPORT: f"{SUPPORT}, mean",
+    RELEVANCE: f"{RELEVANCE}, least",
+    ABLATION: f"{ABLATION}, least",
+}
+"""With which pool (see `use.Pool`) detectors stand in tables beside others: those with the larger
+areas on training and development topics, lightly reworded, and on paraphrased bundled ones."""
+
+BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
+"""Detectors that are of no run, since they are the same in all."""
 
 
 class ErrorScores(BaseModel, frozen=True):
@@ -38,14 +53,17 @@ class WordScore(BaseModel, frozen=True):
     Attributes:
         wrong: Of an argument's word, whether it was left out; of the response's, whether added.
         rouge: Whether the other side lacks its stem.
-        salience: 1 - alpha or 1 - beta, by the maximum.
+        salience: 1 - alpha or 1 - beta, by the maximum; None without gradients.
         bert_score: 1 - the cosine with the other side's most similar; None without an encoder.
+        errors: How wrong it is to other detectors, by what tables call them; those of sentences and
+            arguments say the same of all their words.
     """
 
     wrong: bool
     rouge: bool
-    salience: float
+    salience: float | None = None
     bert_score: float | None = None
+    errors: Mapping[str, float] = {}
 
 
 class NpovResult(BaseModel, frozen=True):
@@ -60,6 +78,8 @@ class NpovResult(BaseModel, frozen=True):
         votes: What each annotator said, by name, where there are several.
         given, response: Content words of the arguments and of the response; None where words were
             not scored or not annotated.
+        links: How far each sentence of the response (column) rests on each argument (row, those of
+            the pro side first), by detectors that say so.
     """
 
     id: str
@@ -75,6 +95,7 @@ class NpovResult(BaseModel, frozen=True):
     detectors: Mapping[str, ErrorScores] = {}
     given: tuple[WordScore, ...] | None = None
     response: tuple[WordScore, ...] | None = None
+    links: Mapping[str, tuple[tuple[float, ...], ...]] = {}
 
     @property
     def error_free(self) -> bool:

@@ -27,7 +27,8 @@ class GradientSettings(BaseModel, frozen=True, extra="forbid"):
     target: Annotated[
         Target,
         _salience_option(
-            "What is differentiated: a token's logit, as in the paper, or its log-probability."
+            "What is differentiated: a token's logit, as in the paper, its log-probability, or its "
+            "contrast: the logit less that of the likeliest other token."
         ),
     ] = "logit"
     measure: Annotated[

@@ -23,15 +23,21 @@ from pipelines.npov.areas import (
 )
 from pipelines.npov.detect import AGGREGATIONS, salience_detector
 from pipelines.npov.result import (
+    ABLATION,
     CLASSIFIER,
     COUNT,
+    EMBEDDINGS,
     KINDS,
     LENGTH,
     READS_NOTHING,
+    RELEVANCE,
+    SUPPORT,
     UNEQUAL,
     ErrorKind,
 )
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
+from pipelines.npov.use import POOLS, pooled
+from pipelines.npov.used import agreement_of_use
 from pipelines.report.failures import REASON, Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table
@@ -102,6 +108,7 @@ def all_tables(results: Results) -> list[Table]:
     note = f"{lost:,} of {len(every):,} results could not be scored and are in no figure."
     made = (
         *(detection, comparisons, pairs, words, aggregations, classifiers, overlaps),
+        agreement_of_use,
         lambda each: agreement([result for own in each.values() for result in own]),
     )
     tables = [table for make in made if (table := make(results)).rows]
@@ -122,12 +129,15 @@ def detection(results: Results) -> Table:
 
 
 def aggregations(results: Results) -> Table:
-    """Table 6: how a word's row or column of the map becomes its score."""
-    found = [Detector(run, salience_detector(how)) for run in results for how in AGGREGATIONS]
+    """Table 6: how a word's row or column of the map becomes its score; and sentences' as well."""
+    ways = [*map(salience_detector, AGGREGATIONS), f"{ABLATION}, words"]
+    ways += [pooled(name, pool) for name in (ABLATION, SUPPORT, RELEVANCE) for pool in POOLS]
+    found = [Detector(run, way) for run in results for way in ways]
+    found += [Detector(None, pooled(EMBEDDINGS, pool)) for pool in POOLS]
     return Table.of(
         _of_examples(results, found),
         name="npov_aggregations",
-        title="Salience, by aggregation",
+        title="Detectors, by aggregation",
         columns=[TEST_SET, replace(DETECTOR, title="Aggregation"), *ERRORS, ERROR_FREE],
         quoted=paper.TABLE_6,
         caption=OF_EXAMPLES,

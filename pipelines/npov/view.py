@@ -10,14 +10,13 @@ from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.npov import run_prompts
-from pipelines.npov.areas import SALIENCE, Results
+from pipelines.npov.areas import OF_RUNS, Results
 from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
     BASELINES,
     BERT_SCORE,
-    CLASSIFIER,
     COUNT,
     KINDS,
     ROUGE,
@@ -62,6 +61,7 @@ _PARTS: Final = {
     "aggregations": "Aggregations",
     "classifiers": "Classifiers",
     "overlap": "Shared words",
+    "use": "Arguments used",
     "agreement": "Annotators",
     "failures": "Not scored",
 }
@@ -74,6 +74,8 @@ _INTRO = (
 )
 _USED: Final = {
     "salience": "gradients of",
+    "ablation": "arguments left out by",
+    "tagger": "support by",
     "classifier": "the classifier",
     "baselines": "baselines with",
 }
@@ -115,7 +117,13 @@ def view(
         noun=("response", "responses"),
         models=glance.models_used(
             ({config["detector"]: config["model"]} for config in configs.values()),
-            {"salience": "gradients", "classifier": "classifier", "baselines": "encoder"},
+            {
+                "salience": "gradients",
+                "ablation": "log-probabilities",
+                "tagger": "tagger",
+                "classifier": "classifier",
+                "baselines": "encoder",
+            },
         ),
         facts=(("data", f"{data}: {len({each.id for each in every}):,} examples"),),
         **listed(results, example),
@@ -293,7 +301,7 @@ def _example(run: str, result: NpovResult, source: NpovResult | None) -> Example
         for kind in KINDS
         if (error := result.known(kind)) != "none"
     ]
-    detector = next((each for each in (SALIENCE, CLASSIFIER) if each in result.detectors), ROUGE)
+    detector = next((each for each in OF_RUNS if each in result.detectors), ROUGE)
     return Example(
         id=result.id,
         run=run,
@@ -339,7 +347,9 @@ def _words(words: Sequence[WordScore], wrong: str) -> Iterator[str]:
     """How many words there are, and the mean salience error of those that are wrong and others."""
     yield f"{len(words):,}, of which {sum(each.wrong for each in words):,} {wrong}"
     for called_so, state in ((wrong, True), ("others", False)):
-        scores = [each.salience for each in words if each.wrong is state]
+        scores = [
+            each.salience for each in words if each.wrong is state and each.salience is not None
+        ]
         if scores:
             yield f"mean error by salience, {called_so}: {fmean(scores):.3f}"
 

@@ -112,6 +112,17 @@ def sizes(runs: Iterable[tuple[int, str]], one: str, several: str | None = None)
     )
 
 
+def data_of(
+    results: Mapping[str, Sequence[object]],
+    configs: Mapping[str, Mapping[str, Any]],
+    one: str,
+    several: str | None = None,
+) -> str:
+    """What the runs of an experiment were over, as `sizes` says it; both by the runs' names."""
+    runs = ((len(own), configs[run]["data"]["name"]) for run, own in results.items())
+    return sizes(runs, one, several)
+
+
 def joined(parts: Iterable[str]) -> str:
     """Distinct parts as one phrase: "a and b", "a, b and c"."""
     *most, last = list(dict.fromkeys(parts)) or [""]
@@ -133,11 +144,11 @@ def model_name(model: Mapping[str, Any]) -> str:
 def judges(config: Mapping[str, Any]) -> str:
     """Who labels claims by documents, from a configuration in `run.json`."""
     model = model_name(config["model"])
-    return (
-        f"{model_name(config['tagger'])} where it is sure, else {model}"
-        if "cascade" in config
-        else model
-    )
+    if "cascade" in config:
+        return f"{model_name(config['tagger'])} where it is sure, else {model}"
+    if "combination" in config:
+        return f"{model_name(config['tagger'])} for relevance, {model} for the side"
+    return model
 
 
 def models_used(
@@ -163,6 +174,8 @@ def judge_models(*configs: Mapping[str, Any]) -> tuple[ModelUsed, ...]:
     for config in configs:
         if "cascade" in config:
             roles = {"tagger": "judge where it is sure", "model": "judge of the rest"}
+        elif "combination" in config:
+            roles = {"tagger": "judge of relevance", "model": "judge of the side"}
         else:
             roles = {"model": "judge", "splitter": "splits responses"}
         used += [

@@ -75,7 +75,7 @@ class Table:
         title: Heading.
         columns: In the order shown.
         rows: One cell per column. A float is a number without an interval, shown with four
-            decimals; NaN is refused.
+            decimals, or two in a column of estimates; NaN is refused.
         quoted: Rows of figures from elsewhere, shown below `rows`, set apart from them.
         caption: One sentence under the title.
         notes: Sentences under the table.
@@ -165,6 +165,17 @@ def shown(cell: Cell) -> str:
     return visible(cell)
 
 
+def as_shown(table: Table, row: Row) -> Row:
+    """A row for `shown`: figures of a column of estimates have its two decimals.
+
+    A quoted figure has no interval, so it is a float among estimates.
+    """
+    return tuple(
+        Estimate(cell, None, None, 1) if column.interval and isinstance(cell, float) else cell
+        for column, cell in zip(table.columns, row, strict=True)
+    )
+
+
 def two_places(value: float) -> str:
     """A number with two decimals, without the sign of a negative zero, with a real minus."""
     return f"{value:.2f}".replace("-0.00", "0.00").replace("-", "−")
@@ -178,7 +189,10 @@ def markdown(table: Table) -> str:
     lines.append(_line(column.title for column in table.columns))
     numbers = (numeric(table, place) for place in range(len(table.columns)))
     lines.append(_line("---:" if number else "---" for number in numbers))
-    lines += [_line(_escaped(shown(cell)) for cell in row) for row in table.rows + table.quoted]
+    lines += [
+        _line(_escaped(shown(cell)) for cell in as_shown(table, row))
+        for row in table.rows + table.quoted
+    ]
     if not table.rows:
         lines += ["", "No rows."]
     if table.notes:
@@ -205,12 +219,16 @@ def csv_text(table: Table) -> str:
 
 
 def json_text(table: Table) -> str:
-    """The table as a JSON object: name, title, caption, notes, and rows as objects."""
+    """The table as a JSON object: name, title, caption, notes, and rows as objects.
+
+    `quoted` says how many of the rows, the last ones, are from elsewhere.
+    """
     content = {
         "name": table.name,
         "title": table.title,
         "caption": table.caption,
         "notes": list(table.notes),
+        "quoted": len(table.quoted),
         "rows": records(table),
     }
     return json.dumps(content, ensure_ascii=False, indent=1, allow_nan=False) + "\n"

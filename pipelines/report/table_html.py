@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from markupsafe import Markup
 
-from pipelines.report.table import Table, numeric
+from pipelines.report.table import Table, as_shown, numeric
 from pipelines.report.template import macro
 
 _SHORT = 28
@@ -18,5 +18,8 @@ def html(table: Table, *, limit: int = 500, links: Mapping[str, str] | None = No
     Links lead from the first cell of a row to an id on the page.
     """
     numbers = [numeric(table, place) for place in range(len(table.columns))]
-    bodies = (("", table.rows[:limit]), ("quoted", table.quoted[:limit]))
+    bodies = [
+        (kind, [as_shown(table, row) for row in rows[:limit]])
+        for kind, rows in (("", table.rows), ("quoted", table.quoted))
+    ]
     return macro("table", table, numbers, bodies, len(table.rows) - limit, links or {}, _SHORT)

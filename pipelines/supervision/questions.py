@@ -1,7 +1,6 @@
 """Pairs from RAMDocs and ConflictQA: answers as claims, and documents that give one or another."""
 
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
@@ -9,6 +8,7 @@ from nli.labels import Label
 from nli.pairs import LabelledPair
 from pipelines.data.conflictqa import KnowledgeConflict, without_note
 from pipelines.data.ramdocs import UNKNOWN, RamDocument, RamQuestion
+from pipelines.supervision.likeness import content_words
 from pipelines.supervision.reserved import ReservedTexts
 from pipelines.text.declarative import declarative
 from pipelines.text.substitution import exchanged, has_words
@@ -33,7 +33,9 @@ class Neighbours:
 
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         self._texts = [
-            (number, text, _words(text)) for number, own in enumerate(documents) for text in own
+            (number, text, content_words(text))
+            for number, own in enumerate(documents)
+            for text in own
         ]
 
     def near(self, claim: str, rng: random.Random, question: int) -> list[str]:
@@ -42,17 +44,10 @@ class Neighbours:
         Those of the claim's own question, given by its number, are left out.
         """
         candidates = rng.sample(self._texts, min(HANDFUL, len(self._texts)))
-        wanted = _words(claim)
+        wanted = content_words(claim)
         others = [(text, words) for number, text, words in candidates if number != question]
         others.sort(key=lambda other: -len(wanted & other[1]))
         return [text for text, _ in others[:OTHERS]]
-
-
-def _words(text: str) -> frozenset[str]:
-    """The words of a text that say what it is about: of four letters or more, or a number."""
-    return frozenset(
-        word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3 or word.isdigit()
-    )
 
 
 def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> list[LabelledPair]:
@@ -72,6 +67,17 @@ def conflictqa(questions: Sequence[KnowledgeConflict], rng: random.Random) -> li
                 for text, label in labelled
             ]
     return made
+
+
+def conflictqa_claims(question: KnowledgeConflict) -> list[str]:
+    """The two answers of a question of ConflictQA."""
+    return [without_note(question.memory_answer), without_note(question.counter_answer)]
+
+
+def ramdocs_claims(question: RamQuestion) -> list[str]:
+    """Every answer to a question of RAMDocs, right or wrong, as a claim."""
+    answers = (*question.gold_answers, *question.wrong_answers)
+    return [declarative(question.question, answer) for answer in answers]
 
 
 def evidence(question: KnowledgeConflict) -> list[tuple[str, bool]]:

@@ -13,32 +13,43 @@ from pathlib import Path
 from typing import Any
 
 from nli.labels import Label
-from nli.pairs import LabelledPair, read_pairs
+from nli.pairs import LabelledPair, UnlabelledPair, read_pairs
 from pipelines.data import climate_fever, conflictqa, fool_me_twice, ramdocs, wice
 from pipelines.data.released import Split, half, held_out
+from pipelines.data.sampling import sample
 from pipelines.errors import InputError
-from pipelines.supervision import passages, questions
+from pipelines.supervision import context, passages, questions
 from pipelines.supervision.official import SPLIT, TrainingPairs
 from pipelines.supervision.reserved import ReservedTexts
+from pipelines.supervision.unlabelled import Shown, unlabelled
 
 
 @dataclass(frozen=True)
 class Release:
     """How pairs are made of a release that is cut into halves by text.
 
-    The key of an item puts it into its half; `shows` gives every other text that it shows, and
-    `documents` those that are whole texts. No pair may show what `pairs` is given last.
+    The key of an item puts it into its half; `shows` gives every other text that it shows,
+    `documents` those that are whole texts, `claims` what they are read for. No pair may show what
+    `pairs` is given last.
     """
 
     read: Callable[[Path], Sequence[Any]]
     key: Callable[[Any], str]
     shows: Callable[[Any], Iterable[str]]
     documents: Callable[[Any], Iterable[str]]
+    claims: Callable[[Any], Sequence[str]]
     pairs: Callable[[Sequence[Any], random.Random, ReservedTexts], list[LabelledPair]]
 
 
 def _evidence(item: conflictqa.KnowledgeConflict) -> list[str]:
     return [" ".join(document.split()) for document, _ in questions.evidence(item)]
+
+
+def _fool_me_twice(
+    items: Sequence[fool_me_twice.GameClaim], rng: random.Random, reserved: ReservedTexts
+) -> list[LabelledPair]:
+    shuffled = passages.fool_me_twice(items, rng, reserved)
+    return [*shuffled, *context.fool_me_twice(items, rng, reserved)]
 
 
 HALVES: dict[str, Release] = {
@@ -47,6 +58,7 @@ HALVES: dict[str, Release] = {
         lambda item: item.question,
         lambda item: [document.text for document in item.documents],
         lambda item: [document.text for document in item.documents],
+        questions.ramdocs_claims,
         questions.ramdocs,
     ),
     "conflictqa": Release(
@@ -54,6 +66,7 @@ HALVES: dict[str, Release] = {
         lambda item: item.question,
         lambda item: [item.memory_answer, item.counter_answer, *_evidence(item)],
         _evidence,
+        questions.conflictqa_claims,
         lambda items, rng, _: questions.conflictqa(items, rng),
     ),
     "fool-me-twice": Release(
@@ -61,13 +74,15 @@ HALVES: dict[str, Release] = {
         lambda item: item.text,
         lambda item: [each.text for each in (*item.gold_evidence, *item.retrieved_evidence)],
         lambda _: [],  # single sentences
-        passages.fool_me_twice,
+        lambda item: [item.text],
+        _fool_me_twice,
     ),
     "wice": Release(
         wice.read,
         lambda item: item.claim,
         lambda item: item.evidence,
         passages.wice_passages,
+        lambda item: [item.claim],
         lambda items, rng, _: passages.wice(items, rng),
     ),
     "climate-fever": Release(
@@ -75,6 +90,7 @@ HALVES: dict[str, Release] = {
         lambda item: item.claim,
         lambda item: [evidence.evidence for evidence in item.evidences],
         lambda _: [],  # single sentences
+        lambda item: [item.claim],
         passages.climate_fever,
     ),
 }
@@ -91,6 +107,7 @@ def build(
     *,
     part: Split = "train",
     own_sentences: bool = False,
+    in_context: Sequence[str] = (),
     leave_out: Sequence[str] = (),
     only_given: bool = False,
     keep_from: Sequence[Path] = (),
@@ -103,8 +120,9 @@ def build(
     are named beside it.
 
     Files of `ready` pairs are taken as they are; with `only_given` no others are, and releases are
-    read for what their test halves show. With `own_sentences` pairs are made of the documents alone
-    as well. Sources in `leave_out` are left out: a licence that forbids shipping.
+    read for what their test halves show. Of their sources in `in_context` passages are made as
+    well. With `own_sentences` pairs are made of the documents alone as well. Sources in `leave_out`
+    are left out: a licence that forbids shipping.
 
     A part of a release that is cut into halves is what is trained on, the eighth of that half that
     is held out for development, the test half, or everything; a release with a split of its own has
@@ -132,20 +150,13 @@ def build(
             built = recipe(releases[name], part, _generator(seed, name))
             pairs += built.pairs
             notes += built.notes
-    items = {}
-    for name, release in HALVES.items():
-        if name in releases:
-            on_release(name)
-            items[name] = release.read(releases[name])
+    items = _read_halves(releases, on_release)
     measured = [pair for path in keep_from for pair in read_pairs(path)]
-    shown = [
-        text
-        for name, found in items.items()
-        for other in KEPT_FROM.get(part, ())
-        for item in _in_part(name, found, other)
-        for text in (HALVES[name].key(item), *HALVES[name].shows(item))
-    ]
-    reserved = ReservedTexts([*shown, *(pair.premise for pair in measured)])
+    reserved = _reserved(items, part, measured)
+    if in_context:
+        _refuse_unknown(in_context, given)
+        chosen = [pair for pair in reserved.trainable(given) if pair.source in in_context]
+        given += context.in_context(chosen, _generator(seed, "in-context"))
     documents: list[str] = []
     for name, found in items.items() if not only_given else ():
         release, chosen = HALVES[name], _in_part(name, found, part)
@@ -160,17 +171,90 @@ def build(
     lost = len({*given, *pairs}) - len(kept)
     if lost:
         notes.append(f"{lost:,} pairs show a text that is kept back; they are left out.")
-    sources = {pair.source for pair in kept}
-    for source in leave_out:
-        if source not in sources:
-            raise InputError(
-                f"no pair has the source '{source}' that is to be left out; there are "
-                f"{', '.join(sorted(sources)) or 'none'}"
-            )
+    _refuse_unknown(leave_out, kept)
     left = tuple(pair for pair in kept if pair.source not in leave_out)
     if not left:
         raise InputError("no pair is left; name more releases, or leave out fewer sources")
     return TrainingPairs(left, tuple(notes))
+
+
+def build_unlabelled(
+    releases: Mapping[str, Path],
+    per_claim: int,
+    *,
+    part: Split = "train",
+    keep_from: Sequence[Path] = (),
+    seed: int = 42,
+    on_release: Callable[[str], None] = lambda _: None,
+) -> list[UnlabelledPair]:
+    """Pairs without labels, so many of each claim, of releases that are cut into halves.
+
+    What `build` keeps out of labelled pairs is kept out of these.
+
+    Raises:
+        InputError: A release cannot be read or gives no such pairs, or no pair is left.
+        TaggerError: A file of pairs to measure with cannot be read.
+    """
+    if others := sorted(set(releases) - set(HALVES)):
+        raise InputError(
+            f"pairs without labels are made of {', '.join(sorted(HALVES))}; leave out --{others[0]}"
+        )
+    items = _read_halves(releases, on_release)
+    measured = [pair for path in keep_from for pair in read_pairs(path)]
+    claims = ReservedTexts(pair.hypothesis for pair in measured)
+    made: list[UnlabelledPair] = []
+    for name, found in items.items():
+        release = HALVES[name]
+        shown = [
+            Shown(
+                release.key(item),
+                release.claims(item),
+                # Single sentences stand for the page that they are from.
+                [*release.documents(item)] or [" ".join(release.shows(item))],
+            )
+            for item in _in_part(name, found, part)
+        ]
+        made += unlabelled(name, shown, _generator(seed, f"{name}-unlabelled"), per_claim)
+    kept = _reserved(items, part, measured).trainable(dict.fromkeys(claims.trainable(made)))
+    if not kept:
+        raise InputError("no pair is left; name more releases")
+    return kept
+
+
+def _read_halves(
+    releases: Mapping[str, Path], on_release: Callable[[str], None]
+) -> dict[str, Sequence[Any]]:
+    """The items of every release that is cut into halves and named."""
+    items = {}
+    for name, release in HALVES.items():
+        if name in releases:
+            on_release(name)
+            items[name] = release.read(releases[name])
+    return items
+
+
+def _reserved(
+    items: Mapping[str, Sequence[Any]], part: Split, measured: Sequence[LabelledPair]
+) -> ReservedTexts:
+    """What no pair of a part may show: texts of other parts, and premises to measure with."""
+    shown = [
+        text
+        for name, found in items.items()
+        for other in KEPT_FROM.get(part, ())
+        for item in _in_part(name, found, other)
+        for text in (HALVES[name].key(item), *HALVES[name].shows(item))
+    ]
+    return ReservedTexts([*shown, *(pair.premise for pair in measured)])
+
+
+def _refuse_unknown(named: Sequence[str], pairs: Iterable[LabelledPair]) -> None:
+    sources = {pair.source for pair in pairs}
+    for source in named:
+        if source not in sources:
+            raise InputError(
+                f"no pair has the source '{source}' that is named; there are "
+                f"{', '.join(sorted(sources)) or 'none'}"
+            )
 
 
 def counts(pairs: Iterable[LabelledPair]) -> dict[str, dict[Label, int]]:
@@ -180,6 +264,18 @@ def counts(pairs: Iterable[LabelledPair]) -> dict[str, dict[Label, int]]:
         by_label = found.setdefault(pair.source, dict.fromkeys(Label, 0))
         by_label[pair.label] += 1
     return dict(sorted(found.items()))
+
+
+def at_most(pairs: Sequence[LabelledPair], most: int, seed: int) -> list[LabelledPair]:
+    """At most so many pairs of each source and label, drawn at random, in their order.
+
+    A judge that is fitted to them is not fitted to the largest source, or to its labels.
+    """
+    kinds: dict[tuple[str, Label], list[int]] = {}
+    for place, pair in enumerate(pairs):
+        kinds.setdefault((pair.source, pair.label), []).append(place)
+    kept = [place for own in kinds.values() for place in sample(own, most, seed)]
+    return [pairs[place] for place in sorted(kept)]
 
 
 def _in_part(name: str, items: Sequence[Any], part: Split) -> list[Any]:

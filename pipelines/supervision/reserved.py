@@ -8,7 +8,7 @@ is, not as a part of a longer text, and no part of it either.
 import re
 from collections.abc import Iterable
 
-from nli.pairs import LabelledPair
+from nli.pairs import PairT
 
 FIRST = 6
 """Words by which reserved texts and others are looked for inside each other. Shorter ones say
@@ -34,7 +34,7 @@ class ReservedTexts:
             for reserved in self._by_words.get(words, ())
         )
 
-    def trainable(self, pairs: Iterable[LabelledPair]) -> list[LabelledPair]:
+    def trainable(self, pairs: Iterable[PairT]) -> list[PairT]:
         """The pairs of which neither side shows a reserved text."""
         return [pair for pair in pairs if pair.premise not in self and pair.hypothesis not in self]
 

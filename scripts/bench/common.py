@@ -18,6 +18,9 @@ from typer.exceptions import Abort, TyperException
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.runs.provenance import hardware
+from serving.backend import RunningEndpoints
+from serving.cache import CompletionCache
+from serving.client import Client
 from serving.connect import DEFAULT_CONCURRENCY, RoleModel, Source, backend, resolve
 from serving.endpoint import Endpoint
 from serving.errors import ServingError
@@ -49,6 +52,16 @@ class Server:
     endpoints: tuple[Endpoint, ...]
     concurrency: int
     load: float
+
+    def client(self, cache: CompletionCache, concurrency: int | None = None) -> Client:
+        """What asks it, with so many requests in flight at most; else with `concurrency`."""
+        return Client(
+            self.resolved.identity,
+            self.resolved.tokenizer,
+            cache,
+            RunningEndpoints(self.endpoints),
+            concurrency=concurrency or self.concurrency,
+        )
 
 
 @asynccontextmanager

@@ -32,10 +32,8 @@ from pipelines.experiment.options import EndpointOptions, source_of
 from pipelines.metrics.proportion import proportion
 from pipelines.prompts import Prompt
 from pipelines.report.table import shown
-from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Usage
-from serving.client import Client
 from serving.connect import Source
 from serving.errors import ServingError
 from serving.tokens import ChatTokenizer
@@ -159,13 +157,7 @@ async def judge(server: common.Server, cases: Sequence[Case], arm: Arm) -> Measu
         TemporaryDirectory() as folder,
         CompletionCache(Path(folder) / "completions.sqlite") as cache,
     ):
-        client = Client(
-            server.resolved.identity,
-            server.resolved.tokenizer,
-            cache,
-            RunningEndpoints(server.endpoints),
-            concurrency=arm.concurrency or server.concurrency,
-        )
+        client = server.client(cache, arm.concurrency)
         labeller = LlmLabeller(client, arm.mode, salted)
         start = time.perf_counter()
         labelled = await asyncio.gather(*(labeller(case.claims, case.documents) for case in cases))

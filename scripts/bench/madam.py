@@ -32,7 +32,6 @@ from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.settings import DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import Debate
 from pipelines.prompts import Prompt
-from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, Usage
 from serving.client import Client
@@ -164,18 +163,11 @@ async def by_server(server: common.Server, questions: Sequence[Question], arm: A
     Raises:
         ServingError: The server failed in between, so the time means nothing.
     """
-    found = server.resolved
     with (
         TemporaryDirectory() as folder,
         CompletionCache(Path(folder) / "completions.sqlite") as cache,
     ):
-        client = Client(
-            found.identity,
-            found.tokenizer,
-            cache,
-            RunningEndpoints(server.endpoints),
-            concurrency=arm.concurrency or server.concurrency,
-        )
+        client = server.client(cache, arm.concurrency)
         members = beginning_with(arm.line, panel(client))
         start = time.perf_counter()
         debates = await asyncio.gather(*(hold(each, members, arm.settings) for each in questions))

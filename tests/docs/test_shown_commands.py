@@ -22,6 +22,7 @@ import pytest
 from commands import Outcome
 from filelock import FileLock
 from shown import ASSIGNMENTS, PAGES, ROOT, Case, cases, write_files, write_model
+from tiny_wheels import write_parts_wheel
 
 from pipelines.cli.app import main
 from serving import models, processor
@@ -33,6 +34,7 @@ from serving.models import Model
 COVERED_BY = {
     "scripts/fetch_models.sh": "tests/scripts/test_bundle.py",
     "scripts/run_all.sh": "scripts/fresh_run.sh",
+    "scripts/reproduce_results.sh": "tests/scripts/test_reproduce_results.py",
     "scripts/reproduce_salience.sh": "tests/scripts/test_reproduce_salience.py",
     "scripts/test.sh": "scripts/test.sh",
 }
@@ -150,6 +152,11 @@ def build(root: Path, smollm2: Model, models_dir: Path, server: State | None) ->
     assert spec.origin is not None
     (packaged,) = Path(spec.origin).parent.glob("*.gguf")
     (root / "data" / packaged.name).symlink_to(packaged)
+    (root / "data/wheels").mkdir()
+    content = packaged.read_bytes()
+    half = len(content) // 2
+    for number, part in enumerate((content[:half], content[half:]), 1):
+        write_parts_wheel(root / "data/wheels", "my-model-part", number, part)
     if server is not None:
         folder = place.home / "servers"
         folder.mkdir()

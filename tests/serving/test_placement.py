@@ -61,8 +61,8 @@ def test_two_models_get_gpus_of_their_own_where_there_are_enough() -> None:
     with pytest.raises(
         ServingError,
         match=r"writer needs 4 GPUs with 40 GiB free on each beside judge, this machine has 4 x "
-        r"NVIDIA H100 80GB HBM3 with 79 of 80 GiB free; .* take a profile that fits: cpu-small, "
-        r"gemma-3-27b, llama-3.3-70b, one-gpu-7b, qwen-2.5-72b",
+        r"NVIDIA H100 80GB HBM3 with 79 of 80 GiB free; .* take a profile that fits: cpu-0.5b, "
+        r"cpu-1.5b, cpu-small, gemma-3-27b, llama-3.3-70b, one-gpu-7b, qwen-2.5-72b",
     ):
         four.seats("writer")
 

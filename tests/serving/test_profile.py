@@ -15,7 +15,7 @@ from serving import cores
 from serving.command import arguments
 from serving.errors import ServingError
 from serving.models import Model
-from serving.offline import OFFLINE, go_offline, server_environment
+from serving.offline import OFFLINE, SPINS, go_offline, server_environment
 from serving.profile import ALWAYS_REASONING, EngineOptions, Profile, available, load
 from serving.templates import TODAY, on_a_fixed_day
 from serving.weights import COMPUTED_IN, NO_FLOAT16
@@ -138,7 +138,8 @@ def write(folder: Path, text: str) -> str:
 
 def test_every_bundled_profile_loads_and_is_described() -> None:
     names = available()
-    assert {"cpu-small", "gemma-3-27b", "llama-3.3-70b", "one-gpu-7b", "qwen-2.5-72b"} <= {*names}
+    on_cpus = {"cpu-small", "cpu-0.5b", "cpu-1.5b"}
+    assert on_cpus | {"gemma-3-27b", "llama-3.3-70b", "one-gpu-7b", "qwen-2.5-72b"} <= {*names}
     for name in names:
         one = load(name)
         assert one.name == name
@@ -362,6 +363,10 @@ def test_going_offline_changes_the_process_and_can_be_repeated() -> None:
     assert environment == once
     assert environment["HF_HUB_OFFLINE"] == "1"
     assert environment["no_proxy"] == "127.0.0.1,localhost,::1"
+    assert environment["GOMP_SPINCOUNT"] == SPINS
+    own = {"GOMP_SPINCOUNT": "0"}
+    go_offline(own)
+    assert own["GOMP_SPINCOUNT"] == "0", "how threads wait is the user's to say"
 
 
 def test_vllm_reads_the_offline_variables_as_meant(vllm: dict[str, Any]) -> None:

@@ -79,6 +79,17 @@ async def test_without_a_tokenizer_four_characters_are_a_token(tmp_path: Path) -
         assert client.usage.completion_tokens == 31
 
 
+async def test_texts_are_weighed_whole_whatever_the_prefix_cache_has(tmp_path: Path) -> None:
+    with rehearsed(tmp_path / "c", tokenizer=words()) as client:
+        for end in ("a b", "a c d"):
+            found = await client.log_probabilities("1 2 3 4 5 6 7 8", end)
+        assert found.offsets == ((0, 1), (2, 3), (4, 5))
+        assert client.usage == Usage(calls=2, prompt_tokens=10 + 11, completion_tokens=2)
+    with rehearsed(tmp_path / "c") as client:
+        await client.log_probabilities("x" * 40, "y" * 10)
+        assert client.usage.prompt_tokens == 10 + 3, "four characters are a token"
+
+
 async def test_what_does_not_fit_is_refused_as_by_a_client(tmp_path: Path) -> None:
     with rehearsed(tmp_path / "c", tokenizer=words()) as client:
         with pytest.raises(RequestError, match="do not fit"):

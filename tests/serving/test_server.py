@@ -25,6 +25,7 @@ from serving import detached
 from serving.command import engine_version
 from serving.errors import ServingError
 from serving.models import Model
+from serving.owner import lives
 from serving.profile import EngineOptions, load
 from serving.server import LocalServer, Restarts, start_all
 from serving.startup import HINTS, Progress, explain
@@ -90,7 +91,7 @@ def family(pid: int) -> list[psutil.Process]:
 
 
 def alive(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+    return [one for one in processes if lives(one.pid)]
 
 
 def listed(url: str, key: str) -> int:

@@ -1,6 +1,7 @@
 """Conflict Detection's figures: hand-worked examples and properties (ConflictScore, Table 2)."""
 
 from fractions import Fraction
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from pipelines.conflictscore.detection.metrics import (
     Verdict,
     accuracy,
     accuracy_without_conflict,
+    f1_difference,
     f1_score,
     outcomes,
     precision,
@@ -107,6 +109,59 @@ def test_equal_seeds_give_equal_intervals_and_groups_widen_them() -> None:
     assert f1_score(alone, seed=1) != f1_score(alone, seed=2)
     pooled = [Verdict(each.truth, each.found, n // 10) for n, each in enumerate(alone)]
     assert width(f1_score(pooled)) > 1.5 * width(f1_score(alone))
+
+
+def named(verdicts: list[Verdict]) -> dict[str, Verdict]:
+    return {f"e{n}": each for n, each in enumerate(verdicts)}
+
+
+def test_a_difference_of_f1_worked_by_hand() -> None:
+    # F1 of 12 / 17 less 2 * 5 / (2 * 5 + 3 + 3): the second misses one that the first found.
+    first = named(many(tp=6, fp=3, fn=2, tn=9))
+    second = first | {"e0": first["e0"]._replace(found=False)}
+    found = f1_difference(first, second | {"only the second": Verdict(True, True, "g")})
+    assert found is not None
+    assert found.value == pytest.approx(12 / 17 - 10 / 16)
+    assert found.n == 20
+    # One example tells the two apart; where no resample has it, there is no difference.
+    assert found.low == 0
+    assert found.high is not None
+    assert found.high > found.value
+    assert f1_difference(first, {}) is None
+    assert f1_difference(named(many(0, 0, 0, 4)), named(many(0, 0, 0, 4))) is None
+
+
+@given(decisions, st.randoms(use_true_random=False))
+def test_a_difference_of_f1_is_that_of_both(verdicts: list[Verdict], random: Random) -> None:
+    first = named(verdicts)
+    second = {name: each._replace(found=random.random() < 0.5) for name, each in first.items()}
+    scores = [f1_score(list(each.values()), resamples=2) for each in (first, second)]
+    found = f1_difference(first, second, resamples=50)
+    if scores[0] is None or scores[1] is None:
+        assert found is None
+        return
+    assert found is not None
+    assert found.value == pytest.approx(scores[0].value - scores[1].value)
+    back = f1_difference(second, first, resamples=50)
+    assert back is not None
+    assert back.value == -found.value
+    if found.low is None or found.high is None or back.low is None or back.high is None:
+        assert len({each.group for each in verdicts}) == 1 or found.low is None
+        return
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    same = f1_difference(first, first, resamples=50)
+    assert same is not None
+    assert (same.value, same.low, same.high) == (0, 0, 0)
+
+
+def test_an_interval_of_a_difference_is_by_question() -> None:
+    first = many(tp=30, fp=20, fn=20, tn=30)
+    second = [each._replace(found=not each.found) if n % 4 else each for n, each in
+              enumerate(first)]  # fmt: skip
+    alone = f1_difference(named(first), named(second))
+    pooled = [[each._replace(group=n // 10) for n, each in enumerate(own)]
+              for own in (first, second)]  # fmt: skip
+    assert width(f1_difference(named(pooled[0]), named(pooled[1]))) > 1.5 * width(alone)
 
 
 def test_replies_that_were_cut_are_counted_for_each_labeller() -> None:

@@ -1,7 +1,6 @@
 """Dates of sources and in texts, each as precise as it is given."""
 
 from datetime import date
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from pipelines.conflicts.dates import (
     LATEST,
     PartialDate,
     absent,
-    dates_in,
     newest_first,
     parse,
     spread_years,
@@ -20,7 +18,6 @@ from pipelines.conflicts.dates import (
     written,
 )
 from pipelines.conflicts.question import Source
-from pipelines.metrics.short_answers import MONTHS
 
 TODAY = date(2025, 3, 2)
 PARTS = ("2024", "12", "Jul", "May", "3rd", "at", "of", "BC", "am", ":", "-", "/", "ago", ".", "T")
@@ -133,8 +130,6 @@ def test_what_is_written_is_read_again(given_date: PartialDate) -> None:
 def test_no_string_is_an_error(text: str, today: date | None) -> None:
     found = parse(text, today)
     assert found is None or EARLIEST <= found.year <= LATEST
-    for each in dates_in(text):
-        assert EARLIEST <= each.year <= LATEST
 
 
 def test_only_a_sources_own_date_counts() -> None:
@@ -195,59 +190,3 @@ def test_the_spread_of_dates() -> None:
     assert spread_years([PartialDate(2024, 7, 30)] * 2) == 0
     assert spread_years([PartialDate(2024)]) is None
     assert spread_years([]) is None
-
-
-# Dates in a text
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Opened on 30 July 2024.", "2024-07-30"), ("Opened on July 30, 2024, and", "2024-07-30"),
-        ("the 3rd of SEPT. 1851 was", "1851-09-03"), ("since Jul 2024", "2024-07"),
-        ("May, 1999", "1999-05"), ("updated 2024-07-30T10:00", "2024-07-30"),
-        ("In 2024, and as of 2023", "2024 2023"),
-        ("on 30/7/2024, 7.30.2024", "2024-07-30 2024-07-30"),
-        ("on 7/8/2024", "2024"), ("since 07/2024", "2024-07"), ("31 June 1905", "1905-06"),
-        ("from 1990-2000 or 2010–12", "1990 2000 2010"),
-        ("(2020) mid-2021, 'best of 2022'.", "2020 2021 2022"),
-        ("3/10/2025-3/14/2025 and 2021's best", "2025 2025-03-14 2021"),
-        ("In 2020 women earned less", "2020"), ("2024, 2023, 2024", "2024 2023 2024"),
-        ("January 5, 2010: since 2004 it was", "2010-01-05 2004"),
-    ],
-)  # fmt: skip
-def test_dates_that_a_text_names(text: str, expected: str) -> None:
-    assert [each.as_text() for each in dates_in(text)] == expected.split()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "1,999 and 2,024", "$2020", "US$ 2020", "€ 2024", "USD 2020", "2020 dollars",
-        "2000 meters", "2000-metre race", "2000 kg", "2,000.2020", "12020", "20201", "the 1990s",
-        "1990's", "2000%", "2000 °C", "2000 people", "more than 2000 shops", "2000 years ago",
-        "2000 BC", "call 555-2020", "No. 1999", "p. 1999", "version 3.2020", "2020.5", "A2020",
-        "1899 2100", "July", "aprİl x", "2020,500",
-    ],
-)  # fmt: skip
-def test_numbers_that_are_no_years(text: str) -> None:
-    assert dates_in(text) == []
-
-
-@given(st.lists(days, max_size=5), st.sampled_from(["iso", "day", "month"]))
-def test_every_mention_is_found_once_and_in_order(named: list[date], form: str) -> None:
-    month = [MONTHS[day.month - 1].title() for day in named]
-    texts = {
-        "iso": [day.isoformat() for day in named],
-        "day": [f"{d.day} {m} {d.year}" for d, m in zip(named, month, strict=True)],
-        "month": [f"{m} {d.day}, {d.year}" for d, m in zip(named, month, strict=True)],
-    }[form]
-    text = "Said " + "; then ".join(texts) + "."
-    assert dates_in(text) == [PartialDate(day.year, day.month, day.day) for day in named]
-
-
-@given(st.lists(st.integers(1900, 2099), max_size=6))
-def test_bare_years(years: list[int]) -> None:
-    found = dates_in(", ".join(f"in {year}" for year in years))
-    assert [each.year for each in found] == years
-    assert all(one.month == other.month == 0 for one, other in pairwise(found))

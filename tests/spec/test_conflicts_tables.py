@@ -17,7 +17,7 @@ from pipelines.conflicts.judges.verdicts import (
     Verdicts,
 )
 from pipelines.conflicts.pipeline import STRATEGIES
-from pipelines.conflicts.prediction import Classifier, Prediction
+from pipelines.conflicts.prediction import Prediction, Recorded
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.statistics import Statistic
@@ -94,7 +94,7 @@ def unread(told: ConflictType | None = None) -> Outcome:
 
 def gives(
     type_: ConflictType | None,
-    by: Classifier = "nli",
+    by: Recorded = "nli",
     abstained: bool = False,
     probabilities: dict[ConflictType, float] | None = None,
 ) -> Prediction:
@@ -105,7 +105,7 @@ def gives(
 
 
 def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
-    """Named by the trained classifier, and by choice with these probabilities."""
+    """Named by the classifier of earlier versions, and by choice with these probabilities."""
     probabilities = dict(zip(ConflictType, shares, strict=True))
     return [gives(type_), gives(type_, "choice", probabilities=probabilities)]
 

@@ -2,6 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import product
+from math import prod
 from random import Random
 
 import pytest
@@ -26,7 +29,12 @@ from pipelines.conrag.graph import (
 )
 from pipelines.conrag.packet import Packet, PacketSettings, select, side_budget
 from pipelines.conrag.stance import DELTA, Stance, adjudicate, delta_rule
-from pipelines.conrag.tagged import TaggedPassage, conflict_score, evidence_mass
+from pipelines.conrag.tagged import (
+    TaggedPassage,
+    conflict_score,
+    evidence_mass,
+    probability_of_both_sides,
+)
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.metrics.kappa import kappa
@@ -99,6 +107,42 @@ def test_quality_weights_count_in_the_masses() -> None:
     assert conflict_score(even) == 1
     doubted = [passage("a", S, 0.8), passage("b", R, 0.8, quality=0.5)]
     assert conflict_score(doubted) == pytest.approx(1 - 0.4 / 1.2, abs=1e-6)
+
+
+def sure(*shares: tuple[float, float]) -> list[TaggedPassage]:
+    """Passages that support and contradict with these probabilities."""
+    return [
+        replace(passage(f"p{number}", I), probabilities={S: for_it, R: against})
+        for number, (for_it, against) in enumerate(shares)
+    ]
+
+
+def test_probability_of_both_sides_by_hand() -> None:
+    # The first supports and the second contradicts, 0.6 * 0.5, or the other way, 0.3 * 0.1.
+    assert probability_of_both_sides(sure((0.6, 0.3), (0.1, 0.5))) == pytest.approx(0.33)
+    # One passage does not take both sides; without probabilities the labels' confidences count.
+    assert probability_of_both_sides(sure((0.5, 0.5))) == pytest.approx(0)
+    labelled = [passage("a", S, 0.9), passage("b", R, 0.5), passage("c", I)]
+    assert probability_of_both_sides(labelled) == pytest.approx(0.45)
+    assert probability_of_both_sides([]) == 0
+
+
+@given(st.lists(st.tuples(st.floats(0, 0.5), st.floats(0, 0.5)), max_size=5))
+def test_probability_of_both_sides_is_that_of_all_labellings(
+    shares: list[tuple[float, float]],
+) -> None:
+    total = 0.0
+    for labels in product((S, R, I), repeat=len(shares)):
+        if {S, R} <= {*labels}:
+            total += prod(
+                {S: s, R: c, I: 1 - s - c}[label]
+                for label, (s, c) in zip(labels, shares, strict=True)
+            )
+    found = probability_of_both_sides(sure(*shares))
+    assert found == pytest.approx(total, abs=1e-9)
+    turned = probability_of_both_sides(sure(*((c, s) for s, c in shares)))
+    assert turned == pytest.approx(found, abs=1e-9)
+    assert probability_of_both_sides(sure(*shares, (0, 0))) == pytest.approx(found, abs=1e-9)
 
 
 @given(MASSES, MASSES)

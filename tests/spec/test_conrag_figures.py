@@ -14,10 +14,12 @@ from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.categories import category, faults
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
+from pipelines.conrag.tables.every import stances
 from pipelines.conrag.tables.repeats import draws, repeat_table, repeated
 from pipelines.conrag.tables.tradeoff import THRESHOLDS, plots, points, precision_recall, tradeoffs
 from pipelines.evidence.judgement import Relation
-from pipelines.report.table import own_rows
+from pipelines.metrics.proportion import proportion
+from pipelines.report.table import own_rows, shown
 
 S, C, I, _ = Relation  # noqa: E741
 Said = tuple[str, Relation, float, Relation | None]
@@ -48,6 +50,26 @@ def result(
 
 def says(text: str, *cites: int, about: str = "support") -> dict[str, Any]:
     return {"text": text, "about": about, "cites": [str(n) for n in cites]}
+
+
+# Table IV
+
+
+def test_without_labels_of_passages_nothing_is_counted_by_them() -> None:
+    said = [says("So.", 0)]
+    refuted = {"stance": Stance.REFUTE}
+    unlabelled = [result([("a", S, 0.9, None)], said, id=str(n), **refuted) for n in range(3)]
+    unlabelled.append(result([], id="3", stance=Stance.SUPPORT))
+    table = stances({"averitec": unlabelled})
+    rows = own_rows(table)
+    assert "Oracle" not in {row["method"] for row in rows}
+    assert {row["contradiction_rate"] for row in rows} == {None}
+    assert {shown(row["accuracy"]) for row in rows} == {shown(proportion(1, 4))}
+    always = f"Always saying REFUTE has an accuracy of {shown(proportion(3, 4))} on averitec."
+    assert always in table.notes
+    rows = own_rows(stances({"own": [result([("a", S, 0.9, C)], said, **refuted)]}))
+    assert "Oracle" in {row["method"] for row in rows}
+    assert None not in {row["contradiction_rate"] for row in rows}
 
 
 # Figure 4
@@ -220,7 +242,7 @@ def sentence(passages: Sequence[Said], gold: Stance, took: Stance, *cites: int) 
     return result(passages, statements, stance=gold, says=took, response=where.model_dump())
 
 
-RESPONSE = sentence([BRIDGE], Stance.SUPPORT, Stance.SUPPORT)
+RESPONSE = sentence([(*BRIDGE[:3], None)], Stance.SUPPORT, Stance.SUPPORT)
 SAME = "The Rowle bridge was opened in 1932."
 SUPPORT, REFUTE, NEI = Stance
 # passages, gold, what is found, cited -> category

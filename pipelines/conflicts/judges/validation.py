@@ -2,29 +2,29 @@
 
 The paper lets people judge 100 answers and reports how often its judge says the same. What a judge
 says of other answers is worth no more than that, and it depends on the judging model; so whoever
-uses another one can measure it, on answers of their own or on ours.
+uses another one can measure it, on answers of their own, on WikiContradict's, or on ours.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, StrictBool
 
-from pipelines.conflicts.judges.behaviour import behaviour
-from pipelines.conflicts.judges.model import ModelJudge
 from pipelines.conflicts.judges.verdicts import Adherence
 from pipelines.conflicts.taxonomy import ConflictType, of_label
 from pipelines.data import released
 from pipelines.data.records import Identifier, Text
+from pipelines.data.wikicontradict import judged_answers
 from pipelines.errors import InputError
 from pipelines.metrics.accuracy import accuracy
-from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.clustered_auc import clustered_auc
+from pipelines.metrics.cohen_kappa import clustered_kappa, cohen_kappa
 from pipelines.metrics.confusion import confusion
 from pipelines.metrics.estimate import Estimate
-from pipelines.runs.runner import run_examples
-from serving.errors import RequestError
+from pipelines.metrics.mean import mean
+from pipelines.metrics.proportion import share
 
 SAMPLES: Final = Path(released.__file__).parent / "samples" / "behaviour.jsonl"
 """Labelled answers of our own: eight per type, half of them adherent."""
@@ -71,6 +71,8 @@ class Agreement:
         accuracy: Share of verdicts that are the person's, with the Wilson interval; None without
             any verdict. Unreadable replies have no part in it and are counted beside it.
         kappa: The same beyond chance; see `cohen_kappa`.
+        area: Under the ROC curve of the judge's probabilities; None where it gives none.
+        always_yes: Share of answers that are adherent to people: a judge that always says yes.
         true_positives, false_positives, false_negatives, true_negatives: Adherent to both, to the
             judge alone, to the person alone, to neither.
         unreadable: Answers that the judge gave no readable verdict of.
@@ -78,6 +80,8 @@ class Agreement:
 
     accuracy: Estimate | None
     kappa: Estimate | None
+    area: Estimate | None
+    always_yes: Estimate | None
     true_positives: int
     false_positives: int
     false_negatives: int
@@ -103,49 +107,49 @@ def read(path: Path) -> list[LabelledAnswer]:
     return list(found.values())
 
 
-async def validate(
-    labelled: Sequence[LabelledAnswer],
-    judge: ModelJudge,
-    on_result: Callable[[Rating], None] = lambda _: None,
-    *,
-    in_flight: int | None = None,
-) -> list[Rating]:
-    """Let the judge of behaviour judge answers that people have judged, which have distinct ids.
+def read_wikicontradict(path: Path) -> list[LabelledAnswer]:
+    """WikiContradict's answers from two passages: does each show both sides, by people?
 
-    Args:
-        labelled: The answers.
-        judge: The language model.
-        on_result: Told of each verdict as it comes; those returned are in the answers' order.
-        in_flight: At most so many at a time, at least 1; by default what the client allows.
+    The behaviour that is asked of them is that of conflicting opinions: tell each view neutrally.
 
     Raises:
-        RequestError: An answer does not fit the model's context.
-        ServingError: No server can be had.
+        InputError: As `judged_answers`.
     """
-    ratings: dict[str, Rating] = {}
-
-    async def rate(each: LabelledAnswer) -> Rating:
-        try:
-            verdict = await behaviour(each.query, each.conflict_type, each.answer, judge)
-        except RequestError as error:
-            raise RequestError(f"'{each.id}': {error}") from error
-        ratings[each.id] = Rating(labelled=each, adherence=verdict)
-        return ratings[each.id]
-
-    places = in_flight or judge.client.concurrency
-    await run_examples(labelled, rate, in_flight=places, on_result=on_result)
-    return [ratings[each.id] for each in labelled]
+    return [
+        LabelledAnswer(
+            id=each.id,
+            query=each.question,
+            conflict_type=ConflictType.OPINIONS,
+            answer=each.answer,
+            adherent=each.both_sides,
+            note=f"{each.model}, {each.prompt}: {each.people.lower()}",
+        )
+        for each in judged_answers(path)
+    ]
 
 
 def agreement(ratings: Sequence[Rating]) -> Agreement:
-    """How far the judge agrees with people."""
+    """How far the judge agrees with people.
+
+    Where several answers are to one question, intervals are clustered by question.
+    """
     readable = [each for each in ratings if each.adherence.adheres is not None]
     people = [each.labelled.adherent for each in readable]
     judge = [bool(each.adherence.adheres) for each in readable]
+    questions = [each.labelled.query for each in readable]
+    clustered = len({*questions}) < len(questions)
+    right = [float(one == other) for one, other in zip(people, judge, strict=True)]
+    scores = [each.adherence.probability for each in readable]
     (tp, fn), (fp, tn) = confusion(people, judge, [True, False])
     return Agreement(
-        accuracy=accuracy(people, judge),
-        kappa=cohen_kappa(people, judge),
+        accuracy=mean(right, questions, bounds=(0, 1)) if clustered else accuracy(people, judge),
+        kappa=clustered_kappa(people, judge, questions)
+        if clustered
+        else cohen_kappa(people, judge),
+        area=clustered_auc([each or 0.0 for each in scores], people, questions)
+        if scores and None not in scores
+        else None,
+        always_yes=share(people),
         true_positives=tp,
         false_positives=fp,
         false_negatives=fn,

@@ -1,6 +1,7 @@
 """How far the judge of behaviour agrees with people, in tables."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pipelines.conflicts.judges.validation import PAPER_ACCURACY, PAPER_ANSWERS, Rating, agreement
 from pipelines.conflicts.taxonomy import CATEGORY
@@ -14,7 +15,7 @@ def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Tabl
     """Accuracy and kappa over all answers and those of each type, beside the paper's.
 
     Args:
-        ratings: From `validation.validate`.
+        ratings: Answers with verdicts.
         judge: Name of the judging model.
         counted: Name of the file with labels.
     """
@@ -34,7 +35,9 @@ def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Tabl
             Column("answers", "Answers", lambda row: row[1]),
             Column("unreadable", "Unreadable", lambda row: row[2].unreadable),
             Measure("accuracy", "Accuracy", lambda row: row[2].accuracy),
+            Measure("always_yes", "Always yes", lambda row: row[2].always_yes),
             Measure("kappa", "Cohen's kappa", lambda row: row[2].kappa),
+            Measure("area", "AUC", lambda row: row[2].area),
             Column("both_adherent", "Adherent to both", lambda row: row[2].true_positives),
             Column("judge_alone", "To the judge alone", lambda row: row[2].false_positives),
             Column("people_alone", "To people alone", lambda row: row[2].false_negatives),
@@ -45,7 +48,10 @@ def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Tabl
             ("all (paper, section 4)", "Gemini 2.5 Flash", PAPER_ANSWERS, PAPER_ACCURACY),
         ),
         notes=(
-            "In brackets are 95 % intervals: Wilson's of accuracy, the asymptotic one of kappa.",
+            "In brackets are 95 % intervals: Wilson's of accuracy, the asymptotic one of kappa; "
+            "where several answers are to one question, of t and of bootstrap, clustered by "
+            "question.",
+            "AUC is of the judge's probabilities.",
             "Unreadable replies have no part in accuracy and kappa.",
             f"The paper's judge has an accuracy of {PAPER_ACCURACY} on {PAPER_ANSWERS} other "
             "answers.",
@@ -54,8 +60,15 @@ def agreement_table(ratings: Sequence[Rating], judge: str, counted: str) -> Tabl
     )
 
 
-def verdict_table(ratings: Sequence[Rating]) -> Table:
-    """Every labelled answer with its label and its verdict, and why."""
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of several judges' tables in one; at least one."""
+    notes = dict.fromkeys(note for each in tables for note in each.notes)
+    rows = tuple(row for each in tables for row in each.rows)
+    return replace(tables[0], rows=rows, notes=tuple(notes))
+
+
+def verdict_table(ratings: Sequence[Rating], judge: str) -> Table:
+    """Every labelled answer with its label and the verdict of a judge of that name, and why."""
     verdicts = {True: "adheres", False: "does not", None: "unreadable"}
 
     def reason(each: Rating) -> str:
@@ -71,7 +84,8 @@ def verdict_table(ratings: Sequence[Rating]) -> Table:
             Column("id", "Answer", lambda each: each.labelled.id),
             Column("type", "Type", lambda each: CATEGORY[each.labelled.conflict_type].label),
             Column("people", "People", lambda each: verdicts[each.labelled.adherent]),
-            Column("judge", "Judge", lambda each: verdicts[each.adherence.adheres]),
+            Column("by", "Judge", lambda _: judge),
+            Column("judge", "Verdict", lambda each: verdicts[each.adherence.adheres]),
             Column("note", "Why, by people", lambda each: each.labelled.note),
             Column("reason", "Why, by the judge", reason),
         ],

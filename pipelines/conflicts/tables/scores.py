@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
+from pipelines.conflicts.pipeline import STRATEGIES
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
+from pipelines.conflicts.tables.type_scores import NAMES
 from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -150,9 +151,12 @@ def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any])
     return Part(
         run,
         results,
-        writer=None if config["model"] == config.get("tagger") else config["model"]["name"],
+        # Earlier versions named the tagger as the model where they asked no other.
+        writer=None
+        if config.get("model") in (None, config.get("tagger"))
+        else config["model"]["name"],
         judge=judge,
-        types=CLASSIFIERS[config["settings"]["types"]],
+        types=NAMES[config["settings"]["types"]],
     )
 
 

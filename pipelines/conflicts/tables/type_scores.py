@@ -14,7 +14,7 @@ from pipelines.conflicts.taxonomy import ConflictType, commonest
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
 from pipelines.metrics.proportion import proportion, share
-from pipelines.text.question_form import question_form
+from pipelines.text.declarative import affirmed
 
 JOINT: Final = "LLM, with its answer"
 """The classifier that the taxonomy-aware strategy is."""
@@ -26,6 +26,12 @@ BY_FORM: Final = "Most frequent type, yes/no or not"
 """The one that says the type which most questions of yes or no have, and of others the type which
 most others have. In CONFLICTS the questions of yes or no are those of one collection
 (ConflictingQA), and types go with collections."""
+
+FORMER: Final = "NLI, question and evidence"
+"""The trained classifier of earlier versions, in whose run folders it still stands."""
+
+NAMES: Final[dict[str, str]] = dict([("nli", FORMER), *CLASSIFIERS.items()])
+"""Classifiers as tables call them, in order."""
 
 Silence = Literal["abstained", "unreadable"]
 """No type reached its threshold, or the reply could not be read."""
@@ -90,7 +96,7 @@ class Classification:
 
 def predictions(result: QueryResult) -> dict[str, Prediction]:
     """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
-    found = {CLASSIFIERS[by]: each for by, each in result.predictions.items()}
+    found = {NAMES[by]: each for by, each in result.predictions.items()}
     joint = result.outcomes.get("taxonomy-aware")
     if joint is not None:
         unread = Prediction(
@@ -106,7 +112,7 @@ def predictions(result: QueryResult) -> dict[str, Prediction]:
 def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
     """The classifiers that were asked anything, by the names of tables, in their order."""
     used = {name for each in own for name in predictions(each)}
-    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
+    return [name for name in (*NAMES.values(), JOINT) if name in used]
 
 
 def classification(own: Sequence[QueryResult], classifier: str) -> Classification:
@@ -134,7 +140,7 @@ def baseline(own: Sequence[QueryResult], name: str) -> Classification:
 
     It reads no source, so no query fails.
     """
-    kinds = {each.id: name == BY_FORM and question_form(each.asked.query).yes_no for each in own}
+    kinds = {each.id: name == BY_FORM and affirmed(each.asked.query) is not None for each in own}
     known = {
         each.id: each.asked.conflict_type for each in own if each.asked.conflict_type is not None
     }

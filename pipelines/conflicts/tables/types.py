@@ -13,6 +13,7 @@ from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.tables.type_scores import (
     BASELINES,
     BY_FORM,
+    FORMER,
     MAJORITY,
     Classification,
     baseline,
@@ -29,7 +30,7 @@ from pipelines.report.table import HERE, Column, Measure, Table, of_place
 THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Least probabilities of the most probable type; with five types it is never below 0.2."""
 
-WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["nli"]})
+WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"], FORMER})
 """Classifiers that ask no language model."""
 
 
@@ -90,8 +91,8 @@ def types(made: Sequence[Part]) -> Table:
             "have. It is the least that a classifier must surpass. "
             f"'{BY_FORM}' sees the question alone, and of it whether it asks for yes or no: in "
             "CONFLICTS these are the questions of one collection.",
-            f"'{CLASSIFIERS['nli']}' has learned from labelled queries. Nearly all that the one "
-            "that comes with the program knows is how questions of a type are asked.",
+            f"'{CLASSIFIERS['yes-no']}' says opinions of questions of yes or no, and else no "
+            "conflict, whatever the data.",
             "Macro-F1 is the mean over the types that occur, as gold or as given. In brackets 95 % "
             "intervals: Wilson of accuracy, bootstrap of macro-F1.",
             "The paper's rows were measured with larger models on all 458 queries.",

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from pipelines import prompts
 from pipelines.conflictscore.detection import sources
 from pipelines.conflictscore.detection.questions import (
+    RANDOM_DOCUMENTS,
     Question,
     QuestionAnswer,
     as_released,
@@ -24,6 +25,7 @@ from pipelines.data import (
     contraqa,
     macnoise,
     ramdocs,
+    wikicontradict,
 )
 from pipelines.data.released import Part, in_part
 from pipelines.data.sampling import sample
@@ -59,8 +61,8 @@ class Source:
     """How a source is read: its records from released files, and of each a question, if any.
 
     `files` says in messages what the files are, and `also` what may be given beside them. Examples
-    are constructed, or, unless `built`, taken as they are. The shipped tagger has learned from the
-    training half of sources that are `halved`.
+    are constructed, with so many `random` documents where there is no conflict, or, unless `built`,
+    taken as they are. The training half of sources that are `halved` is there to learn from.
     """
 
     records: Callable[..., Sequence[Any]]
@@ -68,6 +70,7 @@ class Source:
     files: tuple[str, ...] = ("a file",)
     also: tuple[str, ...] = ()
     built: bool = True
+    random: int = RANDOM_DOCUMENTS
     halved: bool = False
 
     def read(self, files: Sequence[Path]) -> list[Question]:
@@ -87,6 +90,8 @@ SOURCES: dict[str, Source] = {
     "ramdocs": Source(ramdocs.read, sources.ramdocs, halved=True),
     "conflictqa": Source(conflictqa.read, sources.conflictqa, halved=True),
     "climate-fever": Source(climate_fever.read, sources.climate_fever, built=False, halved=True),
+    # One document in place of the contradicting one: their number then tells nothing.
+    "wikicontradict": Source(wikicontradict.sides, sources.wikicontradict, random=1, halved=True),
 }
 
 
@@ -125,7 +130,7 @@ def passages(questions: Sequence[Question]) -> int:
 def part_of(name: str, part: Part | None) -> Part:
     """What is taken of a source: the part that is named.
 
-    Where none is, the test half of sources that the tagger learned from, and all of the others.
+    Where none is, the test half of sources that are `halved`, and all of the others.
     """
     return part or ("test" if SOURCES[name].halved else "all")
 
@@ -153,7 +158,8 @@ def build(
         chosen = part_of(name, part)
         own = drawn(every, chosen, seed, most)
         if SOURCES[name].built:
-            examples = constructed(name, own, every, seed, claims)
+            random = SOURCES[name].random
+            examples = constructed(name, own, every, seed, claims, random_documents=random)
             if name == "ramdocs":
                 examples += constructed(HARD, own, every, seed, claims, own_irrelevant=True)
         else:

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.evidence.judge import judge_named
+from pipelines.evidence.judge import combination_threshold, judge_named
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -77,7 +77,12 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
         entry = f"{EXPERIMENT.name}.{name}"
         return [Work(entry, config, partial(detect, labeller=judge.labeller), judge=judge)]
 
-    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs))
+    prior = LabelPrior(
+        settings,
+        bench.digest,
+        lambda: [(each.claim, text) for each in bench.examples for text in each.documents],
+    )
+    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs), prior=prior)
 
 
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
@@ -108,7 +113,12 @@ def _publication(runs: Runs[DetectionResult]) -> Publication:
     }
     data = configs[0]["data"]["name"]
     lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
-    made = all_tables(results, data)
+    vouched = {
+        name: chosen
+        for name, config in zip(results, configs, strict=True)
+        if (chosen := combination_threshold(config))
+    }
+    made = all_tables(results, data, vouched)
     # A labeller's own file has a dot after the first name, so none can be overwritten.
     errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
     return Publication(view(results, made, data, configs), made, errors)

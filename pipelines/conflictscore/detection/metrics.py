@@ -1,9 +1,10 @@
 """Precision, recall, F1 and accuracies of Conflict Detection (ConflictScore, Table 2)."""
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
+from pipelines.metrics.bootstrap import percentile_estimate
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
@@ -99,3 +100,56 @@ def f1_score(
     return Estimate(
         value, min(float(low), value), max(float(high), value), len(verdicts), confidence
     )
+
+
+def f1_difference(
+    first: Mapping[str, Verdict],
+    second: Mapping[str, Verdict],
+    *,
+    resamples: int = 2_000,
+    seed: int = 0,
+) -> Estimate | None:
+    """F1 of the first detector less that of the second, on the examples that both decided.
+
+    The 95 % percentile bootstrap interval draws whole groups, the same for both, as `f1_score`
+    does for one. A resample in which either has no F1 is left out.
+
+    Args:
+        first: By the names of examples.
+        second: Likewise; truth and group of an example are those of `first`.
+        resamples: Draws of groups.
+        seed: Equal seeds give equal intervals.
+
+    Returns:
+        A value in [-1, 1]; None where either has no F1. A single group has no interval.
+    """
+    groups: dict[Hashable, list[tuple[Verdict, Verdict]]] = defaultdict(list)
+    for name, own in first.items():
+        if name in second:
+            groups[own.group].append((own, second[name]))
+    sides = [
+        [outcomes([pair[side] for pair in members]) for members in groups.values()]
+        for side in (0, 1)
+    ]
+    totals = [Outcomes(*map(sum, zip(*side, strict=True))) for side in sides if side]
+    scores = [f1(total.tp, total.fp, total.fn) for total in totals]
+    if not scores or scores[0] is None or scores[1] is None:
+        return None
+    value, n = scores[0] - scores[1], sum(map(len, groups.values()))
+    if len(groups) == 1:
+        return Estimate(value, None, None, n)
+
+    import numpy as np
+
+    rows = [
+        [*(row.tp for row in pair), *(row.fp + row.fn for row in pair)]
+        for pair in zip(*sides, strict=True)
+    ]
+    # Only the counts matter, so groups of equal counts are drawn together.
+    kinds, sizes = np.unique(np.array(rows), axis=0, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(len(rows), sizes / sizes.sum(), size=resamples)
+    counts = draws @ kinds
+    hits, misses = 2 * counts[:, :2], counts[:, 2:]
+    with np.errstate(invalid="ignore"):
+        found = hits / (hits + misses)
+    return percentile_estimate(value, found[:, 0] - found[:, 1], n)

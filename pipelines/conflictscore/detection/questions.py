@@ -72,12 +72,13 @@ def constructed(
     claims: Mapping[QuestionAnswer, str],
     *,
     own_irrelevant: bool = False,
+    random_documents: int = RANDOM_DOCUMENTS,
 ) -> list[ContestedClaim]:
     """The examples of appendix A: up to one with and one without conflict per question.
 
     A question makes an example with conflict where its documents do conflict, with all of them, and
     one without where some document supports its claim. Random documents come from other questions
-    of the pool that are in the same half, two questions for two documents; what is drawn depends on
+    of the pool that are in the same half, each of another question; what is drawn depends on
     the seed, the question and the pool alone. Documents are shuffled, so that their order tells
     nothing.
 
@@ -102,7 +103,8 @@ def constructed(
         if own_irrelevant:
             rest = question.of(Relation.IRRELEVANT)
         else:
-            rest = _others(question, halves[half(question.key)], draw, source)
+            same_half = halves[half(question.key)]
+            rest = _others(question, same_half, draw, source, random_documents)
         if rest:
             passages = draw.sample((*supporting, *rest), len(supporting) + len(rest))
             found.append(_example(f"{question.name}/none", source, question, passages, claims))
@@ -110,9 +112,9 @@ def constructed(
 
 
 def _others(
-    question: Question, questions: Sequence[Question], draw: random.Random, source: str
+    question: Question, questions: Sequence[Question], draw: random.Random, source: str, number: int
 ) -> tuple[Passage, ...]:
-    """`RANDOM_DOCUMENTS` documents, each of another question, taken to be irrelevant."""
+    """So many documents, each of another question, taken to be irrelevant."""
     taken = {passage.text for passage in question.passages}
     chosen: list[Passage] = []
     used = {question.key.strip()}
@@ -124,11 +126,10 @@ def _others(
         used.add(other.key.strip())
         taken.add(passage.text)
         chosen.append(replace(passage, relation=Relation.IRRELEVANT))
-        if len(chosen) == RANDOM_DOCUMENTS:
+        if len(chosen) == number:
             return tuple(chosen)
     raise InputError(
-        f"{source}: too few questions to draw {RANDOM_DOCUMENTS} documents of others from; "
-        "name a larger file"
+        f"{source}: too few questions to draw {number} documents of others from; name a larger file"
     )
 
 

@@ -1,7 +1,7 @@
 """Released records as questions with documents and relations, one function per source.
 
-ConflictScore, appendix A, for AmbigDocs, ContraQA, MacNoise and ConflictingQA. RAMDocs, ConflictQA
-and CLIMATE-FEVER are not in the paper; they are built in its manner.
+ConflictScore, appendix A, for AmbigDocs, ContraQA, MacNoise and ConflictingQA. RAMDocs, ConflictQA,
+CLIMATE-FEVER and WikiContradict are not in the paper; they are built in its manner.
 """
 
 import re
@@ -16,6 +16,7 @@ from pipelines.data.conflictqa import KnowledgeConflict, without_note
 from pipelines.data.contraqa import ContraQuestion
 from pipelines.data.macnoise import NoisyQuestion, passage
 from pipelines.data.ramdocs import UNKNOWN, RamQuestion
+from pipelines.data.wikicontradict import Side
 from pipelines.evidence.judgement import Relation
 from pipelines.supervision.questions import evidence
 
@@ -139,6 +140,12 @@ def climate_fever(record: ClimateClaim) -> Question:
         for each in record.evidences
     ]
     return Question(record.claim, tuple(passages), claim=record.claim, name=record.claim_id)
+
+
+def wikicontradict(record: Side) -> Question:
+    """WikiContradict: people's statement of one passage's answer; the other contradicts it."""
+    passages = (Passage(record.supporting, SUPPORTS), Passage(record.contradicting, CONTRADICTS))
+    return Question(record.question, passages, claim=record.claim, question=record.question)
 
 
 def _side(supporting: bool) -> Relation:

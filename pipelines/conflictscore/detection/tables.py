@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Final
 
 from pipelines.conflictscore.detection import metrics
 from pipelines.conflictscore.detection.baselines import ALWAYS, CHOSEN, LEXICAL
 from pipelines.conflictscore.detection.bench import HARD
+from pipelines.conflictscore.detection.comparisons import comparisons
 from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
     Detectors,
@@ -18,8 +20,9 @@ from pipelines.conflictscore.detection.decisions import (
     verdicts,
 )
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.labelling import label_columns
-from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.conflictscore.labelling import label_columns, saved_share, vouched_for
+from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
@@ -86,13 +89,21 @@ class Slice:
 _OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
 
 
-def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
-    """Every table of a run folder, by labeller; `data` is the name of the data."""
+def all_tables(
+    results: Mapping[str, Sequence[DetectionResult]],
+    data: str,
+    vouched: Mapping[str, ChosenThreshold] = MappingProxyType({}),
+) -> list[Table]:
+    """Every table of a run folder, by labeller; `data` is the name of the data.
+
+    Fitted combinations are `vouched` for from a threshold on.
+    """
     every = detectors(results)
     compared = judges(every)
     return [
-        detection(every, data),
+        detection(every, data, vouched),
         *([compared] if compared.rows else []),
+        comparisons(_by_source(every)),
         documents(every),
         confusions(every),
         confidence_table(results),
@@ -101,7 +112,11 @@ def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> l
     ]
 
 
-def detection(every: Detectors, data: str) -> Table:
+def detection(
+    every: Detectors,
+    data: str,
+    vouched: Mapping[str, ChosenThreshold] = MappingProxyType({}),
+) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
     def figure(
@@ -145,6 +160,7 @@ def detection(every: Detectors, data: str) -> Table:
             f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
             "halves.",
             *remarks(every),
+            *(vouched_for(name, chosen, _judged(every[name])) for name, chosen in vouched.items()),
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
             "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
             "drew it. They stand here for orientation; rows of this run are no reproduction.",
@@ -230,7 +246,7 @@ def documents(every: Detectors) -> Table:
 
 
 def remarks(every: Detectors) -> tuple[str, ...]:
-    """What to mind of a labeller: probability that fell on no label, and replies that were cut."""
+    """What to mind of a labeller: probability on no label, replies that were cut, calls saved."""
     cut = {
         name: sum(each.reply_cut for result in own for each in result.judgements)
         for name, own in every.items()
@@ -242,7 +258,16 @@ def remarks(every: Detectors) -> tuple[str, ...]:
             for name, count in cut.items()
             if count
         ),
+        *(
+            f"{name}: {shown(saved)} of the labels took no call to the language model."
+            for name, own in every.items()
+            if (saved := saved_share(_judged(own)))
+        ),
     )
+
+
+def _judged(results: Sequence[DetectionResult]) -> list[Judgement]:
+    return [judgement for result in results for judgement in result.judgements]
 
 
 def _low_mass(every: Detectors) -> tuple[str, ...]:
@@ -349,6 +374,14 @@ def _slices(every: Detectors) -> list[Slice]:
         for name, own in every.items()
         if (picked := [each for each in own if is_of(each.example.source, source)])
     ]
+
+
+def _by_source(every: Detectors) -> dict[str, dict[str, Sequence[DetectionResult]]]:
+    """Source -> detector -> what it decided of that source."""
+    found: dict[str, dict[str, Sequence[DetectionResult]]] = {}
+    for own in _slices(every):
+        found.setdefault(own.source, {})[own.detector] = own.results
+    return found
 
 
 def _unequal(every: Detectors) -> tuple[str, ...]:

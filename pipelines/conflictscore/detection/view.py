@@ -175,7 +175,7 @@ def _parts(
     return (
         Part(
             "Figures",
-            (named[""],),
+            (named[""], named["comparisons"]),
             dot_plots(named[""], "source", "detector", {"f1": "F1, {}"}),
             "A claim has a conflict when one document supports it and another contradicts it. "
             "Each detector decides from claim and documents alone.",

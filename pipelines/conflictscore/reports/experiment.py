@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, prepare
 from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
 from pipelines.conflictscore.reports.assignment import (
     Assignment,
@@ -26,7 +26,7 @@ from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
 from pipelines.evidence.judge import model_of
-from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgeModel, Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -113,7 +113,12 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             cut=settings.cut,
         )
         scorer = prepare(
-            settings, models.judging, models.prompts, tagger=models.tagger, store=models.store
+            settings,
+            models.judging,
+            models.prompts,
+            tagger=models.tagger,
+            store=models.store,
+            correction=models.correction,
         )
 
         async def written(assignment: Assignment) -> ReportResult:
@@ -132,7 +137,14 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
         f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
     )
-    return Plan(assignments(chosen, promptings), needs, work, told)
+    # No report is there yet; that of `copied` is the first document.
+    copied = (
+        Example(id=topic.id, group=topic.id, response=first.text, documents=topic.documents)
+        for topic in chosen
+        for first in topic.documents[:1]
+    )
+    prior = LabelPrior(settings, found.digest, lambda: known_pairs(copied), judging=True)
+    return Plan(assignments(chosen, promptings), needs, work, told, prior=prior)
 
 
 async def score_report(
@@ -181,7 +193,7 @@ def _config(
     """Everything that decides a result, for `run.json`; not how many of them are made."""
     return {
         "data": {"name": topics.file, "sha256": topics.digest},
-        "settings": scorer.settings.model_dump(),
+        "settings": scorer.settings.deciding(),
         "report_tokens": author.tokens,
         "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
         "sampling": {"temperature": 0.0, "seed": 0},

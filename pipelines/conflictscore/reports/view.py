@@ -77,9 +77,7 @@ def finding(
     unscored = sum(result.status != "scored" for result in every)
     return glance.Finding(
         question="Do written reports admit that their documents disagree?",
-        data=glance.sizes(
-            ((len(own), configs[run]["data"]["name"]) for run, own in results.items()), "report"
-        ),
+        data=glance.data_of(results, configs, "report"),
         models="; ".join(
             dict.fromkeys(
                 f"written by {config['writer']['name']}; judged by {glance.judges(config)}"

@@ -16,6 +16,11 @@ from pipelines.conflictscore.truthfulqa.labelled import (
     read_labelled,
 )
 from pipelines.conflictscore.truthfulqa.result import Verdict
+from pipelines.conflictscore.truthfulqa.trained import (
+    EmbeddingJudge,
+    question_digest,
+    trained_judges,
+)
 from pipelines.data.sampling import sample
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.errors import InputError
@@ -29,7 +34,7 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.metrics.cohen_kappa import cohen_kappa
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
-from pipelines.option import Option
+from pipelines.option import Only, Option
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
 from pipelines.report.explorer import Example, ExperimentView, Facet, Part
@@ -67,8 +72,18 @@ class AgreementOptions(RunOptions, ServerOptions):
     ] = None
     truth: Annotated[
         TruthJudgeName,
-        Option("Who judges: the language model, or the tagger, which judges truth alone."),
+        Option(
+            "Who judges: the language model, the tagger, which judges truth alone (`nli`), or "
+            "judges that `train-judges` made, which are asked of questions they never saw."
+        ),
     ] = "llm"
+    judges: Annotated[
+        Path | None,
+        Option(
+            "File of trained judges.",
+            only=Only(lambda own: own.truth == "trained", lambda own: f"--truth {own.truth}"),
+        ),
+    ] = None
     sample: Annotated[int | None, Field(ge=1), Option("Draw so many answers by seed.")] = None
     seed: Annotated[int, Field(ge=0), Option("Decides which answers are drawn.")] = 0
 
@@ -113,21 +128,27 @@ def plan(options: AgreementOptions) -> Plan[LabelledAnswer, JudgedAnswer]:
         if options.labelled is None
         else read_labelled(options.labelled, questions)
     )
-    by_tagger = options.truth == "nli"
+    by_tagger, trained = options.truth == "nli", trained_judges(options.truth, options.judges)
     kept = [each for each in found.answers if not by_tagger or each.kind == "truthful"]
+    if trained is not None:
+        kept = [each for each in kept if _unseen(each, trained)]
     if not kept:
         raise InputError("no answer is labelled that this judge can judge; ask --truth llm")
     answers = sample(kept, options.sample, options.seed)[: options.limit]
     where = source_of(options, "judge")
     needs = Needs(
-        role=None if by_tagger else "judge",
+        role="judge" if options.truth == "llm" else None,
         tagger=tagger_named(options.tagger, where) if by_tagger else None,
-        unasked="--truth nli, which asks no language model",
-        untagged="--truth llm, which asks no tagger",
+        unasked=f"--truth {options.truth}, which asks no language model",
+        untagged=f"--truth {options.truth}, which asks no tagger",
     )
 
     def work(models: RunModels) -> Sequence[Work[LabelledAnswer, JudgedAnswer]]:
-        if models.tagger is not None:
+        model: dict[str, Any]
+        if trained is not None:
+            judge = truth_judge(None, None, models.prompts, trained)
+            model = {**trained.about(), "context": None}
+        elif models.tagger is not None:
             labeller = stored(nli_labeller(models.tagger), models.store)
             judge = truth_judge(None, labeller, models.prompts)
             model = {**tagger_of(models.tagger), "context": None}
@@ -149,6 +170,12 @@ def plan(options: AgreementOptions) -> Plan[LabelledAnswer, JudgedAnswer]:
         f"questions ({found.passed_over:,} rows passed over)"
     )
     return Plan(answers, needs, work, told)
+
+
+def _unseen(answer: LabelledAnswer, trained: EmbeddingJudge) -> bool:
+    """Whether trained judges judge such answers, and never saw one to the question."""
+    known = question_digest(answer.asked.question) in trained.judges.questions
+    return trained.judges.of(answer.kind) is not None and not known
 
 
 async def _judged(item: LabelledAnswer, judge: TruthJudge) -> JudgedAnswer:
@@ -244,10 +271,7 @@ def _publication(runs: Runs[JudgedAnswer]) -> Publication:
     unread = sum(each.said is None for each in results)
     finding = glance.Finding(
         question="Do judges of truth and information agree with people?",
-        data=glance.sizes(
-            ((len(own), runs.configs[run]["data"]["name"]) for run, own in runs.results.items()),
-            "answer",
-        ),
+        data=glance.data_of(runs.results, runs.configs, "answer"),
         models=", ".join(config["model"]["name"] for config in runs.configs.values()),
         found=f"Verdicts that agree: {glance.with_figures(figures) or MISSING}.",
         failed=glance.failed((unread, "answers without a readable verdict: {}")),

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -20,11 +21,13 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
     prepare,
 )
 from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
+from pipelines.conflictscore.truthfulqa.trained import EmbeddingJudge, trained_judges
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.evidence.judge import model_of, tagger_of
+from pipelines.evidence.labeller import ClaimAndDocument
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
-from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import (
     JudgeModel,
@@ -63,6 +66,9 @@ Examples:
 FREE_FORM = Only(
     lambda own: own.settings is None or "free-form" in own.settings, lambda _: "--setting binary"
 )
+
+
+TRAINED = Only(lambda own: own.truth == "trained", lambda own: f"--truth {own.truth}")
 
 
 class TruthOptions(RunOptions, ServerOptions):
@@ -118,12 +124,16 @@ class TruthOptions(RunOptions, ServerOptions):
     truth: Annotated[
         TruthJudgeName,
         Option(
-            "Who judges free-form answers: the language model, or the tagger, which judges truth "
-            "alone (`nli`).",
+            "Who judges free-form answers: the language model, the tagger, which judges truth "
+            "alone (`nli`), or judges that `train-judges` made.",
             panel=PANEL,
             only=FREE_FORM,
         ),
     ] = "llm"
+    judges: Annotated[
+        Path | None,
+        Option("File of trained judges.", panel=PANEL, only=TRAINED),
+    ] = None
     claim_of_choice: Annotated[
         ClaimOfChoice,
         Option(
@@ -163,18 +173,24 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         index=options.index,
         limit=options.limit,
     )
+    trained = trained_judges(options.truth, options.judges) if "free-form" in wanted else None
     if options.name is not None:
         file_name(options.name)  # said before a server is started
     data = {"name": options.data.name, "sha256": digest(options.data, options.documents)}
 
     def work(models: RunModels) -> Sequence[Work[Item, TruthResult]]:
         scorer = prepare_scorer(
-            metric, models.judging, models.prompts, tagger=models.tagger, store=models.store
+            metric,
+            models.judging,
+            models.prompts,
+            tagger=models.tagger,
+            store=models.store,
+            correction=models.correction,
         )
         methods = prepare(
             models.asked,
             scorer,
-            _judge(options, models) if "free-form" in wanted else None,
+            _judge(options, models, trained) if "free-form" in wanted else None,
             models.prompts,
             tokens=options.answer_tokens,
             hedged=options.hedge,
@@ -194,10 +210,24 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             )
         ]
 
-    return Plan(items, needs, work, _told(options.data.name, items, left_out))
+    prior = LabelPrior(metric, data["sha256"], partial(_known_pairs, items), judging=True)
+    return Plan(items, needs, work, _told(options.data.name, items, left_out), prior=prior)
 
 
-def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
+def _known_pairs(items: Sequence[Item]) -> list[ClaimAndDocument]:
+    """The best true and the best false answer by their documents: answers are not known before."""
+    return [
+        (claim, document)
+        for item in items
+        for claim in (item.asked.best_answer, item.asked.best_incorrect_answer)
+        if claim is not None
+        for document in item.documents
+    ]
+
+
+def _judge(options: TruthOptions, models: RunModels, trained: EmbeddingJudge | None) -> TruthJudge:
+    if trained is not None:
+        return truth_judge(None, None, models.prompts, trained)
     if options.truth == "llm":
         return truth_judge(models.judging, None, models.prompts)
     assert models.tagger is not None  # noqa: S101 - the plan needs it
@@ -219,7 +249,7 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
     """Everything but the data that decides a result; not how many of them are made."""
     about = methods.scorer.judge.about()
     config: dict[str, Any] = {
-        "settings": methods.scorer.settings.model_dump(),
+        "settings": methods.scorer.settings.deciding(),
         "asked": {
             "most_documents": options.most_documents,
             "seed": options.seed,
@@ -236,7 +266,9 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
     }
     if methods.judge is not None:
         by_model = methods.judge.client
-        if by_model is not None:
+        if methods.judge.trained is not None:
+            config["judge"] = methods.judge.trained.about()
+        elif by_model is not None:
             config["judge"] = model_of(by_model)
         elif models.tagger is not None:
             config["tagger"] = tagger_of(models.tagger)

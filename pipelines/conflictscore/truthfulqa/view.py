@@ -131,10 +131,7 @@ def finding(
     first = [each for each in figures if each[0].startswith(("RAG", "Regenerated"))]
     return glance.Finding(
         question="Do answers become truer when a model is told where its documents disagree?",
-        data=glance.sizes(
-            ((len(own), configs[run]["data"]["name"]) for run, own in results.items()),
-            "question",
-        ),
+        data=glance.data_of(results, configs, "question"),
         models="; ".join(dict.fromkeys(map(_made_by, configs.values()))),
         found=f"Right answers: {glance.with_figures(first) or MISSING}.",
         beside=f"Without a model: {glance.with_figures(trivial)}." if trivial else "",

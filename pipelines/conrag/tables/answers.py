@@ -70,7 +70,7 @@ def citations(results: Results) -> Table:
         [
             Line(dataset, method, own)
             for dataset, own in results.items()
-            if not figures.of_responses(own)
+            if figures.labelled(own)
             for method in (*METHODS, *ABLATIONS)
         ],
         name="conrag_citations",

@@ -50,6 +50,12 @@ KINDS: Final[Mapping[str, Kind]] = {
         "five Wikipedia sentences, voted on",
         "sentences on both sides: DISPUTED claims",
     ),
+    "averitec": Kind(
+        "claim verification",
+        _LABELS,
+        "answers from the web to questions about the claim",
+        "claims of conflicting evidence",
+    ),
     "wice": Kind(
         "claim verification", "none", "sentences of a cited page", "none that is labelled"
     ),

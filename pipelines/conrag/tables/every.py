@@ -1,5 +1,6 @@
 """The tables of an evaluation, in the layout of the paper's Tables IV, VII and VIII, and others."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -26,18 +27,20 @@ from pipelines.metrics.proportion import proportion
 from pipelines.report.compare import Pair, columns, compare
 from pipelines.report.failures import Failure, failed, truncations
 from pipelines.report.failures import failures as failure_table
-from pipelines.report.table import HERE, Column, Measure, Table
+from pipelines.report.table import HERE, Column, Measure, Table, shown
 
 BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 """Table VIII: name, lower end, upper end; the last one has its upper end in it."""
 
 FAILURES_SHOWN = 1_000
 
-KAPPAS: Mapping[str, Callable[[ClaimResult], float]] = {
+SIGNS: Mapping[str, Callable[[ClaimResult], float]] = {
     "κ over passages": lambda result: result.kappa,
     "κ over clusters": lambda result: result.kappa_clusters,
-    "κ over expected numbers": lambda result: result.kappa_expected,
+    "probability of both sides": lambda result: result.both_sides,
+    "passages, counted": lambda result: len(result.passages),
 }
+"""What may tell that evidence disagrees; the last needs no tagger."""
 
 ACCURACY = figure("accuracy", "Stance accuracy", figures.stance_accuracy)
 EVIDENCE_F1 = figure("evidence_f1", "Evidence F1", figures.mean_evidence_f1)
@@ -49,8 +52,9 @@ CONTRADICTION = (
     "'Whatever is shown' counts it even then."
 )
 RESPONSES = (
-    "Sentences of responses (ragtruth) have a gold stance and no gold labels of passages: there is "
-    "nothing to count contradictions by, and no Oracle. conrag_hallucination has what is known."
+    "Of sentences of responses (ragtruth) and of averitec's claims the stance is known, and what "
+    "passages say is not: there is nothing to count contradictions by, and no Oracle. Of the "
+    "former, conrag_hallucination has what is known."
 )
 
 
@@ -123,6 +127,7 @@ def stances(results: Results) -> Table:
             "evidence, each against the best of its gold sets.",
             CONTRADICTION,
             RESPONSES,
+            *most_frequent(results),
             *right_for_free(results),
             "A claim without a gold stance is in no accuracy, nor is one whose stance a language "
             "model was to give and wrote nothing that can be read.",
@@ -130,6 +135,18 @@ def stances(results: Results) -> Table:
             "language model; they stand here for orientation.",
         ),
     )
+
+
+def most_frequent(results: Results) -> list[str]:
+    """What always giving the most frequent gold stance reaches, a line for each data set."""
+    lines = []
+    for dataset, own in results.items():
+        gold = [each.stance for each in own if each.stance is not None]
+        if gold:
+            ((stance, times),) = Counter(gold).most_common(1)
+            right = shown(proportion(times, len(gold)))
+            lines.append(f"Always saying {stance.value} has an accuracy of {right} on {dataset}.")
+    return lines
 
 
 def ablations(results: Results) -> Table:
@@ -198,41 +215,42 @@ def conflict_bins(results: Results) -> Table:
 
 
 class Dispute(NamedTuple):
-    """How well a conflict score tells disputed claims from others."""
+    """How well a sign tells disputed claims from others."""
 
     dataset: str
-    score: str
+    sign: str
     auc: Estimate
     disputed: int
     claims: int
 
 
 def conflict_auc(results: Results) -> Table:
-    """How well conflict scores tell disputed claims from others, where the data say which are."""
+    """How well signs tell disputed claims from others, where the data say which are."""
     rows = []
     for dataset, own in results.items():
         known = [each for each in own if each.disputed is not None]
         disputed = [bool(each.disputed) for each in known]
-        for name, score in KAPPAS.items():
-            auc = roc_auc([score(each) for each in known], disputed)
+        for name, sign in SIGNS.items():
+            auc = roc_auc([sign(each) for each in known], disputed)
             if auc is not None:
                 rows.append(Dispute(dataset, name, auc, sum(disputed), len(known)))
     return Table.of(
         rows,
         name="conrag_conflict_auc",
         title="Conflict score against known disputes",
-        caption="Probability that a disputed claim has the higher conflict score.",
+        caption="Probability that a disputed claim has more of a sign than another.",
         columns=[
             DATA,
-            Column("score", "Score"),
+            Column("sign", "Sign"),
             Measure("auc", "AUC"),
             Column("disputed", "Disputed"),
             Column("claims", "Claims"),
         ],
         notes=(
             "0.5 says nothing; ties count half. In brackets the 95 % interval of DeLong.",
-            "κ is 0 wherever no passage is labelled for one of the sides. Over expected numbers of "
-            "passages every probability of a side counts, so that it is not.",
+            "κ is 0 wherever no passage is labelled for one of the sides. The probability that a "
+            "passage supports the claim and another contradicts it goes by all passages' "
+            "probabilities, taken as independent. Counting passages needs no tagger.",
         ),
     )
 

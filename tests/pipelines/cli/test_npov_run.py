@@ -10,13 +10,27 @@ import numpy as np
 import pytest
 from commands import Contested, contents, table
 from golden import ORGANIC, TOPIC
+from scripted import Scripted
 from tiny_loaded import saved
 
-from pipelines.npov.result import BASELINES, LENGTH
+from pipelines.npov.result import (
+    ABLATION,
+    BASELINES,
+    BERT_SCORE,
+    EMBEDDINGS,
+    LENGTH,
+    LESS_OTHER,
+    RELEVANCE,
+    ROUGE,
+    SHOWN,
+    SUPPORT,
+)
 from pipelines.npov.settings import TuningSettings
 from pipelines.npov.soft_prompt import SoftPrompt, Task
 from pipelines.npov.tuned_on import Subject, TunedOn
 from serving import models
+
+FIGURE = re.compile(r"-?\d+(?:\.\d+)?e-?\d+|-?\d+\.\d+")
 
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
 
@@ -49,7 +63,8 @@ def test_a_run_leaves_results_tables_and_page(contested: Contested, model: list[
     lines = Path("results/npov.tiny.jsonl").read_text().splitlines()
     found: dict[str, dict[str, Any]] = {each["id"]: each for each in map(json.loads, lines)}
     assert set(found["organic/o1"]["detectors"]) == {
-        *BASELINES, "salience, max", "salience, sum", "salience, negative entropy",
+        *BASELINES, "sentence embeddings, mean",
+        "salience, max", "salience, sum", "salience, negative entropy",
     }  # fmt: skip
     assert [word["wrong"] for word in found["organic/o1"]["given"]] == [False] * 3 + [True] * 3
     right = found["unparaphrased/dams/0"]
@@ -69,7 +84,7 @@ def test_it_goes_on_where_it_was_stopped(
     contested: Contested, model: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     contested.done(*RUN, *model, "--out", "whole")
-    from pipelines.npov import detect
+    from pipelines.npov import detect, runs
 
     real, calls = detect.by_salience, 0
 
@@ -80,13 +95,16 @@ def test_it_goes_on_where_it_was_stopped(
             raise KeyboardInterrupt
         return real(*arguments, **named)
 
-    monkeypatch.setattr(detect, "by_salience", stopped)
+    monkeypatch.setattr(runs, "by_salience", stopped)
     assert contested(*RUN, *model, "--out", "resumed").code == 130
     assert len(Path("resumed/npov.tiny.jsonl").read_text().splitlines()) == 2
     contested.done(*RUN, *model, "--out", "resumed")
-    whole, resumed = (Path(name, "npov.tiny.jsonl").read_bytes() for name in ("whole", "resumed"))
-    assert whole == resumed
-    assert calls == whole.count(b"\n") + 1, "what was done is not done again"
+    whole, resumed = (Path(name, "npov.tiny.jsonl").read_text() for name in ("whole", "resumed"))
+    assert FIGURE.sub("", whole) == FIGURE.sub("", resumed)
+    # An encoder's vectors differ in their last digits with where they lie in memory.
+    figures, others = ([float(each) for each in FIGURE.findall(text)] for text in (whole, resumed))
+    assert figures == pytest.approx(others, abs=1e-5)
+    assert calls == whole.count("\n") + 1, "what was done is not done again"
     before = contents(Path("whole/tables"))
     contested.done("report", "whole")
     assert contents(Path("whole/tables")) == before
@@ -132,6 +150,88 @@ def test_baselines_need_no_model(contested: Contested) -> None:
         if (row["detector"], row["test_set"]) == (LENGTH, by_length[0]["test_set"])
     )
     assert row["hallucination"] == 0.75, "of longer responses alone, as there"
+
+
+def test_detectors_stand_in_the_same_tables(
+    contested: Contested, model: list[object], endpoint: Scripted
+) -> None:
+    own = Path(str(model[1])) / "tokenizer_config.json"
+    own.write_text(json.dumps(json.loads(own.read_text()) | {"chat_template": "{{ messages }}"}))
+    endpoint.root, endpoint.context = str(model[1]), 400
+    limited = [*RUN, "--limit", 4]
+    contested.done(*limited, "--detector", "tagger")
+    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
+    contested.done(*limited, *model, "--target", "contrast")
+    rows = table(Path("results"), "npov_detection")
+    shown = ["salience, max (tiny-contrast)"]
+    assert [row["detector"] for row in rows if "paper" not in row["detector"]][:9] == [
+        *BASELINES,
+        f"{SHOWN[SUPPORT]} (contested-nli)",
+        f"{SHOWN[RELEVANCE]} (contested-nli)",
+        f"{SHOWN[ABLATION]} (a)",
+    ]
+    assert {row["detector"] for row in rows} >= set(shown)
+    ways = {row["detector"] for row in table(Path("results"), "npov_aggregations")}
+    assert ways >= {f"{ABLATION}, words (a)", f"{ABLATION}, least (a)", f"{EMBEDDINGS}, mean"}
+    words = table(Path("results"), "npov_words")
+    assert {row["detector"] for row in words if "paper" not in row["detector"]} == {
+        ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS], *shown, f"{SHOWN[ABLATION]} (a)",
+        f"{SHOWN[SUPPORT]} (contested-nli)", f"{SHOWN[RELEVANCE]} (contested-nli)",
+    }  # fmt: skip
+    used = table(Path("results"), "npov_use")
+    assert {row["detector"] for row in used} == {
+        EMBEDDINGS, "ablation (a)", "salience, max (tiny-contrast)",
+    }  # fmt: skip
+    # Each response after all arguments and after all but each; an error's prompts are often those
+    # of the example it was made from, and shared.
+    given = Path("results/npov.a.jsonl").read_text().splitlines()
+    links = [json.loads(line)["links"][ABLATION] for line in given]
+    prompts = {tuple(request["prompt"]) for request in endpoint.requests}
+    assert len(endpoint.requests) == len(prompts) < sum(1 + len(each) for each in links)
+    asked = len(endpoint.requests)
+    Path("results/npov.a.jsonl").unlink()
+    contested.done(*limited, "--detector", "ablation", "--endpoint", endpoint.url, "--name", "a")
+    assert len(endpoint.requests) == asked, "what was asked is not asked again"
+    assert Path("results/npov.a.jsonl").read_text().splitlines() == given
+
+
+def test_salience_less_another_topics(contested: Contested, model: list[object]) -> None:
+    trains = {
+        "topic": "trains",
+        "question": "Trains?",
+        "pro": ["Trains stop."],
+        "con": ["Rails cost."],
+    }
+    asked = [*RUN, "--limit", 1, *model, "--less-other-topic"]
+    told = contested.refused(*asked)
+    assert "--less-other-topic needs two topics" in told
+    Path("topics.jsonl").write_text("\n".join(map(json.dumps, (TOPIC, trains))))
+    contested.done(*asked)
+    (line,) = Path("results/npov.tiny.jsonl").read_text().splitlines()
+    found = json.loads(line)
+    plain, less = (found["detectors"][name] for name in ("salience, max", LESS_OTHER))
+    assert less["coverage"] != plain["coverage"]
+    for word in (*found["given"], *found["response"]):
+        assert word["errors"][LESS_OTHER] >= word["salience"], "something is taken off"
+
+
+@pytest.mark.parametrize(
+    ("detector", "option", "value"),
+    [
+        ("tagger", "--model", "m"),
+        ("tagger", "--device", "cpu"),
+        ("ablation", "--precision", "fp32"),
+        ("ablation", "--less-other-topic", None),
+        ("ablation", "--target", "contrast"),
+        ("salience", "--endpoint", "http://localhost:1/v1"),
+        ("salience", "--tagger", "t"),
+    ],
+)
+def test_options_of_another_detector_are_refused(
+    contested: Contested, detector: str, option: str, value: str | None
+) -> None:
+    told = contested.refused(*RUN, "--detector", detector, option, *([value] if value else []))
+    assert f"{option} has no effect with --detector {detector}" in told
 
 
 def test_a_prompt_of_the_other_error_is_refused_before_anything_is_written(

@@ -13,7 +13,6 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, offer, word_for_word
 
 from pipelines import prompts
-from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 
@@ -30,28 +29,18 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Three sources, and a classifier that says "outdated" with e^2 / (e^2 + 1) = 0.88."""
+    """Three sources."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "160")
     Path("old.txt").write_text("Date: 2014-05-06\nTitle: Guide\n\nThe bridge has four lanes.")
     Path("new.txt").write_text("date: Mar 2021\nSince 2019 the bridge has had six lanes.")
     Path("aside.txt").write_text("Stones [bold]of it[/bold] <script>alert(1)</script> :smile:")
-    linear = Linear(
-        features=("yes_no",),
-        means=(0.0,),
-        scales=(1.0,),
-        types=(ConflictType.OUTDATED, ConflictType.OPINIONS),
-        weights=((0.0,), (0.0,)),
-        intercepts=(2.0, 0.0),
-    )
-    made = TypeClassifier(trained_on={}, tagger="known", whole=linear, folds=())
-    Path("outdated.json").write_text(made.model_dump_json())
     return tmp_path
 
 
 @pytest.fixture
 def bridges(endpoint: Scripted) -> Scripted:
-    """A writer and judges that go by words."""
+    """A writer and judges that go by words; the type is outdated, with 0.625."""
 
     def weigh(request: dict[str, Any]) -> list[float]:
         return WEIGHTS[: len(request["logprob_token_ids"])]
@@ -74,27 +63,25 @@ def as_json(contested: Contested, *arguments: object) -> QueryResult:
     return QueryResult.model_validate_json(contested.done(*ASKED, "--json", *arguments).out)
 
 
-BY_FILE = ["--classifier-file", "outdated.json"]
+BY_RULE = ["--strategy", "none", "--types", "yes-no"]
 
 
 # The type alone.
 
 
-def test_a_type_needs_no_model(contested: Contested, tagger: ScriptedTagger) -> None:
+def test_the_rule_needs_no_model_and_is_named(contested: Contested, tagger: ScriptedTagger) -> None:
     """There is neither an endpoint nor a registered model."""
-    done = contested.done(*ASKED, "--strategy", "none", *BY_FILE)
-    lines = done.out.splitlines()
+    lines = contested.done(*ASKED, *BY_RULE).out.splitlines()
     assert lines[0] == QUESTION
-    assert lines[1] == f"type: {OUTDATED} (NLI, question and evidence)"
-    assert lines[2].startswith("outdated information 0.88, conflicting opinions 0.12, ")
-    assert "Most for and against 'outdated': a question of yes or no" in done.out
-    # Nobody but the tagger that the classifier was trained with makes it as good as it is.
-    assert "trained on judgements of another tagger than scripted-nli" in done.err
-    assert tagger.loads == 1
+    assert lines[1] == "type: No conflict (Yes/no rule)"
+    assert lines[2] == "The question does not ask for yes or no; no source was read."
+    asked = ["resolve", "Is the bridge wide?", *ASKED[2:]]
+    assert "type: Conflicting opinions" in contested.done(*asked, *BY_RULE).out
+    assert tagger.loads == 0
 
 
-def test_the_shipped_classifier_gives_every_type_a_probability(contested: Contested) -> None:
-    found = as_json(contested, "--strategy", "none")
+def test_the_model_gives_every_type_a_probability(contested: Contested, bridges: Scripted) -> None:
+    found = as_json(contested, "--strategy", "none", "--endpoint", bridges.url)
     (prediction,) = found.predictions.values()
     assert prediction.probabilities is not None
     assert set(prediction.probabilities) == set(ConflictType)
@@ -103,7 +90,7 @@ def test_the_shipped_classifier_gives_every_type_a_probability(contested: Contes
 
 
 def test_sources_are_shown_with_their_dates(contested: Contested) -> None:
-    out = contested.done(*ASKED, "--strategy", "none").out
+    out = contested.done(*ASKED, *BY_RULE).out
     rows = [re.split(r"\s*[│|]\s*", line.strip("│ ")) for line in out.splitlines() if "│" in line]
     assert [row[:2] for row in rows] == [["1", "2014-05-06"], ["2", "2021-03"], ["3", "–"]]
     assert rows[0][2] == "The bridge has four lanes."
@@ -112,7 +99,7 @@ def test_sources_are_shown_with_their_dates(contested: Contested) -> None:
 
 
 def test_the_head_of_a_file_is_read(contested: Contested) -> None:
-    first, second, _ = as_json(contested, "--strategy", "none").asked.sources
+    first, second, _ = as_json(contested, *BY_RULE).asked.sources
     assert (first.date, first.title, first.text) == (
         "2014-05-06",
         "Guide",
@@ -121,53 +108,53 @@ def test_the_head_of_a_file_is_read(contested: Contested) -> None:
     assert (second.date, second.title) == ("Mar 2021", None)
 
 
-def test_a_classifier_that_is_not_sure_says_so(contested: Contested) -> None:
-    command = [*ASKED, "--strategy", "none", *BY_FILE]
+def test_a_classifier_that_is_not_sure_says_so(contested: Contested, bridges: Scripted) -> None:
+    command = [*ASKED, "--strategy", "none", "--endpoint", bridges.url]
     out = contested.done(*command, "--threshold", "0.9").out
-    assert "type: not sure enough (NLI, question and evidence)" in out
-    assert "outdated information 0.88" in out
-    assert OUTDATED in contested.done(*command, "--threshold", "outdated=0.8").out
+    assert "type: not sure enough (LLM, by choice)" in out
+    assert "outdated information 0.62" in out
+    assert OUTDATED in contested.done(*command, "--threshold", "outdated=0.6").out
     assert OUTDATED in contested.done(*command, "--threshold", "opinions=0.9").out
 
 
 # Answers.
 
 
-def test_an_answer_under_the_type_that_the_evidence_shows(
+def test_an_answer_under_the_type_that_the_model_gives(
     contested: Contested, bridges: Scripted
 ) -> None:
     """The third sentence says what the first source says, and cites the second."""
-    done = contested.done(*ASKED, *BY_FILE, "--endpoint", bridges.url)
-    assert names(bridges) == {"answer"}
-    assert f"How these results relate to each other: {OUTDATED}." in bridges.prompts()[0]
-    assert "Date: 2014-05-06" in fenced_text(bridges.requests[0], "RESULT 1")
+    done = contested.done(*ASKED, "--endpoint", bridges.url)
+    assert names(bridges) == {"choice", "answer"}
+    assert f"How these results relate to each other: {OUTDATED}." in bridges.prompts()[1]
+    assert "Date: 2014-05-06" in fenced_text(bridges.requests[1], "RESULT 1")
     lines = done.out.splitlines()
     assert f"As told: {OUTDATED}.  unsupported" in lines
     assert "Since 2019 the bridge has had six lanes. [2] supported" in lines
     assert "The bridge has four lanes. [2] unsupported" in lines
     assert "factual grounding: 0.33" in lines
     assert "behave" not in done.out
-    assert "1 calls to scripted" in done.err
+    assert "2 calls to scripted" in done.err
 
 
 def test_the_language_model_judges(contested: Contested, bridges: Scripted) -> None:
     """Its judge takes "As told: ..." for no fact; so grounding is 1/2."""
-    out = contested.done(*ASKED, *BY_FILE, "--judge", "llm", "--endpoint", bridges.url).out
-    assert names(bridges) == {"answer", "AdherenceJson", "GroundingJson", "UncitedJson"}
+    out = contested.done(*ASKED, "--judge", "llm", "--endpoint", bridges.url).out
+    assert names(bridges) == {"choice", "answer", "AdherenceJson", "GroundingJson", "UncitedJson"}
     assert f"As told: {OUTDATED}.  no factual information" in out
     assert "factual grounding: 0.50" in out
     assert f"behaves as 'outdated' wants: Looked for {OUTDATED}." in out
 
 
 def test_a_type_that_is_not_sure_tells_nothing(contested: Contested, bridges: Scripted) -> None:
-    command = [*BY_FILE, "--endpoint", bridges.url]
+    command = ["--endpoint", bridges.url]
     found = as_json(contested, *command, "--threshold", "0.9")
     plain = as_json(contested, *command, "--strategy", "vanilla")
     answer = found.outcomes["pipeline"].answer
     assert answer.told is None
     assert answer == plain.outcomes["vanilla"].answer
     assert answer.text == "The bridge has four lanes. [1] Is it known?"
-    assert len(bridges.requests) == 1, "the cache answers the second"
+    assert len(bridges.requests) == 2, "the cache answers the second command"
 
 
 def test_type_and_answer_in_one_reply(
@@ -180,7 +167,6 @@ def test_type_and_answer_in_one_reply(
     assert "The bridge has four lanes. [1] supported" in done.out
     # "[9]" is no source's number.
     assert "It moved. [2][9?] unsupported" in done.out
-    assert "NLI" not in done.out
     asked = [pair for batch in tagger.batches for pair in batch]
     assert {pair.hypothesis for pair in asked} == {"The bridge has four lanes.", "It moved."}
 
@@ -188,9 +174,9 @@ def test_type_and_answer_in_one_reply(
 @pytest.mark.parametrize(
     "chosen",
     [
-        "--strategy pipeline --types nli",
+        "--strategy pipeline --types yes-no",
         "--strategy pipeline --types json",
-        "--strategy vanilla --types nli",
+        "--strategy vanilla --types yes-no",
         "--strategy vanilla --types json",
         "--strategy taxonomy-aware",
     ],
@@ -231,34 +217,13 @@ def test_an_answer_that_was_cut_is_said_to_be(contested: Contested, bridges: Scr
     assert "cut: the answer was longer than --answer-tokens" in out
 
 
-# How far it is.
-
-
-def test_the_tagger_says_how_far_it_is(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("pipelines.cli.progress.LINE_EVERY_S", -1.0)
-    done = contested.done(*ASKED, "--strategy", "none")
-    # Two sources have a sentence that answers, of 26 and 40 characters: one pair either way.
-    assert "the tagger has read 1 of 2 pairs (66 characters)" in done.err
-
-
-def test_very_many_pairs_are_announced(
-    contested: Contested, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    told = "3 documents make up to 6 pairs of answers"
-    assert told not in contested.done(*ASKED, "--strategy", "none").err
-    monkeypatch.setattr("pipelines.cli.resolve.MANY_PAIRS", 6)
-    assert told in contested.done(*ASKED, "--strategy", "none").err
-
-
 # JSON and a page.
 
 
 def test_everything_as_json(contested: Contested, bridges: Scripted) -> None:
-    found = as_json(contested, *BY_FILE, "--endpoint", bridges.url)
+    found = as_json(contested, "--endpoint", bridges.url)
     assert found.asked.query == QUESTION
-    assert found.predictions["nli"].type is ConflictType.OUTDATED
+    assert found.predictions["choice"].type is ConflictType.OUTDATED
     outcome = found.outcomes["pipeline"]
     assert outcome.answer.told is ConflictType.OUTDATED
     assert [each.cites for each in outcome.answer.sentences] == [(), (2,), (2,)]
@@ -267,7 +232,7 @@ def test_everything_as_json(contested: Contested, bridges: Scripted) -> None:
 
 
 def test_a_page(contested: Contested, bridges: Scripted) -> None:
-    done = contested.done(*ASKED, *BY_FILE, "--html", "bridge.html", "--endpoint", bridges.url)
+    done = contested.done(*ASKED, "--html", "bridge.html", "--endpoint", bridges.url)
     assert "page: bridge.html" in done.err
     page = Path("bridge.html").read_text()
     assert QUESTION in page
@@ -288,7 +253,7 @@ def test_an_answer_is_shown_though_the_page_cannot_be_written(
         return speaks(request)
 
     bridges.reply = blocks
-    outcome = contested(*ASKED, *BY_FILE, "--html", "bridge.html", "--endpoint", bridges.url)
+    outcome = contested(*ASKED, "--html", "bridge.html", "--endpoint", bridges.url)
     assert outcome.code == 2
     assert "bridge.html cannot be written (it is a folder)" in outcome.err
     assert "Since 2019 the bridge has had six lanes. [2] supported" in outcome.out
@@ -306,7 +271,7 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
     )  # fmt: skip
     assert "[bold]so[/bold] {{ query }}?" in done.out
     assert "\x1b[31m" not in done.out
-    (request,) = bridges.requests
+    _, request = bridges.requests
     assert fenced_text(request, "RESULT 1").endswith("It is so.")
     assert fenced_text(request, "QUERY") == question
     assert "</script><script>" not in Path("page.html").read_text()
@@ -327,11 +292,10 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["--judge", "people"], "--judge"),
         (["--threshold", "sure"], "--threshold: 'sure' is no probability"),
         (["--threshold", "old=0.4"], "--threshold: TYPE is 'old'; it can be no-conflict"),
-        (["--classifier-file", "old.txt"], "old.txt is no classifier of conflict types"),
         (["--tagger", "."], ". has no safetensors file"),
         (
             ["--tagger", ".", "--strategy", "vanilla", "--types", "json", "--judge", "llm"],
-            "--tagger has no effect with types and verdicts by a language model alone; leave",
+            "--tagger has no effect with verdicts by a language model alone; leave",
         ),
         (["old.txt"], "the document old.txt is given twice; name each file once"),
         (["--html", "."], ". cannot be written (it is a folder); name a file"),
@@ -339,10 +303,8 @@ def test_a_hostile_question_and_source(contested: Contested, bridges: Scripted) 
         (["--html", "taken"], "taken cannot be written (it is a folder)"),
         (["--html", "old.txt/page.html"], "old.txt/page.html cannot be written (a part of its"),
         (["--strategy", "vanilla", "--dates"], "--dates has no effect with --strategy vanilla"),
-        (["--strategy", "taxonomy-aware", "--types", "nli"], "which names the type itself"),
-        (["--strategy", "taxonomy-aware", *BY_FILE], "has no effect with types by the answer"),
+        (["--strategy", "taxonomy-aware", "--types", "yes-no"], "which names the type itself"),
         (["--strategy", "taxonomy-aware", "--threshold", "0.5"], "--threshold has no effect with"),
-        (["--types", "json", *BY_FILE], "--classifier-file has no effect with types by json"),
         (["--answer-tokens", "0"], "--answer-tokens"),
         (["--strict"], "--strict says how a server is started"),
     ],
@@ -367,7 +329,7 @@ def test_what_cannot_be_done_is_said_in_a_line(
 )  # fmt: skip
 def test_without_an_answer_its_options_are_refused(option: str, contested: Contested) -> None:
     """Even with the value that is the default: it was asked for, and does nothing."""
-    message = contested.refused(*ASKED, "--strategy", "none", *option.split())
+    message = contested.refused(*ASKED, *BY_RULE, *option.split())
     name, _, _ = option.partition(" ")
     assert message.startswith(f"{name} has no effect with --strategy none")
     assert message.endswith("; leave it out")
@@ -387,8 +349,7 @@ def test_a_model_is_needed_for_answers(contested: Contested) -> None:
 def test_a_query_on_lines_is_one_line(contested: Contested) -> None:
     """What is pasted with a line end asks the same."""
     done = contested.done(
-        "resolve", "How many lanes\ndoes it have?", "--documents", "old.txt", "--strategy", "none",
-        "--json",
+        "resolve", "How many lanes\ndoes it have?", "--documents", "old.txt", *BY_RULE, "--json",
     )  # fmt: skip
     assert json.loads(done.out)["asked"]["query"] == "How many lanes does it have?"
 
@@ -399,4 +360,4 @@ def test_the_prompt_of_ones_own_is_taken(contested: Contested, bridges: Scripted
     ours = (prompts.HERE / "conflicts/prompts/answer.j2").read_text()
     (own / "answer.j2").write_text(f"{ours}Write in verse.")
     contested.done(*ASKED, "--prompts", "prompts", "--judge", "none", "--endpoint", bridges.url)
-    assert prompt_of(bridges.requests[0]).endswith("Write in verse.")
+    assert prompt_of(bridges.requests[1]).endswith("Write in verse.")

@@ -15,7 +15,6 @@ from scripted import Scripted, fenced_text, prompt_of
 from tagging import ScriptedTagger, offer, word_for_word
 from tiny_words import word_counting
 
-from pipelines.conflicts.classifier import Linear, TypeClassifier
 from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
 from pipelines.retrieval.dense import Embedder
 
@@ -67,21 +66,7 @@ MILL = query(
 RUN = ["run", "conflicts", "--out", "out"]
 MINE = [*RUN, "--data", "mine.jsonl"]
 BY_MODEL = ["--classifier", "json", "--types", "json"]
-TYPES = ["--strategy", "none", "--classifier", "nli"]
-
-
-def says(type_: ConflictType) -> TypeClassifier:
-    """A classifier that says a type with e^2 / (e^2 + 1) = 0.88, whatever it reads."""
-    other = next(each for each in ConflictType if each != type_)
-    linear = Linear(
-        features=("yes_no",),
-        means=(0.0,),
-        scales=(1.0,),
-        types=(type_, other),
-        weights=((0.0,), (0.0,)),
-        intercepts=(2.0, 0.0),
-    )
-    return TypeClassifier(trained_on={"file": "made"}, tagger="known", whole=linear, folds=())
+TYPES = ["--strategy", "none", "--classifier", "yes-no"]
 
 
 @pytest.fixture(autouse=True)
@@ -94,7 +79,6 @@ def tagger(monkeypatch: pytest.MonkeyPatch) -> ScriptedTagger:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     write("mine.jsonl", TOWER, BRIDGE, TEA, MILL)
-    Path("opinions.json").write_text(says(ConflictType.OPINIONS).model_dump_json())
     return tmp_path
 
 
@@ -137,7 +121,7 @@ def test_everything_on_the_bundled_samples(contested: Contested, endpoint: Scrip
     told = contested.done(*RUN, *at(endpoint), "--limit", 5)
     assert "report:" in told.err
     assert [result["id"] for result in results()] == ["1", "2", "3", "4", "5"]
-    assert list(results()[0]["predictions"]) == ["nli", "json", "choice"]
+    assert list(results()[0]["predictions"]) == ["yes-no", "json", "choice"]
     rows = answers()
     assert list(rows) == STRATEGIES
     assert column(rows, "queries") == [5] * 4
@@ -160,25 +144,29 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     """What `speaks` says of tower, bridge, tea and mill, by the judges that are language models.
 
     Types: the explained one, the choice and the one with the answer say "outdated", right for the
-    bridge; the classifier of the file says "opinions", right for the tea. So each has 1 of 4.
-    Behaviour: Vanilla and Taxonomy-aware never name the label; Pipeline is told "opinions", which
-    the tea wants; Oracle names every label.
+    bridge: 1 of 4 each. The rule says "opinions" of the tea and else "no conflict", right for the
+    tower, too: 2 of 4.
+    Behaviour: Vanilla and Taxonomy-aware never name the label; Pipeline is told "outdated", which
+    the bridge wants; Oracle names every label.
     Recall is over tower and bridge: S1 holds "1889" and not "six", S2 the other way round. Vanilla
     and Taxonomy-aware say S1: 1/2. Pipeline and Oracle say both: 1.
     Grounding: of Vanilla S1 is supported by its source and the question has no fact: 1. Pipeline
     and Oracle: the first sentence has no fact, S2 is supported, S1 is not by the second source:
     1/2. Taxonomy-aware: S1 is, "It moved." is not: 1/2.
     """
-    contested.done(*MINE, *at(endpoint), "--classifier-file", "opinions.json")
+    contested.done(*MINE, *at(endpoint))
     types = {row["classifier"]: row for row in ours("conflicts_types")}
     assert list(types) == [
-        "NLI, question and evidence", "LLM, explained", "LLM, by choice", "LLM, with its answer",
+        "Yes/no rule", "LLM, explained", "LLM, by choice", "LLM, with its answer",
         "Most frequent type", "Most frequent type, yes/no or not",
     ]  # fmt: skip
-    assert {row["accuracy"] for name, row in types.items() if "yes/no" not in name} == {1 / 4}
+    by_form = {name for name in types if "yes/no" in name.lower()}
+    assert {row["accuracy"] for name, row in types.items() if name in by_form} == {2 / 4}
+    assert {row["accuracy"] for name, row in types.items() if name not in by_form} == {1 / 4}
+    assert types["Yes/no rule"]["writer"] is None
     assert {row["queries"] for row in types.values()} == {4}
     taken = {(row["classifier"], row["gold"]): row for row in ours("conflicts_confusion")}
-    assert taken["NLI, question and evidence", "Complementary"]["opinions"] == 1
+    assert taken["Yes/no rule", "Complementary"]["no-conflict"] == 1
     assert taken["LLM, by choice", "Complementary"]["outdated"] == 1
 
     rows = answers()
@@ -188,12 +176,12 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     for counted in ("unreadable", "cut", "failed", "untyped", "behaviour_unjudged"):
         assert column(rows, counted) == [0] * 4
     assert {name: row["types"] for name, row in rows.items() if row["types"]} == {
-        "Pipeline": "NLI, question and evidence"
+        "Pipeline": "LLM, by choice"
     }
     assert {(row["writer"], row["judge"]) for row in rows.values()} == {("scripted", "scripted")}
     by_category = {row["category"]: row for row in ours("conflicts_behaviour")}
-    assert by_category["Conflicting opinions"]["pipeline"] == 1
-    assert by_category["Freshness and misinformation"]["pipeline"] == 0
+    assert by_category["Conflicting opinions"]["pipeline"] == 0
+    assert by_category["Freshness and misinformation"]["pipeline"] == 1
     by_type = {(row["strategy"], row["type"]): row for row in ours("conflicts_by_type")}
     assert by_type["Vanilla", "No conflict"]["recall"] == 1
     assert by_type["Vanilla", "Outdated information"]["recall"] == 0
@@ -211,11 +199,7 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     ]  # fmt: skip
     assert cited["Vanilla"]["cited"] == 1 / 2
 
-    differences = (
-        answers("conflicts_differences")
-        if False
-        else {row["first"]: row for row in ours("conflicts_differences")}
-    )
+    differences = {row["first"]: row for row in ours("conflicts_differences")}
     assert differences["Oracle"]["behaviour"] == 1
     assert differences["Pipeline"]["grounding"] == -1 / 2
     told = {(row["strategy"], row["told"]): row for row in ours("conflicts_told")}
@@ -223,15 +207,13 @@ def test_figures_worked_by_hand(contested: Contested, endpoint: Scripted) -> Non
     assert (told["Pipeline", "wrong"]["queries"], told["Pipeline", "wrong"]["behaviour"]) == (3, 0)
 
     # Two types by the model, four answers and their behaviour; recall of two queries; of every
-    # query 2 + 3 + 2 + 3 sentences. Pipeline and Oracle say the same of the tea, and judges hear
+    # query 2 + 3 + 2 + 3 sentences. Pipeline and Oracle say the same of the bridge, and judges hear
     # many a sentence more than once.
     calls = [request["response_format"]["json_schema"]["name"]
              for request in endpoint.requests if "response_format" in request]  # fmt: skip
     assert calls.count("CategoryJson") == 4
     assert calls.count("AdherenceJson") == 15
-    assert calls.count("InclusionJson") == 8
-    assert entry()["config"]["classifier"]["trained_on"] == {"file": "made"}
-    assert entry()["seen_in_training"] == 0
+    assert calls.count("InclusionJson") == 7
 
 
 def test_the_tagger_judges(
@@ -242,7 +224,7 @@ def test_the_tagger_judges(
     Vanilla's "Is it known?" is a question, hence no fact: 1. Pipeline and Oracle: "As told: LABEL."
     has no source: 1/3. Taxonomy-aware as before: 1/2.
     """
-    command = [*MINE, *at(endpoint), "--classifier-file", "opinions.json", "--judge", "nli"]
+    command = [*MINE, *at(endpoint), "--judge", "nli"]
     contested.done(*command)
     rows = answers()
     assert column(rows, "behaviour") == [0, 1 / 4, 0, 1]
@@ -275,16 +257,18 @@ def test_behaviour_by_choice_and_grounding_by_all_sources(
 
 def test_types_alone_ask_no_model(contested: Contested) -> None:
     """There is neither an endpoint nor a registered model."""
-    contested.done(*MINE, *TYPES, "--classifier-file", "opinions.json")
+    contested.done(*MINE, *TYPES)
     (found, most, _) = ours("conflicts_types")
-    assert (found["classifier"], found["accuracy"]) == ("NLI, question and evidence", 1 / 4)
+    assert (found["classifier"], found["accuracy"]) == ("Yes/no rule", 2 / 4)
     assert found["writer"] is None
     assert most["classifier"] == "Most frequent type"
     assert ours("conflicts_answers") == []
-    assert [result["predictions"]["nli"]["type"] for result in results("types")] == ["opinions"] * 4
+    said = [result["predictions"]["yes-no"]["type"] for result in results("types")]
+    assert said == ["no-conflict", "no-conflict", "opinions", "no-conflict"]
     assert {tuple(result["outcomes"]) for result in results("types")} == {()}
-    assert entry("types")["config"]["model"]["name"] == "scripted-nli"
+    assert entry("types")["config"].keys().isdisjoint({"model", "tagger"})
     assert 'id="conflicts"' in Path("out/report.html").read_text()
+    assert "Made with no model on mine.jsonl" in Path("out/tables/conflicts_types.md").read_text()
 
 
 def test_one_strategy_and_one_classifier(contested: Contested, endpoint: Scripted) -> None:
@@ -305,7 +289,7 @@ def test_a_dry_run_asks_nothing(
     told = contested.done(*MINE, *at(endpoint), "--dry-run")
     data, types, answered, *_ = told.out.splitlines()
     assert data == "4 queries from mine.jsonl, 9 sources"
-    assert types == "types by NLI, question and evidence, LLM, explained, LLM, by choice"
+    assert types == "types by Yes/no rule, LLM, explained, LLM, by choice"
     assert answered == f"answers by {', '.join(STRATEGIES)}"
     assert "calls to scripted: from " in told.out
     told = contested.done(*MINE, *at(endpoint), "--judge", "nli", "--dry-run")
@@ -355,7 +339,7 @@ def test_runs_of_several_names_stand_in_one_report(
 ) -> None:
     first = [*MINE, *at(endpoint), *BY_MODEL, "--strategy", "pipeline"]
     contested.done(*first, "--name", "told")
-    contested.done(*MINE, *TYPES, "--name", "structure", "--classifier-file", "opinions.json")
+    contested.done(*MINE, *TYPES, "--name", "structure")
     about = json.loads(Path("out/run.json").read_text())
     assert list(about["pipelines"]) == ["conflicts.told", "conflicts.structure"]
     assert {row["run"] for row in ours("conflicts_types")} == {"told", "structure"}
@@ -374,7 +358,7 @@ def test_runs_of_several_names_stand_in_one_report(
 def test_another_setting_is_refused_in_the_same_folder(
     contested: Contested, endpoint: Scripted
 ) -> None:
-    everything = [*MINE, *at(endpoint), "--classifier", "nli", "--classifier", "json"]
+    everything = [*MINE, *at(endpoint), "--classifier", "yes-no", "--classifier", "json"]
     command = [*everything, "--strategy", "vanilla"]
     contested.done(*command, "--limit", 1)
     before, asked = contents(Path("out")), len(endpoint.requests)
@@ -383,7 +367,8 @@ def test_another_setting_is_refused_in_the_same_folder(
         "out holds a run that differs in settings.answer_tokens (768 there, 100 now); name another "
         "--out (answers already given come from the cache)"
     )
-    assert "differs in strategies;" in contested.refused(*everything)
+    # Pipeline is told the type by choice, which nobody asked for before.
+    assert " now), strategies;" in contested.refused(*everything)
     assert "differs in data.name (" in contested.refused(*RUN, *command[len(MINE) :])
     assert (contents(Path("out")), len(endpoint.requests)) == (before, asked)
     # More queries of the same run are no other run.
@@ -399,13 +384,13 @@ def test_a_classifier_that_abstains_tells_pipeline_nothing(
     contested: Contested, endpoint: Scripted
 ) -> None:
     contested.done(
-        *MINE, *at(endpoint), "--classifier", "nli", "--types", "choice", "--threshold", 0.99,
-        "--strategy", "vanilla", "--strategy", "pipeline", "--classifier-file", "opinions.json",
+        *MINE, *at(endpoint), "--classifier", "yes-no", "--types", "choice", "--threshold", 0.99,
+        "--strategy", "vanilla", "--strategy", "pipeline",
     )  # fmt: skip
     rows = {row["classifier"]: row for row in ours("conflicts_types")}
-    for name in ("NLI, question and evidence", "LLM, by choice"):
-        assert (rows[name]["abstained"], rows[name]["accuracy"]) == (4, None)
-        assert rows[name]["accuracy_of_all"] == 0
+    assert (rows["LLM, by choice"]["abstained"], rows["LLM, by choice"]["accuracy"]) == (4, None)
+    assert rows["LLM, by choice"]["accuracy_of_all"] == 0
+    assert (rows["Yes/no rule"]["abstained"], rows["Yes/no rule"]["accuracy"]) == (0, 2 / 4)
     # Pipeline's request is Vanilla's, which the cache answers.
     asked = [request for request in endpoint.requests if call_of(request) == "answer"]
     assert len(asked) == 4
@@ -614,8 +599,6 @@ BAD_FILES: dict[str, str] = {
     "silent.jsonl": json.dumps(TOWER | {"search_results": [{"title": "A page"}]}),
     "none.jsonl": "\n",
     "asked.jsonl": json.dumps({"conflict_type": "No conflict", "search_results": [{}]}),
-    "list.json": "[1]",
-    "features.json": says(ConflictType.OUTDATED).model_dump_json().replace("yes_no", "maybe"),
     "embedder/config.json": "{}",
 }
 
@@ -636,7 +619,7 @@ BAD_FILES: dict[str, str] = {
             "--strategy none --strategy vanilla",
             "--strategy none stands alone, for it asks for no answers; leave it or the others out",
         ),
-        ("--classifier bayes", "--classifier is 'bayes'; it can be nli, json, choice"),
+        ("--classifier bayes", "--classifier is 'bayes'; it can be yes-no, json, choice"),
         ("--types bayes", "--types"),
         ("--threshold 2", "--threshold: '2' is no probability from 0 to 1; write TYPE=0.4"),
         ("--threshold nan", "'nan' is no probability"),
@@ -658,22 +641,17 @@ BAD_FILES: dict[str, str] = {
             "--classifier json --types json --threshold 0.5",
             "--threshold has no effect with types by json, which come without probabilities",
         ),
-        ("--classifier json --types json --classifier-file x", "x does not exist"),
         (
-            "--classifier json --types json --classifier-file opinions.json",
-            "--classifier-file has no effect with types by json; leave it out",
+            "--classifier yes-no --types yes-no --threshold 0.5",
+            "--threshold has no effect with types by yes-no, which come without probabilities",
         ),
         (
             "--classifier json --types json --tagger other",
-            "--tagger has no effect with types and verdicts by a language model alone; leave",
+            "--tagger has no effect with verdicts by a language model alone; leave",
         ),
-        ("--tagger .", ". has no safetensors file"),
-        ("--classifier-file missing.json", "missing.json does not exist"),
-        ("--classifier-file mine.jsonl", "mine.jsonl is no classifier of conflict types"),
-        ("--classifier-file list.json", "make one with: contested conflicts train"),
-        ("--classifier-file features.json", "'maybe' is no feature of this version"),
-        ("--strategy none --classifier nli --embedder nowhere", "nowhere has no safetensors"),
-        ("--strategy none --classifier nli --embedder embedder", "embedder has no safetensors"),
+        ("--judge nli --tagger .", ". has no safetensors file"),
+        ("--strategy none --classifier yes-no --embedder nowhere", "nowhere has no safetensors"),
+        ("--strategy none --classifier yes-no --embedder embedder", "embedder has no safetensors"),
         ("--answer-tokens 0", "--answer-tokens"),
         ("--limit 0", "--limit"),
         ("--judge people", "--judge"),

@@ -68,7 +68,7 @@ def test_all_of_it_on_bundled_queries_with_a_kill(running_server: State, tmp_pat
     by_id = {each["id"]: each for each in results}
     assert all(by_id[each["id"]] == each for each in before), "what was answered stays"
     for each in results:
-        assert set(each["predictions"]) == {"nli", "json", "choice"}
+        assert set(each["predictions"]) == {"yes-no", "json", "choice"}
         assert set(each["outcomes"]) == {"vanilla", "pipeline", "taxonomy-aware", "oracle"}
         readable = [one for one in each["outcomes"].values() if one["answer"]["problem"] is None]
         assert all(one["judged"]["adherence"]["adheres"] is not None for one in readable)

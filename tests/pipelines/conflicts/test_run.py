@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conflicts_endpoint import asking, constant, query, writes
-from known_labels import KnownLabels, TooLong
+from conflicts_endpoint import asking, query, writes
+from known_labels import KnownLabels
 
 from pipelines.conflicts import pipeline
 from pipelines.conflicts.experiment import EXPERIMENT
 from pipelines.conflicts.judges.verdicts import Adherence, Grounds, Inclusion, Verdicts
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
+from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Answer, QueryResult, Strategy
 from pipelines.conflicts.settings import ConflictsSettings
@@ -23,7 +24,6 @@ from pipelines.conflicts.tables.every import all_tables
 from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.data.jsonl import OnError
-from pipelines.evidence.labeller import PairError
 from pipelines.experiment.execute import resume
 from pipelines.experiment.experiment import Work
 from pipelines.report.table import markdown
@@ -31,7 +31,11 @@ from pipelines.report.table_html import html
 from pipelines.runs.folder import RunFolder
 from serving.errors import RequestError, ServingError
 
-OUTDATED, OPINIONS = ConflictType.OUTDATED, ConflictType.OPINIONS
+NO_CONFLICT, OUTDATED, OPINIONS = (
+    ConflictType.NO_CONFLICT,
+    ConflictType.OUTDATED,
+    ConflictType.OPINIONS,
+)
 
 TYPED = query(id="typed", gold=OUTDATED, gold_answer="1902")
 OPEN = query("Some like it.", "Others do not.", id="open")
@@ -55,10 +59,10 @@ def replies(request: dict[str, Any]) -> str:
 async def comparing(
     folder: Path, **settings: Any
 ) -> AsyncIterator[tuple[Methods, list[dict[str, Any]]]]:
-    """Everything, at an endpoint whose requests are told; the NLI classifier says opinions."""
+    """Everything, at an endpoint whose requests are told; the rule says "no conflict"."""
     async with asking(folder, replies) as (client, requests):
         chosen = ConflictsSettings(**settings)
-        methods = Methods(tuple(STRATEGIES), tuple(CLASSIFIERS), chosen, constant(OPINIONS))
+        methods = Methods(tuple(STRATEGIES), tuple(CLASSIFIERS), chosen)
         yield methods.ready(client, client, KnownLabels()), requests
 
 
@@ -78,13 +82,13 @@ async def run(
 
 
 async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None:
-    async with comparing(tmp_path) as (by, _):
+    async with comparing(tmp_path, types="yes-no") as (by, _):
         found = await examine(TYPED, by)
     assert found.status == "answered"
     types = {name: each.type for name, each in found.predictions.items()}
-    assert types == {"nli": OPINIONS, "json": OUTDATED, "choice": OUTDATED}
+    assert types == {"yes-no": NO_CONFLICT, "json": OUTDATED, "choice": OUTDATED}
     told = [(name, each.answer.told) for name, each in found.outcomes.items()]
-    assert told == list(zip(STRATEGIES, (None, OPINIONS, None, OUTDATED), strict=True))
+    assert told == list(zip(STRATEGIES, (None, NO_CONFLICT, None, OUTDATED), strict=True))
     for outcome in found.outcomes.values():
         worth = outcome.judged
         assert worth.adherence == Adherence(adheres=True, type=OUTDATED, reason="It does.")
@@ -94,7 +98,7 @@ async def test_a_query_is_classified_answered_and_judged(tmp_path: Path) -> None
         assert worth.grounding.sentences[0].grounds is Grounds.SUPPORTED
 
 
-@pytest.mark.parametrize(("types", "told"), [("json", OUTDATED), ("nli", OPINIONS)])
+@pytest.mark.parametrize(("types", "told"), [("json", OUTDATED), ("yes-no", NO_CONFLICT)])
 async def test_pipeline_is_told_the_type_of_the_settings(
     types: str, told: ConflictType, tmp_path: Path
 ) -> None:
@@ -105,21 +109,20 @@ async def test_pipeline_is_told_the_type_of_the_settings(
 
 
 async def test_without_a_gold_type_there_is_no_oracle(tmp_path: Path) -> None:
-    async with comparing(tmp_path) as (by, _):
+    async with comparing(tmp_path, types="yes-no") as (by, _):
         found = await examine(OPEN, by)
     assert (found.status, "oracle" in found.outcomes) == ("answered", False)
     worth = found.outcomes["vanilla"].judged
     assert worth.adherence is not None
-    assert worth.adherence.type is OPINIONS, "what Pipeline is told"
+    assert worth.adherence.type is NO_CONFLICT, "what Pipeline is told"
     assert worth.inclusion is None
     assert worth.grounding is not None
 
 
-async def test_types_alone_need_no_model(tmp_path: Path) -> None:
-    methods = Methods((), ("nli",), ConflictsSettings(), trained=constant(OUTDATED))
-    by = methods.ready(labeller=KnownLabels())
+async def test_types_by_the_rule_need_no_model() -> None:
+    by = Methods((), ("yes-no",), ConflictsSettings()).ready()
     found = await examine(TYPED, by)
-    assert found.predictions["nli"].type is OUTDATED
+    assert found.predictions["yes-no"].type is NO_CONFLICT
     assert (found.status, found.outcomes, by.prompts) == ("answered", {}, ())
 
 
@@ -140,19 +143,24 @@ async def test_the_tagger_judges_without_a_judging_model(tmp_path: Path) -> None
 async def test_thresholds_let_the_classifier_abstain(tmp_path: Path) -> None:
     async with comparing(tmp_path, thresholds=dict.fromkeys(ConflictType, 0.9)) as (by, _):
         found = await examine(TYPED, by)
-    assert found.predictions["nli"].abstained
+    assert found.predictions["choice"].abstained
     vanilla, pipeline = (found.outcomes[each].answer for each in ("vanilla", "pipeline"))
     assert (pipeline.text, pipeline.told) == (vanilla.text, None)
 
 
-async def test_what_cannot_be_asked_leaves_the_query_incomplete(tmp_path: Path) -> None:
-    async with comparing(tmp_path) as (whole, _):
-        by = replace(whole, labeller=TooLong())
-        with pytest.raises(PairError, match="too long"):
+async def test_what_cannot_be_asked_leaves_the_query_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> Prediction:
+        raise RequestError("refused")
+
+    monkeypatch.setattr(pipeline, "by_choice", refused)
+    async with comparing(tmp_path) as (by, _):
+        with pytest.raises(RequestError, match="refused"):
             await examine(STATED, by)
         found = await examine(STATED, by, on_failure="skip")
     assert found.status == "incomplete"
-    assert found.predictions["nli"].problem == "'The tower opened in 1902.' is too long"
+    assert found.predictions["choice"].problem == "refused"
     assert found.predictions["json"].type is OUTDATED
     assert found.outcomes["pipeline"].answer.told is None
     assert found.outcomes["oracle"].judged.adherence is not None
@@ -240,11 +248,17 @@ async def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     assert file.read_bytes() == whole
 
 
-async def test_incomplete_queries_are_tried_again(tmp_path: Path) -> None:
+async def test_incomplete_queries_are_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refused(*_: object) -> Prediction:
+        raise RequestError("refused")
+
     folder = RunFolder(tmp_path / "out")
     async with comparing(tmp_path) as (by, _):
-        lame = replace(by, labeller=TooLong())
-        first = await run([STATED], lame, folder, on_error="skip")
+        with monkeypatch.context() as lame:
+            lame.setattr(pipeline, "by_choice", refused)
+            first = await run([STATED], by, folder, on_error="skip")
         second = await run([STATED], by, folder, on_error="skip")
     assert {each.status for each in first} == {"incomplete"}
     assert {each.status for each in second} == {"answered"}

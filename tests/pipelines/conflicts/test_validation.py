@@ -2,14 +2,17 @@
 
 import json
 from collections import Counter
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 from debates import asking
+from people import JUDGED
 from scripted import fenced_text
 
 from pipelines.conflicts.citations import cited_sentences
+from pipelines.conflicts.judges.experiment import judged
 from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.judges.validation import (
     SAMPLES,
@@ -17,7 +20,7 @@ from pipelines.conflicts.judges.validation import (
     Rating,
     agreement,
     read,
-    validate,
+    read_wikicontradict,
 )
 from pipelines.conflicts.judges.verdicts import Adherence
 from pipelines.conflicts.tables.judges import agreement_table
@@ -35,10 +38,14 @@ LINE: dict[str, Any] = {
 }
 
 
+NUMBERS = count()
+
+
 def rated(
     adherent: bool, says: bool | None, of: ConflictType = ConflictType.OPINIONS, name: str = "a"
 ) -> Rating:
-    labelled = LabelledAnswer(id=name, query="q", conflict_type=of, answer="a", adherent=adherent)
+    query = f"Question {next(NUMBERS)}?"
+    labelled = LabelledAnswer(id=name, query=query, conflict_type=of, answer="a", adherent=adherent)
     return Rating(labelled=labelled, adherence=Adherence(adheres=says, type=of))
 
 
@@ -150,15 +157,49 @@ async def test_every_answer_is_judged_by_its_type(tmp_path: Path) -> None:
             return "I cannot say."
         return json.dumps({"reason": "r", "adheres": text.count("[") >= 3})
 
-    told: list[Rating] = []
     async with asking(tmp_path, reply) as (client, requests):
         by = model_judge(client, "json")
-        found = await validate(answers, by, told.append, in_flight=4)
+        found = [await judged(each, by) for each in answers]
     assert [each.labelled for each in found] == answers
-    assert sorted(each.labelled.id for each in told) == sorted(each.id for each in answers)
     assert len(requests) == len(answers)
     for each in found:
+        assert each.adherence is not None
         assert each.adherence.type is each.labelled.conflict_type
-        if each.labelled.id != "lusitania-sinking":
-            assert each.adherence.adheres == (each.labelled.answer.count("[") >= 3)
-    assert agreement(found).unreadable == 1
+        said = None if each.id == "lusitania-sinking" else each.labelled.answer.count("[") >= 3
+        assert each.adherence.adheres == said
+
+
+def test_answers_to_one_question_are_a_cluster() -> None:
+    """Ten times the same three answers: no more is known, and intervals are as wide."""
+    said = [(True, True), (False, True), (False, False)]
+    answers = [
+        (f"{name}-{time}", name, *verdicts)
+        for time in range(10)
+        for name, verdicts in zip("abc", said, strict=True)
+    ]
+    ratings = [
+        Rating(
+            labelled=LabelledAnswer(
+                id=name, query=query, conflict_type=ConflictType.OPINIONS, answer="a", adherent=one
+            ),
+            adherence=Adherence(adheres=other, type=ConflictType.OPINIONS, probability=other / 2),
+        )
+        for name, query, one, other in answers
+    ]
+    found = agreement(ratings)
+    assert found.accuracy is not None
+    assert found.accuracy.value == pytest.approx(2 / 3)
+    assert found.accuracy.low == 0  # two of three, by t with two degrees of freedom
+    # A yes outranks a no but where the second question's is as high: 1/2 (1 + 1/2).
+    assert found.area is not None
+    assert found.area.value == pytest.approx(3 / 4)
+    assert found.always_yes is not None
+    assert found.always_yes.value == pytest.approx(1 / 3)
+
+
+def test_wikicontradicts_answers_are_labelled(tmp_path: Path) -> None:
+    path = written(tmp_path, JUDGED)
+    plain, told = read_wikicontradict(path)
+    assert (plain.adherent, told.adherent) == (False, True)
+    assert plain.conflict_type is told.conflict_type is ConflictType.OPINIONS
+    assert told.note == "model-a, told of contradictions: correct"

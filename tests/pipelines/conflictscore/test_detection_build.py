@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from people import contradiction
+from releases import lines
 
 from pipelines.conflictscore.detection import bench, sources
 from pipelines.conflictscore.detection.questions import Passage, Question, constructed
@@ -384,3 +386,26 @@ def test_bundled_examples_are_balanced_and_of_the_bundled_documents() -> None:
         assert example.claim.endswith(".")
     # A conflict is not told by a contradiction alone.
     assert any(C in (example.relations or ()) for example in examples if not example.conflict)
+
+
+def test_wikicontradict_has_as_many_documents_with_and_without_conflict(tmp_path: Path) -> None:
+    """Either answer is a claim; without conflict a passage on another question stands by."""
+    things = ("mill", "inn", "school", "theatre", "harbour", "library")
+    path = lines(tmp_path / "wiki.jsonl", *map(contradiction, things))
+    examples = bench.build(bench.read({"wikicontradict": [path]}), part="all")
+    assert Counter(each.conflict for each in examples) == {True: 12, False: 12}
+    for each in examples:
+        assert Counter(each.relations) == {S: 1, (C if each.conflict else I): 1}
+        thing, year = each.claim.split()[4], each.claim.split()[-1]
+        texts = dict(zip(each.relations or (), each.documents, strict=True))
+        assert texts[S].text == f"The {thing} was opened in {year}"
+        assert each.question == f"When was the {thing} opened?"
+        assert (thing in texts[C].text) if each.conflict else (thing not in texts[I].text)
+    by_default = bench.build(bench.read({"wikicontradict": [path]}))
+    assert {half(each.group) for each in by_default} == {"test"}
+
+
+def test_the_real_wikicontradict(released_data: Path) -> None:
+    path = released_data / "wikicontradict/wiki_contradict_refined.jsonl.gz"
+    examples = bench.build(bench.read({"wikicontradict": [path]}))
+    assert Counter(each.conflict for each in examples) == {True: 206, False: 206}

@@ -9,9 +9,14 @@ import pytest
 
 from pipelines.conrag.corpora import fever_passages, from_fever, from_ragtruth, from_scifact
 from pipelines.conrag.hallucination import ResponseSentence
-from pipelines.conrag.releases import from_climate_fever, from_fool_me_twice, from_wice
+from pipelines.conrag.releases import (
+    from_averitec,
+    from_climate_fever,
+    from_fool_me_twice,
+    from_wice,
+)
 from pipelines.conrag.stance import Stance
-from pipelines.data import climate_fever, fever, fool_me_twice, wice
+from pipelines.data import averitec, climate_fever, fever, fool_me_twice, wice
 from pipelines.data.ragtruth import Response, Source
 from pipelines.data.records import Document
 from pipelines.data.scifact import Abstract, ScientificClaim
@@ -34,6 +39,37 @@ def test_gold_sentences_are_in_the_pool_though_they_were_not_retrieved() -> None
     (gold,) = query.evidence
     assert {each.text for each in query.passages if each.id in gold} == {"It was built in 1911."}
     assert set(query.relations.values()) == {Relation.CONTRADICTS}
+
+
+def test_answers_about_a_claim_are_its_passages() -> None:
+    rows = [
+        {
+            "claim": "The dam was opened in 1902.", "label": label,
+            "questions": [
+                {
+                    "question": "Was it open in 1902?",
+                    "answers": [
+                        {"answer": "No", "answer_type": "Boolean", "boolean_explanation": "Dry."},
+                        {"answer": "It was filled in 1901.", "answer_type": "Extractive"},
+                    ],
+                },
+                {
+                    "question": "Who opened it?",
+                    "answers": [{"answer": "No answer.", "answer_type": "Unanswerable"}],
+                },
+            ],
+        }
+        for label in ("Conflicting Evidence/Cherrypicking", "Refuted")
+    ]  # fmt: skip
+    disputed, refuted = from_averitec([averitec.CheckedClaim.model_validate(row) for row in rows])
+    question = "Was it open in 1902?"
+    assert [(each.id, each.title, each.text) for each in disputed.passages] == [
+        ("1:1", question, "No Dry."),
+        ("1:2", question, "It was filled in 1901."),
+    ]
+    assert (disputed.stance, disputed.disputed) == (Stance.NOT_ENOUGH_INFO, True)
+    assert (refuted.id, refuted.stance, refuted.disputed) == ("2", Stance.REFUTE, False)
+    assert (disputed.evidence, disputed.relations) == ((), {})
 
 
 def test_rationales_of_abstracts() -> None:

@@ -5,8 +5,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from releases import lines, refusal
+from releases import lines, refusal, without
 
+from pipelines.conrag.corpora import from_scifact
+from pipelines.conrag.stance import Stance
 from pipelines.data import fever, ragtruth, scifact
 from pipelines.errors import InputError
 
@@ -139,6 +141,17 @@ def test_scifact(tmp_path: Path) -> None:
     assert corpus["11"].abstract[4] == "So A fails."
 
 
+def test_citation_integrity_comes_in_scifacts_format(tmp_path: Path) -> None:
+    wrong = {"11": [{"sentences": [0], "label": "REFUTE"}]}
+    (read,) = scifact.read(lines(tmp_path / "claims_test.jsonl", SCIENCE | {"evidence": wrong}))
+    assert read.evidence["11"][0].label == "CONTRADICT"
+    bare = ABSTRACT | {"doc_id": 12, "title": "", "abstract": []}
+    corpus = scifact.read_corpus(lines(tmp_path / "corpus.jsonl", ABSTRACT, bare))
+    queries = list(from_scifact([read], corpus))
+    assert [each.title for each in queries[0].passages] == ["On A and B"] * 5
+    assert queries[0].stance is Stance.REFUTE
+
+
 # RAGTruth
 
 RESPONSE: dict[str, Any] = {
@@ -213,7 +226,7 @@ BAD: dict[str, tuple[Any, Any, str]] = {
         SCIENCE | {"evidence": {"1": [{"sentences": [0], "label": "MAYBE"}]}},
         "evidence.1.0.label",
     ),
-    "no abstract": (scifact.read_corpus, ABSTRACT | {"abstract": []}, "'abstract' is empty"),
+    "no abstract": (scifact.read_corpus, without(ABSTRACT, "abstract"), "'abstract' is missing"),
     "other task": (ragtruth.read_sources, QA_SOURCE | {"task_type": "Chat"}, "'task_type'"),
     "a list": (ragtruth.read_sources, [1], "an object"),
 }

@@ -16,6 +16,7 @@ from releases import AMBIGDOCS, RAMDOCS, lines, refusal, without
 
 from pipelines.data import (
     ambigdocs,
+    averitec,
     climate_fever,
     conflictingqa,
     conflictqa,
@@ -114,6 +115,7 @@ def test_cleaned_keeps_order_and_drops_repetitions() -> None:
         (ramdocs.read, "ramdocs/RAMDocs_250.jsonl", 250),
         (conflictqa.read, "conflictqa/strategyqa_gpt4.jsonl.gz", 1356),
         (climate_fever.read, "climate_fever/climate-fever.jsonl.gz", 1535),
+        (averitec.read, "averitec/dev.json.gz", 500),
         (fool_me_twice.read, "fm2/dev.jsonl.gz", 1169),
         (wice.read, "wice/claim_dev.jsonl.gz", 349),
     ],

@@ -25,7 +25,7 @@ from pipelines.conflictscore.tables import failures
 from pipelines.conflictscore.view import finding as scored
 from pipelines.conrag.methods import METHODS
 from pipelines.conrag.outcome import Outcome as Judged
-from pipelines.conrag.result import ClaimResult
+from pipelines.conrag.result import ClaimResult, Passage
 from pipelines.conrag.stance import Stance
 from pipelines.conrag.view import finding as compared
 from pipelines.data.jsonl import Skipped
@@ -347,9 +347,14 @@ def test_conrag_stands_beside_the_best_simpler_method() -> None:
             status="answered",
             stance=Stance.SUPPORT,
             disputed=None,
+            passages=(said,),
             outcomes=outcomes,
         )
 
+    said = Passage(
+        id="p", title=None, text="It is.", relevance=1, tag=Relation.SUPPORTS, confidence=0.9,
+        truth=Relation.SUPPORTS,
+    )  # fmt: skip
     own = [
         claim("1", {"ConRAG", "CiteRAG", "Oracle"}),
         claim("2", {"NLI-RAG", "CiteRAG", "Oracle"}),

@@ -127,6 +127,15 @@ def test_json_has_null_for_nothing_and_quoted_rows_last() -> None:
     assert content["notes"] == ["One."]
 
 
+def test_figures_of_a_paper_have_the_decimals_of_those_above() -> None:
+    table = small(("x", HALF, 3), quoted=(("paper", 0.6800, None), ("other", 0.9771, None)))
+    assert markdown(table).splitlines()[-2:] == ["| paper | 0.68 | – |", "| other | 0.98 | – |"]
+    page = html(table)
+    assert ">0.68<" in page
+    assert "0.6800" not in page
+    assert json.loads(json_text(table))["rows"][-1]["score"] == 0.9771, "files have them whole"
+
+
 @given(st.lists(st.tuples(st.text(), st.integers()), max_size=5))
 def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
     table = small(*((text, None, number) for text, number in pairs))

@@ -1,0 +1,1 @@
+"""The decomposition into claims beside people's atomic facts."""

@@ -1,0 +1,143 @@
+"""Reads WikiContradict (Hou et al. 2024): questions on which two passages of Wikipedia disagree.
+
+Files of github.com/IBM/FactReasoner, one object per line:
+
+- `wiki_contradict_refined.jsonl`: `question`; of either side N of 1 and 2 the passage
+  (`contextN_self_contained`) and its answer as a statement (`answerN_self_contained`).
+- `wiki_contradict_simple_humaneval.jsonl`: answers of a `model` to a question under five prompts
+  (`answer0` to `answer4`), and what people say of each (`label0` to `label4`).
+
+Where editors found that a passage contradicts itself, both sides have the same passage. No document
+is then on one side, so these are left out of what is made from the files.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+from pydantic import BaseModel
+
+from pipelines.data.records import Text
+from pipelines.data.released import read_records
+
+Verdict = Literal["Correct", "Partially correct", "Incorrect"]
+"""People's: an answer gives all answers that its passages have, some of them, or none."""
+
+FROM_BOTH: Final = {3: "both passages", 4: "told of contradictions"}
+"""Prompts whose answers were written from both passages, by number.
+
+0 has no passage; 1 and 2 have one, whose answer alone is then correct; 4 says besides that the
+passages may contradict each other.
+"""
+
+
+class _Passages(BaseModel, frozen=True):
+    """Two passages on a question."""
+
+    question: Text
+    context1_self_contained: Text
+    context2_self_contained: Text
+
+    @property
+    def passages(self) -> tuple[str, str]:
+        """Both, as they read on their own."""
+        return self.context1_self_contained, self.context2_self_contained
+
+    @property
+    def differ(self) -> bool:
+        """Whether the passages are two, white space aside."""
+        first, second = (each.split() for each in self.passages)
+        return first != second
+
+
+class Contradiction(_Passages, frozen=True):
+    """A question with two passages, and what each of them answers, as a statement."""
+
+    answer1_self_contained: Text
+    answer2_self_contained: Text
+
+
+class Side(NamedTuple):
+    """A statement with the passage that makes it, and the one that contradicts it."""
+
+    question: str
+    claim: str
+    supporting: str
+    contradicting: str
+
+
+class HumanEvaluation(_Passages, frozen=True):
+    """A model's answers under the five prompts, and what people say of them."""
+
+    model: Text
+    gt_answer_1: Text
+    gt_answer_2: Text
+    answer0: Text
+    answer1: Text
+    answer2: Text
+    answer3: Text
+    answer4: Text
+    label0: Verdict
+    label1: Verdict
+    label2: Verdict
+    label3: Verdict
+    label4: Verdict
+
+
+class JudgedAnswer(NamedTuple):
+    """An answer that a model wrote from both passages, and what people say of it.
+
+    The id is unique within the file; the prompt is one of `FROM_BOTH`.
+    """
+
+    id: str
+    question: str
+    passages: tuple[str, str]
+    model: str
+    prompt: str
+    answer: str
+    people: Verdict
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether it gives the answers of both passages."""
+        return self.people == "Correct"
+
+
+def read(path: Path) -> list[Contradiction]:
+    """The questions of `wiki_contradict_refined.jsonl`, in order; raises as `read_records`."""
+    return read_records(path, Contradiction, "WikiContradict")
+
+
+def sides(path: Path) -> list[Side]:
+    """Both statements of each question whose passages differ; raises as `read`."""
+    return [each for record in read(path) if record.differ for each in _sides(record)]
+
+
+def _sides(record: Contradiction) -> Iterator[Side]:
+    first, second = record.passages
+    yield Side(record.question, record.answer1_self_contained, first, second)
+    yield Side(record.question, record.answer2_self_contained, second, first)
+
+
+def judged_answers(path: Path) -> list[JudgedAnswer]:
+    """The answers of `wiki_contradict_simple_humaneval.jsonl` written from two passages, in order.
+
+    Raises:
+        InputError: As `read_records`.
+    """
+    records = read_records(path, HumanEvaluation, "WikiContradict's human evaluation")
+    return [
+        JudgedAnswer(
+            id=f"{number}/{prompt}",
+            question=record.question,
+            passages=record.passages,
+            model=record.model,
+            prompt=name,
+            answer=getattr(record, f"answer{prompt}"),
+            people=getattr(record, f"label{prompt}"),
+        )
+        for number, record in enumerate(records, start=1)
+        if record.differ
+        for prompt, name in FROM_BOTH.items()
+    ]

@@ -1,0 +1,134 @@
+"""Sentences of evidence among others of their page: a passage is read, not a sentence alone.
+
+A tagger that learned from single sentences finds a decisive one among others badly. Here every
+sentence of evidence gets neighbours from its page, which do not change the label, and some claims
+get neighbours alone, which are irrelevant to them.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+
+from nli.labels import Label
+from nli.pairs import LabelledPair
+from pipelines.data.fool_me_twice import GameClaim, Sentence
+from pipelines.supervision.likeness import ALIKE, content_words, distinct, likeness
+from pipelines.supervision.reserved import ReservedTexts
+
+AROUND = (1, 4)
+"""Fewest and most sentences around the evidence, and in a passage without it."""
+
+FEW = 1
+"""Most words that a sentence of a passage without evidence has in common with the claim, those of
+the page's name aside: what has more may say something of the claim."""
+
+SILENT = 1 / 3
+"""Share of claims that get a passage without evidence as well, as in `passages.SILENT`."""
+
+
+def in_context(pairs: Sequence[LabelledPair], rng: random.Random) -> list[LabelledPair]:
+    """Pairs whose premise is a sentence of the page that their group names, among others of it.
+
+    A sentence that is a version of the evidence, or was labelled for the same claim, may say
+    something of the claim, and is no neighbour. For VitaminC, whose pages come in revisions.
+    A premise that has no neighbour, and a pair without a group, gives nothing.
+    """
+    pages: dict[str | None, dict[str, None]] = defaultdict(dict)
+    judged: dict[str, set[str]] = defaultdict(set)
+    for pair in pairs:
+        pages[pair.group][pair.premise] = None
+        judged[pair.hypothesis].add(pair.premise)
+    words = {text: content_words(text) for page in pages.values() for text in page}
+    made = []
+    for pair in pairs:
+        if pair.group is None:
+            continue
+        about = [words[text] for text in judged[pair.hypothesis]]
+        others = distinct(
+            text
+            for text in pages[pair.group]
+            if text not in judged[pair.hypothesis]
+            and all(likeness(words[text], own) < ALIKE for own in about)
+        )
+        page = content_words(pair.group)
+        made += _passages(pair, [pair.premise], others, rng, silent=_silent(pair, page, others))
+    return list(dict.fromkeys(made))
+
+
+def fool_me_twice(
+    claims: Sequence[GameClaim], rng: random.Random, reserved: ReservedTexts
+) -> list[LabelledPair]:
+    """FoolMeTwice: the gold sentences among others of their section, in the order of its pages.
+
+    The release has no pages, but many claims of a page, each with some ten of its sentences and
+    their sections. All of them together stand for the page. The passage without evidence is of
+    other sections; sentences that claims of the test half show as well (`reserved`) are left out.
+    """
+    pages: dict[str, dict[str, Sentence]] = defaultdict(dict)
+    for claim in claims:
+        for sentence in (*claim.gold_evidence, *claim.retrieved_evidence):
+            if sentence.text not in reserved:
+                pages[claim.wikipedia_page].setdefault(sentence.text, sentence)
+    made = []
+    for claim in claims:
+        gold = [sentence.text for sentence in claim.gold_evidence]
+        if any(text in reserved for text in gold):
+            continue
+        sections = {sentence.section_header for sentence in claim.gold_evidence}
+        page = [each for each in pages[claim.wikipedia_page].values() if each.text not in set(gold)]
+        pair = LabelledPair(
+            premise=" ".join(gold),
+            hypothesis=claim.text,
+            label=Label.SUPPORT if claim.label == "SUPPORTS" else Label.REFUTE,
+            source="fm2",
+            group=claim.text,
+        )
+        near = [each.text for each in page if each.section_header in sections]
+        far = [each.text for each in page if each.section_header not in sections]
+        silent = _silent(pair, content_words(claim.wikipedia_page), far)
+        made += _passages(pair, gold, near or far, rng, silent=silent)
+    return made
+
+
+def _passages(
+    pair: LabelledPair,
+    evidence: Sequence[str],
+    neighbours: Sequence[str],
+    rng: random.Random,
+    *,
+    silent: Sequence[str],
+) -> list[LabelledPair]:
+    """The evidence among neighbours and, for some claims, some of the `silent` sentences alone.
+
+    Evidence stays together and in order; so do the neighbours, which are sentences in a row where
+    they come as such.
+    """
+    if not neighbours:
+        return []
+    count = min(rng.randint(*AROUND), len(neighbours))
+    start = rng.randint(0, len(neighbours) - count)
+    around = neighbours[start : start + count]
+    place = rng.randint(0, count)
+    found: list[tuple[Sequence[str], Label]] = [
+        ([*around[:place], *evidence, *around[place:]], pair.label)
+    ]
+    if silent and rng.random() < SILENT:
+        count = min(rng.randint(*AROUND), len(silent))
+        start = rng.randint(0, len(silent) - count)
+        found.append((silent[start : start + count], Label.IRRELEVANT))
+    return [
+        pair.model_copy(
+            update={
+                "premise": " ".join(" ".join(passage).split()),
+                "label": label,
+                "source": f"{pair.source}-context",
+            }
+        )
+        for passage, label in found
+    ]
+
+
+def _silent(pair: LabelledPair, page: frozenset[str], sentences: Sequence[str]) -> list[str]:
+    """The sentences of a page that have next to no word of a claim, those of its name aside."""
+    claim = content_words(pair.hypothesis) - page
+    return [text for text in sentences if len(claim & content_words(text)) <= FEW]

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Runs every experiment of docs/results.md, as scripts/results.toml declares them. See --help.
+set -euo pipefail
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+source "$ROOT/scripts/environment.sh"
+prepare_environment
+exec python "$ROOT/scripts/reproduce_results.py" "$@"

@@ -1,0 +1,157 @@
+"""Evidence among other sentences of its page, and claims beside texts that nobody labelled."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from nli.labels import Label
+from nli.pairs import LabelledPair, write_pairs
+from pipelines.data import fool_me_twice
+from pipelines.data.fool_me_twice import GameClaim
+from pipelines.data.released import half
+from pipelines.errors import InputError
+from pipelines.supervision import context, recipes
+from pipelines.supervision.reserved import ReservedTexts, normal
+from pipelines.supervision.unlabelled import PASSAGE, Shown, unlabelled
+
+OTHERS = (
+    "Its towers were painted green by hundreds of volunteers.",
+    "Ferries crossed here until somebody drowned.",
+    "Pigeons nest below every arch.",
+)
+
+
+def revised(
+    sentence: str, label: Label, claim: str = "Wharton Bridge opened in 1932."
+) -> LabelledPair:
+    return LabelledPair(
+        premise=sentence, hypothesis=claim, label=label, source="wiki", group="vc:Wharton Bridge"
+    )
+
+
+PAGE = [
+    revised("Wharton Bridge was opened to traffic in 1932.", Label.SUPPORT),
+    revised("Wharton Bridge was opened to traffic in 1936.", Label.REFUTE),
+    *(revised(text, Label.SUPPORT, f"Claim number {n}.") for n, text in enumerate(OTHERS)),
+]
+
+
+def test_evidence_stands_among_others_of_its_page_and_keeps_its_label() -> None:
+    made = [p for seed in range(30) for p in context.in_context(PAGE, random.Random(seed))]
+    about = [pair for pair in made if pair.hypothesis == PAGE[0].hypothesis]
+    assert {pair.source for pair in made} == {"wiki-context"}
+    for pair in about:
+        years = [year for year in ("1932", "1936") if year in pair.premise]
+        expected = {"1932": Label.SUPPORT, "1936": Label.REFUTE, None: Label.IRRELEVANT}
+        assert len(years) <= 1, "a revision of the evidence is no neighbour"
+        assert pair.label is expected[years[0] if years else None]
+        assert any(other in pair.premise for other in OTHERS)
+        assert pair.group == "vc:Wharton Bridge"
+    assert {pair.label for pair in about} == set(Label)
+    places = {p.premise.index("Wharton") == 0 for p in about if p.label is Label.SUPPORT}
+    assert places == {True, False}, "it is not always first"
+
+
+def test_a_sentence_that_may_speak_of_the_claim_is_in_no_passage_without_evidence() -> None:
+    speaks = revised("Traffic on it opened late in 1932 they say.", Label.SUPPORT, "Another claim.")
+    made = [p for n in range(30) for p in context.in_context([*PAGE, speaks], random.Random(n))]
+    silent = [p for p in made if p.label is Label.IRRELEVANT and p.hypothesis == PAGE[0].hypothesis]
+    assert silent
+    assert not [pair for pair in silent if "1932" in pair.premise]
+
+
+def test_a_pair_without_a_page_or_alone_on_it_gives_nothing() -> None:
+    alone = [PAGE[0], PAGE[1].model_copy(update={"group": None})]
+    assert context.in_context(alone, random.Random(0)) == []
+
+
+def game(text: str, gold: str, *retrieved: tuple[str, str], page: str = "Mill") -> GameClaim:
+    return GameClaim.model_validate(
+        {
+            "id": text,
+            "text": text,
+            "label": "REFUTES",
+            "gold_evidence": [{"text": gold, "section_header": "History"}],
+            "retrieved_evidence": [{"text": t, "section_header": s} for s, t in retrieved],
+            "wikipedia_page": page,
+        }
+    )
+
+
+def test_fool_me_twice_takes_neighbours_of_the_section_and_silence_from_other_sections() -> None:
+    claims = [
+        game(
+            "It burnt twice.", "It burnt once.", ("Today", "Cats live here."), ("History", "Old.")
+        ),
+        game("Owls live there.", "Owls left.", ("History", "Hidden of old.")),
+        game("Elsewhere.", "Far away.", ("History", "Of another page."), page="Barn"),
+    ]
+    hidden = ReservedTexts(["Hidden of old."])
+    made = [p for n in range(30) for p in context.fool_me_twice(claims, random.Random(n), hidden)]
+    burnt = [pair for pair in made if pair.hypothesis == "It burnt twice."]
+    for pair in burnt:
+        gold = "It burnt once." in pair.premise
+        assert pair.label is (Label.REFUTE if gold else Label.IRRELEVANT)
+        assert ("Cats" in pair.premise) is not gold, "neighbours are of the gold one's section"
+        assert "another page" not in pair.premise
+        assert "Hidden" not in pair.premise
+    assert any("Owls left." in pair.premise for pair in burnt), "other claims show the page as well"
+    assert not [pair for pair in made if pair.hypothesis == "Elsewhere." and "Mill" in pair.premise]
+
+
+def test_claims_are_put_beside_their_own_sentences_and_those_of_something_near() -> None:
+    items = [
+        Shown(
+            "q1",
+            ["The mill burnt in 1840.", "The mill burnt in 1850."],
+            ["Mills burnt a lot. It is now rebuilt in stone. Nobody was hurt by it. All cheered."],
+        ),
+        Shown(
+            "q2",
+            ["A mill is red."],
+            ["The mill of 1840 is red and tall. It may burnt out one day."],
+        ),
+        Shown("q3", ["Owls fly."], ["Owls hunt by night and sleep. Mice fear them very much."]),
+    ]
+    made = list(unlabelled("games", items, random.Random(0), per_claim=4))
+    first = [pair.premise for pair in made if pair.hypothesis == "The mill burnt in 1840."]
+    own = [text for text in first if "mill of 1840" not in text and "one day" not in text]
+    assert len(first) == 4
+    assert len(own) == 2, "half are its own, half of the item that shares most words"
+    assert {pair.source for pair in made} == {"games-unlabelled"}
+    assert {pair.group for pair in made} == {"q1", "q2", "q3"}
+    assert all(pair.premise.count(".") <= PASSAGE for pair in made)
+    assert "All cheered." not in first, "two words cannot be judged"
+
+
+def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_path: Path) -> None:
+    fm2 = released_data / "fm2" / "dev.jsonl.gz"
+    made = recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
+    assert len(made) > 1000
+    claims = fool_me_twice.read(fm2)
+    hidden = {
+        normal(text)
+        for claim in claims
+        if half(claim.text) == "test"
+        for text in (
+            claim.text,
+            *(s.text for s in (*claim.gold_evidence, *claim.retrieved_evidence)),
+        )
+    }
+    seen = "\n".join(normal(text) for pair in made for text in pair.pair)
+    assert not [text for text in hidden if len(text.split()) > 8 and text in seen]
+    assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
+    first = made[0]
+    measured = LabelledPair(**first.model_dump(), label=Label.SUPPORT)
+    write_pairs(tmp_path / "dev.jsonl", [measured])
+    less = recipes.build_unlabelled({"fool-me-twice": fm2}, 6, keep_from=[tmp_path / "dev.jsonl"])
+    assert not {first.hypothesis} & {pair.hypothesis for pair in less}
+
+
+def test_releases_with_a_split_of_their_own_give_no_unlabelled_pairs(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="leave out --scifact"):
+        recipes.build_unlabelled({"scifact": tmp_path}, 6)
+    with pytest.raises(InputError, match="no pair has the source 'vitaminc'"):
+        write_pairs(tmp_path / "own.jsonl", PAGE)
+        recipes.build({}, [tmp_path / "own.jsonl"], in_context=["vitaminc"])

@@ -1,0 +1,107 @@
+"""What a response loses where an argument is left out, worked by hand and with a tiny decoder."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from tiny_loaded import loaded
+
+from pipelines.errors import InputError
+from pipelines.npov.ablation import ablation, log_probability_drops, without_each
+from pipelines.npov.example import NpovExample
+from pipelines.npov.likelihood import Tokens, scored
+from pipelines.npov.prompt import npov_prompt
+from salience.words import Word
+from serving.calls import Likelihood
+
+EXAMPLE = NpovExample(
+    question="Should the dam stay?",
+    pro=("It holds water.", "It stops floods."),
+    con=("Salmon cannot pass.",),
+    response="It holds water. Salmon suffer.",
+)
+NAMES = {"holds": "It holds water.", "water": "It holds water.", "Salmon": "Salmon cannot pass."}
+"""Words of the response -> the argument without which a made-up model finds them unlikely."""
+
+
+async def made_up(prompt: str, response: str) -> Likelihood:
+    """Each character is a token; a word costs a nat a character where its argument is missing."""
+    costs = np.zeros(len(response))
+    for word, argument in NAMES.items():
+        if argument not in prompt and word in response:
+            start = response.index(word)
+            costs[start : start + len(word)] = 1
+    offsets = tuple((n, n + 1) for n in range(len(response)))
+    return Likelihood(offsets, tuple(-1 - costs))
+
+
+def test_each_argument_is_left_out_once() -> None:
+    assert [(each.pro, each.con) for each in without_each(EXAMPLE)] == [
+        (EXAMPLE.pro[1:], EXAMPLE.con),
+        (EXAMPLE.pro[:1], EXAMPLE.con),
+        (EXAMPLE.pro, ()),
+    ]
+    assert "Perspective #2: {}" in npov_prompt(without_each(EXAMPLE)[2]).text
+
+
+def test_drops_of_words_worked_by_hand() -> None:
+    whole, without = np.array([-1.0, -2.0, -3.0]), np.array([[-1.5, -4.0, -3.0], [-1, -2, -2.5]])
+    words = [Word("a", 0, 2, (0, 1)), Word("b", 3, 4, (2,))]
+    # The first word loses 0.5 + 2 by the first argument; the second gains 0.5 by the other's end.
+    assert log_probability_drops(whole, without, words).tolist() == [[2.5, 0], [0, -0.5]]
+    assert log_probability_drops(whole, without, []).shape == (2, 0)
+
+
+async def test_an_example_worked_by_hand() -> None:
+    found = await ablation(EXAMPLE, made_up)
+    assert [[word.text for word in own] for own in found.words] == [
+        ["holds", "water"],
+        ["Salmon", "suffer"],
+    ]
+    assert found.by_word.rests.tolist() == [[5, 5, 0, 0], [0, 0, 0, 0], [0, 0, 6, 0]]
+    assert found.by_sentence.rests.tolist() == [[5, 0], [0, 0], [0, 3]]
+    base = len(npov_prompt(EXAMPLE).text)
+    assert (found.words[0][0].start, found.words[0][0].end) == (base + 3, base + 8)
+    errors = found.by_word.errors("mean")
+    assert errors.hallucination == pytest.approx(1 - (5 + 5 + 6 + 0) / 4), "nobody says suffer"
+    assert errors.coverage == pytest.approx(1 - min((5 + 0) / 2, 6)), "floods are left out"
+
+
+async def test_a_response_without_content_is_refused() -> None:
+    with pytest.raises(InputError, match="holds no word but function words"):
+        await ablation(EXAMPLE.model_copy(update={"response": "It is that."}), made_up)
+
+
+async def test_a_decoder_is_asked_in_place_of_a_server() -> None:
+    decoder = loaded()
+    asked = []
+
+    async def weigh(prompt: str, response: str) -> Likelihood:
+        encoded = decoder.encode(prompt, response)
+        ids, start = encoded.ids, encoded.prompt_tokens
+        asked.append(ids[start:])
+        (values,) = scored(
+            decoder.model,
+            [Tokens(ids[:-1], tuple((n, ids[n]) for n in range(start, len(ids))))],
+        )
+        base = len(prompt)
+        offsets = tuple((a - base, b - base) for a, b in encoded.offsets[start:])
+        return Likelihood(offsets, tuple(map(float, values)))
+
+    found = await ablation(EXAMPLE, weigh)
+    assert len(set(asked)) == 1, "the same tokens after every prompt"
+    assert len(asked) == 1 + 3
+    assert found.by_word.rests.shape == (3, 4)
+    assert np.abs(found.by_word.rests).max() > 1e-3
+
+
+@given(
+    arrays(float, 6, elements=st.floats(-9, 0, width=16)),
+    arrays(float, (2, 6), elements=st.floats(-9, 0, width=16)),
+)
+def test_drops_of_words_sum_to_that_of_the_response(whole: np.ndarray, without: np.ndarray) -> None:
+    words = [Word("a", 0, 1, (0, 1)), Word("b", 2, 3, (2,)), Word("c", 4, 5, (3, 4, 5))]
+    found = log_probability_drops(whole, without, words)
+    assert found.sum(axis=1) == pytest.approx(whole.sum() - without.sum(axis=1))
+    assert not log_probability_drops(whole, np.stack([whole, whole]), words).any()

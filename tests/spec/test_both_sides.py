@@ -1,0 +1,132 @@
+"""Signs that an answer shows both sides, and tables beside people's verdicts, by hand."""
+
+import pytest
+
+from pipelines.conflictscore.both_sides.result import JudgedResult
+from pipelines.conflictscore.both_sides.signs import (
+    DECISIONS,
+    SIGNS,
+    all_backed,
+    hedges,
+    least_support,
+    overstates,
+)
+from pipelines.conflictscore.both_sides.tables import WITHOUT, agreement, areas, models, ranks
+from pipelines.conflictscore.pipeline import relations_by_claim
+from pipelines.conflictscore.scores import conflict_score_count, conflict_score_ratio
+from pipelines.data.records import Document
+from pipelines.data.wikicontradict import Verdict
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import own_rows
+
+S, C, I, X = Relation.SUPPORTS, Relation.CONTRADICTS, Relation.IRRELEVANT, Relation.INVALID  # noqa: E741
+
+DOCUMENTS = (Document(id="d1", text="In 1902."), Document(id="d2", text="In 1936."))
+
+
+def answer(
+    *rows: tuple[Relation, Relation],
+    text: str = "In 1902.",
+    people: Verdict = "Partially correct",
+    question: str = "q",
+    model: str = "m",
+    shares: tuple[float, ...] = (),
+) -> JudgedResult:
+    """An answer with a claim per row of relations, and perhaps probabilities of support."""
+    relations = [each for row in rows for each in row]
+    given = shares or (None,) * len(relations)
+    judgements = tuple(
+        Judgement(
+            claim=f"c{place // 2}",
+            document=DOCUMENTS[place % 2].id,
+            relation=relation,
+            probabilities=None if share is None else {S: share, C: 0, I: 1 - share},
+            source="nli",
+        )
+        for place, (relation, share) in enumerate(zip(relations, given, strict=True))
+    )
+    by_claim = relations_by_claim(judgements, 2)
+    return JudgedResult(
+        id=text, group=question, response=text, documents=DOCUMENTS, status="scored",
+        claims=tuple(f"c{place}" for place in range(len(rows))), judgements=judgements,
+        cs_c=conflict_score_count(by_claim), cs_r=conflict_score_ratio(by_claim),
+        model=model, prompt="both passages", people=people,
+    )  # fmt: skip
+
+
+def test_parts_of_conflictscore() -> None:
+    flat, both = answer((S, C)), answer((S, S), (I, I))
+    assert [SIGNS[name](flat) for name in ("1 − CS-C", "1 − CS-R")] == [0, 0.5]
+    assert [SIGNS[name](both) for name in ("1 − CS-C", "1 − CS-R")] == [1, 1]
+    assert (overstates(flat), overstates(both)) == (True, False)
+    assert (all_backed(flat), all_backed(both)) == (False, True)
+    assert all_backed(answer((S, C), (C, S))) is True
+
+
+def test_unreadable_labels_leave_it_open_or_not() -> None:
+    assert all_backed(answer((S, X))) is None
+    assert all_backed(answer((C, X))) is False
+    assert all_backed(answer((S, X), (I, S))) is True
+    assert overstates(answer((S, X))) is None
+    assert DECISIONS["no claim in conflict"](answer((S, X))) is None
+
+
+def test_the_least_support_of_a_passage() -> None:
+    """The first passage backs the second claim with 0.7, the second the first one with 0.4."""
+    scored = answer((I, I), (S, C), shares=(0.2, 0.4, 0.7, 0.1))
+    assert least_support(scored) == pytest.approx(0.4)
+    assert least_support(answer((S, C))) is None
+
+
+def test_hedging_words_are_counted() -> None:
+    text = "However, the butler says 1902, but according to him sources differ and contradict."
+    assert hedges(answer((S, C), text=text)) == 5
+    assert hedges(answer((S, C), text="Butter, whilst indifferent.")) == 0
+
+
+ANSWERS = [
+    answer((S, S), people="Correct", question="a", text="But 1902, 1936."),
+    answer((S, C), question="a", model="n"),
+    answer((S, S), question="b", model="n", text="It was 1902."),
+    answer((S, C), question="b", people="Correct", model="o", text="However, who knows?"),
+]
+"""People say both, not, not, both; no claim is in conflict in the first and the third."""
+
+
+def test_areas_and_agreement() -> None:
+    """1 − CS-C is 1, 0, 1, 0: of four pairs one is won and two are even, so the area is 1/2.
+
+    Both hedged answers show both sides: area 1, decided right four times. No conflict agrees twice.
+    """
+    found = {str(row["sign"]): row for row in own_rows(areas({"run": ANSWERS}))}
+    assert values(found["1 − CS-C"]["area"], found["hedging words"]["area"]) == [0.5, 1.0]
+    assert values(found["1 − CS-C"]["beyond"]) == [-0.5]
+    assert "least support of a passage" not in found
+    assert (found["words"]["both"], found["words"]["questions"]) == (2, 2)
+    decided = {str(row["decision"]): row for row in own_rows(agreement({"run": ANSWERS}))}
+    names = ("no claim in conflict", "a hedging word", "always yes", "always no")
+    assert values(*(decided[name]["accuracy"] for name in names)) == [0.5, 1.0, 0.5, 0.5]
+    assert values(*(decided[name]["kappa"] for name in names)) == [0, 1, 0, 0]
+
+
+def values(*cells: object) -> list[float]:
+    assert all(isinstance(each, Estimate) for each in cells)
+    return [each.value for each in cells if isinstance(each, Estimate)]
+
+
+def test_models_and_their_order() -> None:
+    """Shares of both sides: m 1, n 0, o 1; 1 − CS-C: m 1, n 1/2, o 0. rho 0, as ranks 3 2 1."""
+    rows = own_rows(models({"run": ANSWERS}))
+    assert [row["model"] for row in rows] == ["m", "n", "o"]
+    assert values(*(row["both"] for row in rows)) == [1, 0, 1]
+    order = next(row for row in own_rows(ranks({"run": ANSWERS})) if row["sign"] == "1 − CS-C")
+    assert (order["of"], order["things"]) == ("models", 3)
+    assert order["rho"] == pytest.approx(0)
+
+
+def test_failed_answers_are_counted() -> None:
+    lost = answer((S, C)).model_copy(update={"status": "failed", "judgements": (), "cs_c": None})
+    row = next(iter(own_rows(areas({"run": [*ANSWERS, lost]}))))
+    assert (row["answers"], row["without"]) == (4, 1)
+    assert {row["run"] for row in own_rows(areas({"run": [lost]}))} == {WITHOUT}
