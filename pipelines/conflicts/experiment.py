@@ -210,8 +210,9 @@ def _config(methods: Methods, models: Models, judging: Client | None) -> dict[st
     }
     if models.client is not None:
         config["model"] = model_of(models.client)
-    if methods.writer is not None and methods.writer.correction is not None:
-        config["prior"] = methods.writer.correction.model_dump(mode="json")
+    correction = methods.writer.correction if methods.writer is not None else None
+    if correction is not None and "choice" in methods.asked:  # no other way gives probabilities
+        config["prior"] = correction.model_dump(mode="json")
     if judging is not None:
         config["judge"] = model_of(judging)
     if models.tagger is not None:

@@ -203,7 +203,7 @@ def correction_of(labelled: Sequence[Labelled], *, seed: int = 0) -> FittedPrior
     ways: Mapping[Method, Fit[ConflictType]] = fits()
     found = held_out(shares, gold, texts, ways, seed=seed)
     asked = digest_of((text, str(type_)) for text, type_ in zip(texts, gold, strict=True))
-    correction = ways[best(found)](shares, gold).learned(len(own), asked, "")
+    correction = ways[best(found, len(set(texts)))](shares, gold).learned(len(own), asked, "")
     return FittedPrior(correction=correction, held_out=tuple(found))
 
 

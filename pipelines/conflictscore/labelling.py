@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from nli.risk import RiskPoint
 from pipelines.conflictscore.result import Result
+from pipelines.evidence.combined import BY_MODEL
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.risk import ChosenThreshold, agreement, empirical_risk, risk_bound, thinned
 from pipelines.metrics.estimate import Estimate
@@ -55,7 +56,8 @@ def labellers(results: Sequence[Result]) -> Table:
         notes=(
             "llm-…: a language model, and how it was asked. nli: the NLI tagger. cascade-nli: the "
             "tagger, sure enough; cascade-llm: the language model, where the tagger was not. "
-            "combined-nli: the tagger, where it sees no relevance; combined-llm: both.",
+            "combined-nli: the tagger, where it sees no relevance; combined-llm: both; "
+            "combined-llm-alone: the model, where the claim is too long for the tagger.",
         ),
     )
 
@@ -107,7 +109,9 @@ def vouched_for(name: str, chosen: ChosenThreshold, judged: Sequence[Judgement])
     """How many labels of a fitted combination keep the risk, in one sentence."""
     if chosen.reason:
         return f"{name}: no label is vouched for: {chosen.reason}."
-    sure = sum((each.confidence or 0.0) >= chosen.threshold for each in judged)
+    # The model's labels of claims too long for the tagger are of no combination.
+    combined = [each for each in judged if each.source != BY_MODEL]
+    sure = sum((each.confidence or 0.0) >= chosen.threshold for each in combined)
     share = shown(proportion(sure, len(judged)))
     return (
         f"{name}: {share} of the labels have a probability of at least {chosen.threshold:.3f}. At "
@@ -145,7 +149,8 @@ def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     """
     sources = Counter(judgement.source for judgement in judged)
     saved = sources["cascade-nli"] + sources["combined-nli"]
-    return proportion(saved, saved + sources["cascade-llm"] + sources["combined-llm"])
+    asked = sources["cascade-llm"] + sources["combined-llm"] + sources[BY_MODEL]
+    return proportion(saved, saved + asked)
 
 
 def _judged(results: Sequence[Result]) -> list[Judgement]:

@@ -16,14 +16,16 @@ from pipelines.evidence.priors import likeliest
 
 BY_TAGGER = "combined-nli"
 BY_BOTH = "combined-llm"
+BY_MODEL = "combined-llm-alone"
 
 
 @dataclass(frozen=True)
 class CombinedLabeller:
     """The tagger (`nli`) decides relevance, a language model (`llm`) the side, as combined.
 
-    A claim too long for the tagger is judged by the model alone. That one gives probabilities and
-    reads single documents.
+    A claim too long for the tagger is judged by the model alone, without the weights: with a fitted
+    combination as it is, uncorrected, and no bound of risk is of such labels. The model gives
+    probabilities and reads single documents.
     """
 
     nli: Labeller
@@ -65,7 +67,9 @@ class CombinedLabeller:
         if asked is None:
             assert tagged is not None  # noqa: S101  what was not tagged was asked
             return tagged.model_copy(update={"source": BY_TAGGER})
-        if tagged is None or asked.relation is Relation.INVALID:
+        if tagged is None:
+            return asked.model_copy(update={"source": BY_MODEL})
+        if asked.relation is Relation.INVALID:
             return asked.model_copy(update={"source": BY_BOTH})
         own = shares_of(tagged)
         shares = self.combination.shares(own, shares_of(asked))

@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from pipelines.errors import InputError
 from pipelines.evidence.priors import (
@@ -35,9 +36,6 @@ They keep few pairs, or a label that none of them has, from sending a number to 
 
 FOLDS: Final = 5
 """Most parts that pairs are cut into."""
-
-STANDARD_ERRORS: Final = 1.96
-"""From a mean to the end of its 95 % interval."""
 
 Fit = Callable[[Rows[LabelT], Sequence[LabelT]], Correction]
 
@@ -162,13 +160,15 @@ def held_out(
     return found
 
 
-def best(found: Sequence[HeldOut]) -> Method:
+def best(found: Sequence[HeldOut], groups: int) -> Method:
     """The simplest way, in their order, that is within one standard error of the likeliest.
 
     The rule of Breiman and others (Classification and Regression Trees, 1984, section 3.4.3): what
-    more numbers gain has to be more than chance. The error is that of the likeliest way's mean.
+    more numbers gain has to be more than chance. The error is that of the likeliest way's mean,
+    from its 95 % interval over so many groups (`metrics.mean`).
     """
     first = max(found, key=lambda each: each.log_likelihood.value).log_likelihood
-    wide = 0.0 if first.low is None or first.high is None else first.high - first.low
-    error = wide / (2 * STANDARD_ERRORS)
+    error = 0.0
+    if first.low is not None and first.high is not None:
+        error = (first.high - first.low) / (2 * float(stdtrit(groups - 1, 0.975)))
     return next(each for each in found if each.log_likelihood.value >= first.value - error).method

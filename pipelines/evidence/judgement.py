@@ -73,7 +73,8 @@ class Judgement(BaseModel):
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade
             "cascade-nli" or "cascade-llm"; of the combined labeller "combined-nli" where the model
-            was not asked, else "combined-llm".
+            was not asked, "combined-llm-alone" where the claim is too long for the tagger, else
+            "combined-llm".
     """
 
     model_config = ConfigDict(frozen=True)

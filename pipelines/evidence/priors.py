@@ -42,7 +42,7 @@ class Correction(BaseModel):
         weights: W, (L, L): row l makes the new log-probability of label l.
         bias: b, (L,), in nats; its sum is 0, as a constant added to all has no effect.
         pairs: How many pairs (or content-free inputs) it was learned from.
-        digest: SHA-256 of these, by `digest_of`; "" where there are none.
+        digest: SHA-256 of the pairs that were asked, by `digest_of`; "" where there are none.
         labeller: Identity of the labeller whose probabilities they are.
     """
 
@@ -83,7 +83,7 @@ class Correction(BaseModel):
     def in_words(self) -> str:
         """For people: "batch, from 256 pairs: SUPPORTS −0.20, CONTRADICTS −1.10, ..."."""
         added = ", ".join(
-            f"{label} {each:+.2f}".replace("-", "−")
+            f"{label} " + f"{each:+.2f}".replace("-", "−")
             for label, each in zip(self.labels, self.bias, strict=True)
         )
         size = len(self.labels)
@@ -231,8 +231,8 @@ def read_prior(path: Path) -> FittedPrior:
         return FittedPrior.model_validate_json(path.read_bytes())
     except OSError as error:
         raise InputError(
-            f"--prior {path} cannot be read ({error.strerror}); write known, none, batch, "
-            "contextual, or the file of a correction"
+            f"--prior {path} cannot be read ({error.strerror}); name the file of a "
+            "correction, or a word that --help lists"
         ) from error
     except ValidationError as error:
         raise InputError(

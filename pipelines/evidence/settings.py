@@ -22,6 +22,8 @@ def _by_labeller(settings: "JudgeSettings") -> str:
 
 
 def _by_choice(settings: "JudgeSettings") -> str:
+    if settings.combination is not None:
+        return "--combination, which takes back itself what the model favours"
     return f"--evidence {settings.evidence}" if settings.by_model else _by_labeller(settings)
 
 
@@ -56,7 +58,7 @@ Prior = Annotated[
         "without content (`contextual`), or by a FILE of `contested fit-prior`.",
         panel=PANEL,
         metavar="known|none|batch|contextual|FILE",
-        only=Only(lambda settings: settings.by_choice, _by_choice),
+        only=Only(lambda settings: settings.corrects, _by_choice),
     ),
 ]
 

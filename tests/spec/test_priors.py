@@ -200,20 +200,27 @@ def test_held_out_figures_tell_a_leaning_and_choose_what_undoes_it() -> None:
     )
     for method in ("batch", "bias", "matrix"):
         assert found[method].accuracy.value > plain + 0.1
-    assert best(list(found.values())) not in ("none", "contextual", "batch-mean")
+    assert best(list(found.values()), 400) not in ("none", "contextual", "batch-mean")
 
 
 def test_the_simplest_within_one_standard_error_worked_by_hand() -> None:
-    """The likeliest has -0.91 in [-0.99, -0.83]: a standard error of 0.16 / 3.92 = 0.041."""
+    """The likeliest has -0.91 in [-0.99, -0.83]: a standard error of 0.16 / 3.92 = 0.041.
+
+    That is with many groups; of five the interval is 2 x 2.776 wide, and the error 0.029.
+    """
 
     def way(method: Method, value: float) -> HeldOut:
         near = Estimate(value, value - 0.08, value + 0.08, 100)
         return HeldOut(method=method, log_likelihood=near, accuracy=Estimate(0.5, 0.4, 0.6, 100))
 
     matrix = way("matrix", -0.91)
-    assert best([way("none", -1.5), way("batch", -0.95), way("bias", -0.94), matrix]) == "batch"
-    assert best([way("none", -1.5), way("batch", -0.952), way("bias", -0.94), matrix]) == "bias"
-    assert best([way("none", -0.94), way("batch", -0.93), matrix]) == "none", "nothing is gained"
+    near = [way("none", -1.5), way("batch", -0.95), way("bias", -0.935), matrix]
+    assert best(near, 10_000) == "batch"
+    assert best(near, 5) == "bias"
+    far = [way("none", -1.5), way("batch", -0.952), way("bias", -0.94), matrix]
+    assert best(far, 10_000) == "bias"
+    assert best(far, 5) == "matrix"
+    assert best([way("none", -0.94), way("batch", -0.93), matrix], 10_000) == "none"
 
 
 def test_no_group_is_on_both_sides() -> None:

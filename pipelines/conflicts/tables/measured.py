@@ -70,8 +70,9 @@ def measured_table(labelled: Sequence[Labelled], found: Sequence[Measured]) -> T
             "are of tagger, dates and numbers, 'question' and 'evidence' embeddings, 'chances' the "
             "language model's log-probabilities; C is the inverse strength of the penalty, "
             "and × what a further query counts where one of these counts 1.",
-            "Set aside are the queries whose SHA-256 is a multiple of 3. The others alone were "
-            "trained on and chosen by.",
+            "Set aside are the queries whose SHA-256 is a multiple of 3. Of the labelled queries "
+            "the others alone were trained on and chosen by. Mean log-probabilities are of the "
+            "queries that are measured; no label is looked at.",
         ),
     )
 

@@ -210,7 +210,7 @@ def test_fitted_on_labelled_pairs_and_used(contested: Contested, endpoint: Scrip
     contested.done(*fit, "--out", "best.json")
     kept = read_prior(Path("best.json"))
     assert kept.held_out == found.held_out
-    assert kept.correction.method == best(found.held_out)
+    assert kept.correction.method == best(found.held_out, 6)
 
     contested.done(*RUN, "out", "--endpoint", endpoint.url, "--prior", "bias.json")
     assert len(endpoint.requests) == asked, "pairs are judged once"

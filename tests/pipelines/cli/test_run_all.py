@@ -108,6 +108,17 @@ def test_another_profile_is_judged_by_its_language_model(
     assert "--labeller" not in found["truthfulqa"]
 
 
+def test_on_a_cpu_the_tagger_judges_for_a_larger_model_too(
+    contested: Contested, planned: list[Stage]
+) -> None:
+    contested.done("run", "all", "--profile", "cpu-1.5b")
+    found = lines(planned)
+    for name in ("conflictscore", "report-writing"):
+        assert found[name][found[name].index("--labeller") + 1] == "nli"
+    assert "--claims" not in found["report-writing"], "the model splits reports into claims"
+    assert not any("--limit" in words for words in found.values())
+
+
 def test_a_model_that_is_missing_is_said_before_the_job_begins(
     contested: Contested, tmp_path: Path
 ) -> None:

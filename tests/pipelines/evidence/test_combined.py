@@ -107,8 +107,8 @@ async def test_what_the_tagger_cannot_read_the_model_judges(
     assert [(j.source, j.relation.value) for j in judged] == [
         ("combined-llm", "SUPPORTS"),
         ("combined-nli", "IRRELEVANT"),
-        ("combined-llm", "IRRELEVANT"),
-        ("combined-llm", "IRRELEVANT"),
+        ("combined-llm-alone", "IRRELEVANT"),
+        ("combined-llm-alone", "IRRELEVANT"),
     ]
 
 
