@@ -69,14 +69,17 @@ def called(command: Sequence[str]) -> int:
         process.communicate()
 
 
-def prepared(plan: Plan, runs: Sequence[Run], place: Place) -> dict[str, str]:
-    """Fetch the models of the runs' profiles, and make the files; what failed -> why."""
+def prepared(plan: Plan, runs: Sequence[Run], place: Place, *, asking: bool) -> dict[str, str]:
+    """Fetch the models of the runs' profiles, and make the files; what failed -> why.
+
+    Where no model is asked (`asking`), none is fetched, and no file made that one is asked for.
+    """
     failed: dict[str, str] = {}
-    files = missing(plan, runs, place)
+    files = [each for each in missing(plan, runs, place) if asking or each.profile is None]
     if files:
         place.files.mkdir(parents=True, exist_ok=True)
     wanted: list[Run | File] = [*files, *runs]
-    for profile in dict.fromkeys(place.profile_of(each, plan) for each in wanted):
+    for profile in dict.fromkeys(place.profile_of(each, plan) for each in wanted if asking):
         if profile is not None and profile in plan.models:
             say(f"preparing the models of {profile}")
             if code := called(place.words(plan.models[profile])):
@@ -121,11 +124,17 @@ def command_of(run: Run, plan: Plan, place: Place, further: Sequence[str]) -> li
 
 def run_all(plan: Plan, runs: Sequence[Run], place: Place, further: Sequence[str]) -> int:
     """Run all, whatever fails; the exit code."""
-    failed = prepared(plan, runs, place)
+    asking = "--dry-run" not in further
+    failed = prepared(plan, runs, place, asking=asking)
     left = sum(run.minutes for run in runs if not done(run, place))
     for number, run in enumerate(runs, 1):
         say(f"{number}/{len(runs)}  {run.name}: {run.title}; about {left / 60:.1f} hours left")
         left -= 0 if done(run, place) else run.minutes
+        if not asking and (unmade := missing(plan, [run], place)):
+            say(
+                f"{run.name} cannot be counted before {unmade[0].name} is there, which asks a model"
+            )
+            continue
         try:
             code = called(command_of(run, plan, place, further))
         except InputError as error:

@@ -139,7 +139,7 @@ def _whole(package: str, found: Sequence[File], folder: Path, remedy: str) -> Pa
         if not ggufs[0].is_file():
             raise ServingError(f"{ggufs[0]} is missing; {remedy}")
         return ggufs[0]
-    told = next((each for each in known().values() if each.package == package), None)
+    told = next((each for each in known().values() if _is_of(each.package, package)), None)
     pieces, name = ggufs, ggufs[0].name if ggufs else ""
     if not ggufs:
         parts, name = _parts(package, found, remedy)

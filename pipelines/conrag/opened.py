@@ -267,7 +267,8 @@ def _known(result: ClaimResult) -> Facts:
             f"{result.kappa_clusters:.2f} over clusters",
         )
     )
-    facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
+    if result.both_sides is not None:
+        facts.append(fact("Probability of both sides", f"{result.both_sides:.2f}"))
     if result.disputed is not None:
         said = "it disagrees" if result.disputed else "it does not disagree"
         facts.append(fact("Evidence, by the data", said))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.cohen_kappa import clustered_kappa
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.npov.result import EMBEDDINGS, SUPPORT, NpovResult
@@ -72,7 +72,7 @@ def agreement_of_use(results: Mapping[str, Sequence[NpovResult]]) -> Table:
         "how often the argument that a sentence rests on most is one that supports it "
         f"(p(support) of {SUPPORTED:g} or more), of sentences that have one, and how often "
         "any argument of these is; and Cohen's kappa of argument and sentence, used most by the "
-        "one and supporting to the other. Intervals are by topic, but that of kappa.",
+        "one and supporting to the other. Intervals are by topic.",
     )
 
 
@@ -107,6 +107,7 @@ def _agreement(
     rho, used, chance = _Means(), _Means(), _Means()
     by_model: list[bool] = []
     by_tagger: list[bool] = []
+    topics: list[str] = []
     for result, rests, supports in compared:
         if (found := correlation(rests, supports)) is not None:
             rho.add(found, result.cluster)
@@ -116,6 +117,7 @@ def _agreement(
             chance.add(float(supported[:, column].mean()), result.cluster)
         by_model += most.ravel().tolist()
         by_tagger += supported.ravel().tolist()
+        topics += [result.cluster] * most.size
     return Agreement(
         test_set=test_set,
         detector=detector,
@@ -123,7 +125,7 @@ def _agreement(
         correlation=rho.mean((-1, 1)),
         used=used.mean((0, 1)),
         by_chance=chance.mean((0, 1)),
-        kappa=cohen_kappa(by_model, by_tagger),
+        kappa=clustered_kappa(by_model, by_tagger, topics),
         responses=len(compared),
     )
 

@@ -202,6 +202,7 @@ def build_unlabelled(
     items = _read_halves(releases, on_release)
     measured = [pair for path in keep_from for pair in read_pairs(path)]
     claims = ReservedTexts(pair.hypothesis for pair in measured)
+    reserved = _reserved(items, part, measured)
     made: list[UnlabelledPair] = []
     for name, found in items.items():
         release = HALVES[name]
@@ -214,8 +215,10 @@ def build_unlabelled(
             )
             for item in _in_part(name, found, part)
         ]
-        made += unlabelled(name, shown, _generator(seed, f"{name}-unlabelled"), per_claim)
-    kept = _reserved(items, part, measured).trainable(dict.fromkeys(claims.trainable(made)))
+        draw = _generator(seed, f"{name}-unlabelled")
+        # Sentence by sentence: a passage that begins within a reserved text is not known as such.
+        made += unlabelled(name, shown, draw, per_claim, reserved)
+    kept = reserved.trainable(dict.fromkeys(claims.trainable(made)))
     if not kept:
         raise InputError("no pair is left; name more releases")
     return kept

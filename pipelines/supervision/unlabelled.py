@@ -12,12 +12,13 @@ from typing import NamedTuple
 from nli.pairs import UnlabelledPair
 from nli.windows import sentences
 from pipelines.supervision.likeness import content_words
+from pipelines.supervision.reserved import ReservedTexts
 
 HANDFUL = 40
 """Other items of which the nearest to a claim is taken, as in `questions.HANDFUL`."""
 
 PASSAGE = 4
-"""Most sentences of a passage."""
+"""Most sentences of a passage; those between them that cannot be judged are left out."""
 
 WORDS = range(4, 80)
 """Words of a sentence that can be judged by itself."""
@@ -32,14 +33,19 @@ class Shown(NamedTuple):
 
 
 def unlabelled(
-    source: str, items: Sequence[Shown], rng: random.Random, per_claim: int
+    source: str,
+    items: Sequence[Shown],
+    rng: random.Random,
+    per_claim: int,
+    reserved: ReservedTexts,
 ) -> Iterator[UnlabelledPair]:
     """So many pairs of each claim: half with its own texts, half with those of a near item.
 
-    Half of either are single sentences, the others passages of up to `PASSAGE` in a row. Where an
-    item has too few sentences there are fewer pairs.
+    Half of either are single sentences, the others passages of up to `PASSAGE` in a row, but for
+    those that cannot be judged by themselves and those that are `reserved`. Where an item has too
+    few sentences there are fewer pairs.
     """
-    cut = [[part for text in item.texts if (part := _sentences(text))] for item in items]
+    cut = [[part for text in item.texts if (part := _sentences(text, reserved))] for item in items]
     words = [
         content_words(" ".join(sentence for text in texts for sentence in text)) for texts in cut
     ]
@@ -79,7 +85,7 @@ def _drawn(texts: Sequence[Sequence[str]], count: int, rng: random.Random) -> li
     return list(found)
 
 
-def _sentences(text: str) -> list[str]:
-    """The sentences of a text that can be judged by themselves."""
+def _sentences(text: str, reserved: ReservedTexts) -> list[str]:
+    """The sentences of a text that can be judged by themselves and show nothing reserved."""
     found = (" ".join(text[span.start : span.end].split()) for span in sentences(text))
-    return [sentence for sentence in found if len(sentence.split()) in WORDS]
+    return [each for each in found if len(each.split()) in WORDS and each not in reserved]

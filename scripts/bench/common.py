@@ -15,6 +15,7 @@ import typer
 from rich.markup import escape
 from typer.exceptions import Abort, TyperException
 
+from nli.errors import TaggerError
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.runs.provenance import hardware
@@ -151,7 +152,7 @@ def run(command: Callable[..., Any]) -> None:
     app.command()(command)
     try:
         app(standalone_mode=False)
-    except (InputError, ServingError) as error:
+    except (InputError, ServingError, TaggerError) as error:
         STDERR.print(escape(str(error)), soft_wrap=True)
         sys.exit(2)
     except TyperException as error:

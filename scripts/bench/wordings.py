@@ -31,6 +31,7 @@ from pipelines.evidence.llm import llm_labeller
 from pipelines.evidence.nli import RELATION_OF
 from pipelines.evidence.priors import FLOOR
 from pipelines.experiment.options import EndpointOptions, source_of
+from pipelines.files import check_writable
 from serving.cache import CompletionCache
 from serving.client import Client
 from serving.connect import default_cache
@@ -56,6 +57,7 @@ def main(
         wordings.py --profile cpu-1.5b --pairs held-out.jsonl.gz --out shares.jsonl
     """
     given = read_pairs(pairs)
+    check_writable(out)
     known = [SHIPPED, *sorted(each.name for each in WORDINGS.iterdir())]
     for name in wording or ():
         if name not in known:

@@ -179,20 +179,39 @@ def test_what_is_chosen_goes_to_the_commands(monkeypatch: pytest.MonkeyPatch) ->
 
     def noted(words: Sequence[str]) -> int:
         called.append(list(words))
+        made = Path(words[-1])
+        if made.parent.name == "files":
+            made.touch()
         return 0
 
     monkeypatch.setattr(reproduce_results, "called", noted)
     only = ["--only", "second", "--profile", "p", "--limit", "3", "--dry-run"]
     assert main([*GIVEN, *only]) == 0
     build, run = called
+    # Models are not fetched, as nobody is asked.
     assert build == ["contested", "conflictbench", "build", "--ramdocs",
                      "data/ramdocs/RAMDocs.jsonl", "--out", "out/files/bench.jsonl"]  # fmt: skip
     assert run[-7:] == ["--profile", "p", "--out", "out/second", "--limit", "3", "--dry-run"]
     assert run.count("--limit") == 2, "the last one counts"
     called.clear()
-    Path("out/files/bench.jsonl").touch()
     assert main([*GIVEN, "--only", "second", "--only", "first"]) == 0
     assert [words[:2] for words in called] == [["true"], *[["contested", "run"]] * 2]
+
+
+def test_a_dry_run_makes_no_file_that_a_model_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = Path("plan.toml").read_text()
+    command = 'command = "contested conflictbench build --ramdocs {data}/ramdocs/*.jsonl"\n'
+    assert command in plan
+    Path("plan.toml").write_text(plan.replace(command, f'{command}profile = "main"\n'))
+
+    def refused(words: Sequence[str]) -> int:
+        raise AssertionError(words)
+
+    monkeypatch.setattr(reproduce_results, "called", refused)
+    assert main([*GIVEN, "--only", "second", "--dry-run"]) == 0
+    assert "second cannot be counted before bench.jsonl is there" in capsys.readouterr().err
 
 
 def test_models_that_cannot_be_fetched_are_told_at_the_end(

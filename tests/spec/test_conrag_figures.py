@@ -14,10 +14,11 @@ from pipelines.conrag.stance import Stance
 from pipelines.conrag.tables.categories import category, faults
 from pipelines.conrag.tables.data import data_summary
 from pipelines.conrag.tables.errors import error_table, errors_to_sort
-from pipelines.conrag.tables.every import stances
+from pipelines.conrag.tables.every import conflict_auc, stances
 from pipelines.conrag.tables.repeats import draws, repeat_table, repeated
 from pipelines.conrag.tables.tradeoff import THRESHOLDS, plots, points, precision_recall, tradeoffs
 from pipelines.evidence.judgement import Relation
+from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
 from pipelines.report.table import own_rows, shown
 
@@ -353,3 +354,24 @@ def test_the_mean_lies_within_and_deviations_are_at_least_zero(right: list[int])
     assert found.deviation is not None
     assert found.deviation >= 0
     assert (found.deviation == 0) == (len({*right}) == 1)
+
+
+def test_a_sign_is_measured_on_claims_that_have_it() -> None:
+    """0.8 of a disputed claim is above 0.1 of another; older lines have no such probability."""
+    said = [("It was.", S, 0.9, None)]
+    own = [
+        result(said, disputed=True, kappa=0.0, both_sides=0.8),
+        result(said, disputed=False, kappa=0.5, both_sides=0.1),
+        result(said, disputed=False, kappa=0.5),
+    ]
+    rows = {row["sign"]: row for row in own_rows(conflict_auc({"CLIMATE-FEVER": own}))}
+    by_chance, by_kappa = rows["probability of both sides"], rows["κ over passages"]
+    areas = [each["auc"] for each in (by_chance, by_kappa)]
+    assert [isinstance(area, Estimate) and area.value for area in areas] == [1, 0]
+    assert [(each["disputed"], each["claims"]) for each in (by_chance, by_kappa)] == [
+        (1, 2),
+        (1, 3),
+    ]
+    older = [each.model_copy(update={"both_sides": None}) for each in own]
+    signs = {row["sign"] for row in own_rows(conflict_auc({"CLIMATE-FEVER": older}))}
+    assert "probability of both sides" not in signs

@@ -1,6 +1,6 @@
 """Judges of truth and information beside people's labels, on a file or on known answers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple
@@ -31,9 +31,9 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.cohen_kappa import clustered_kappa
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.mean import mean
 from pipelines.option import Only, Option
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, fact
@@ -205,9 +205,14 @@ class Slice(NamedTuple):
     results: Sequence[JudgedAnswer]
 
     @property
-    def readable(self) -> list[tuple[bool, bool]]:
-        """(label, verdict) of each answer with a readable verdict."""
-        return [(one.label, one.said) for one in self.results if one.said is not None]
+    def readable(self) -> list[tuple[bool, bool, str]]:
+        """(label, verdict, question) of each answer with a readable verdict."""
+        return [(one.label, one.said, one.question) for one in self.results if one.said is not None]
+
+    def share(self, of: Callable[[bool, bool], bool]) -> Estimate | None:
+        """The share of these answers of whose label and verdict something holds."""
+        held = [float(of(label, said)) for label, said, _ in self.readable]
+        return mean(held, [question for *_, question in self.readable], bounds=(0, 1))
 
 
 def agreement(parts: Sequence[Slice]) -> Table:
@@ -226,13 +231,13 @@ def agreement(parts: Sequence[Slice]) -> Table:
             Measure(
                 "always_yes",
                 "Always yes",
-                lambda own: proportion(sum(label for label, _ in own.readable), len(own.readable)),
+                lambda own: own.share(lambda label, _: label),
             ),
             Measure(
                 "kappa",
                 "Cohen's kappa",
                 lambda own: (
-                    cohen_kappa(*map(list, zip(*own.readable, strict=True)))
+                    clustered_kappa(*map(list, zip(*own.readable, strict=True)))
                     if own.readable
                     else None
                 ),
@@ -240,21 +245,21 @@ def agreement(parts: Sequence[Slice]) -> Table:
             Measure(
                 "said_yes",
                 "Says yes",
-                lambda own: proportion(sum(said for _, said in own.readable), len(own.readable)),
+                lambda own: own.share(lambda _, said: said),
             ),
             Column("answers", "Answers", lambda own: len(own.results)),
             Column("unreadable", "No verdict", lambda own: len(own.results) - len(own.readable)),
         ],
         notes=(
-            "Over answers with a readable verdict; in brackets 95 % intervals, Wilson's and of "
-            "kappa the large-sample one. An answer is not among the references it is judged by.",
+            "Over answers with a readable verdict; in brackets 95 % intervals, clustered by "
+            "question. An answer is not among the references it is judged by.",
         ),
     )
 
 
 def accuracy(own: Slice) -> Estimate | None:
     """The share of verdicts that agree with the label."""
-    return proportion(sum(label == said for label, said in own.readable), len(own.readable))
+    return own.share(lambda label, said: label == said)
 
 
 def _publication(runs: Runs[JudgedAnswer]) -> Publication:

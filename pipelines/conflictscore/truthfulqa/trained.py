@@ -53,7 +53,7 @@ class TrainedJudges(BaseModel, frozen=True, extra="forbid"):
     Attributes:
         embedder: Digest of the embedding model that they read with.
         half: Of which half of the questions they saw answers.
-        questions: `question_digest` of each of these: nothing is measured on them.
+        questions: `question_digest` of each of these: `truth-judges` measures nothing on them.
         truthful, informative: None where no label was given to learn from.
     """
 

@@ -34,7 +34,7 @@ BINS = ((paper.LOW, 0.0, 0.2), (paper.MEDIUM, 0.2, 0.5), (paper.HIGH, 0.5, 1.0))
 
 FAILURES_SHOWN = 1_000
 
-SIGNS: Mapping[str, Callable[[ClaimResult], float]] = {
+SIGNS: Mapping[str, Callable[[ClaimResult], float | None]] = {
     "κ over passages": lambda result: result.kappa,
     "κ over clusters": lambda result: result.kappa_clusters,
     "probability of both sides": lambda result: result.both_sides,
@@ -229,11 +229,14 @@ def conflict_auc(results: Results) -> Table:
     rows = []
     for dataset, own in results.items():
         known = [each for each in own if each.disputed is not None]
-        disputed = [bool(each.disputed) for each in known]
         for name, sign in SIGNS.items():
-            auc = roc_auc([sign(each) for each in known], disputed)
+            told = [
+                (found, bool(each.disputed)) for each in known if (found := sign(each)) is not None
+            ]
+            disputed = [each for _, each in told]
+            auc = roc_auc([found for found, _ in told], disputed)
             if auc is not None:
-                rows.append(Dispute(dataset, name, auc, sum(disputed), len(known)))
+                rows.append(Dispute(dataset, name, auc, sum(disputed), len(told)))
     return Table.of(
         rows,
         name="conrag_conflict_auc",

@@ -127,6 +127,14 @@ def test_several_runs_share_a_folder(contested: Contested, model: list[object]) 
     assert "differs in settings.measure (" in told
 
 
+def test_baselines_without_an_encoder_name_no_model(
+    contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipelines.npov.experiment.default_embedder", lambda: None)
+    contested.done(*RUN, "--detector", "baselines", "--limit", 4)
+    assert "Made with no model on" in Path("results/tables/npov_detection.md").read_text()
+
+
 def test_baselines_need_no_model(contested: Contested) -> None:
     given = [*RUN, "--organic", "organic.jsonl", "--detector", "baselines"]
     contested.done(*given, "--per-topic", 2)

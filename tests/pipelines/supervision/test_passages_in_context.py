@@ -7,6 +7,7 @@ import pytest
 
 from nli.labels import Label
 from nli.pairs import LabelledPair, write_pairs
+from nli.windows import sentences
 from pipelines.data import fool_me_twice
 from pipelines.data.fool_me_twice import GameClaim
 from pipelines.data.released import half
@@ -114,7 +115,7 @@ def test_claims_are_put_beside_their_own_sentences_and_those_of_something_near()
         ),
         Shown("q3", ["Owls fly."], ["Owls hunt by night and sleep. Mice fear them very much."]),
     ]
-    made = list(unlabelled("games", items, random.Random(0), per_claim=4))
+    made = list(unlabelled("games", items, random.Random(0), 4, ReservedTexts([])))
     first = [pair.premise for pair in made if pair.hypothesis == "The mill burnt in 1840."]
     own = [text for text in first if "mill of 1840" not in text and "one day" not in text]
     assert len(first) == 4
@@ -139,8 +140,9 @@ def test_unlabelled_pairs_show_nothing_of_a_test_half(released_data: Path, tmp_p
             *(s.text for s in (*claim.gold_evidence, *claim.retrieved_evidence)),
         )
     }
+    parts = {normal(text[each.start : each.end]) for text in hidden for each in sentences(text)}
     seen = "\n".join(normal(text) for pair in made for text in pair.pair)
-    assert not [text for text in hidden if len(text.split()) > 8 and text in seen]
+    assert not [text for text in hidden | parts if len(text.split()) > 8 and text in seen]
     assert made == recipes.build_unlabelled({"fool-me-twice": fm2}, 6)
     first = made[0]
     measured = LabelledPair(**first.model_dump(), label=Label.SUPPORT)
