@@ -147,11 +147,11 @@ def stages(
         25,
         first=1,
     )
-    quick = ("--truth", "nli", "--answer-tokens", "96") if small else ()
+    quick = ("--answer-tokens", "96") if small else ()
     add(
         "TruthfulQA: are answers truer once the model knows of the conflict?",
         *("truthfulqa", "truthfulqa"),
-        (*asked, "--on-overflow", "cut", *sided, *quick),
+        (*asked, "--on-overflow", "cut", *sided, *(("--truth", "nli") if on_cpu else ()), *quick),
         25,
         first=1,
     )

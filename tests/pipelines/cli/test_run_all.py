@@ -113,8 +113,9 @@ def test_on_a_cpu_the_tagger_judges_for_a_larger_model_too(
 ) -> None:
     contested.done("run", "all", "--profile", "cpu-1.5b")
     found = lines(planned)
-    for name in ("conflictscore", "report-writing"):
+    for name in ("conflictscore", "report-writing", "truthfulqa"):
         assert found[name][found[name].index("--labeller") + 1] == "nli"
+    assert "--truth nli" in " ".join(found["truthfulqa"])
     assert "--claims" not in found["report-writing"], "the model splits reports into claims"
     assert not any("--limit" in words for words in found.values())
 
