@@ -49,9 +49,15 @@ NEEDS_GPU = {
 }
 """Commands that cannot succeed here, and what they say, with code 2, on a machine without a GPU."""
 
-ALONE = ("contested check-npov", "contested salience")
-"""Commands that compute gradients anew each time, and of whose results no other makes anything:
-what is shown on several pages is run on the first of them."""
+LONG = (
+    "contested check-npov",
+    "contested salience",
+    "contested debate",
+    "contested run madam-rag",
+    "contested run conflicts ",
+)
+"""Commands that take long: what is shown on several pages is run on the last of them, so not on
+that of all commands, where no other makes anything of its results."""
 
 UNTIL_INTERRUPTED = {"contested serve"}
 """Commands that run until Ctrl-C. As each starts a server, they run once, on their first page."""
@@ -62,14 +68,15 @@ SERVING = "contested serve"
 
 def all_cases() -> list[Case]:
     """What all pages show, servers that are told to stop last."""
-    found: list[Case] = []
-    for page in PAGES:
-        shown = {case.text for case in found}
-        found += [
-            case
-            for case in cases(page)
-            if not (case.text in shown and case.text.startswith((*ALONE, SERVING)))
-        ]
+    every = [case for page in PAGES for case in cases(page)]
+    first = {case.text: case for case in reversed(every)}
+    last = {case.text: case for case in every}
+    found = [
+        case
+        for case in every
+        if (last[case.text] is case or not case.text.startswith(LONG))
+        and (first[case.text] is case or not case.text.startswith(SERVING))
+    ]
     return sorted(found, key=lambda case: "--stop" in case.text)
 
 
