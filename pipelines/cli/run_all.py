@@ -87,7 +87,8 @@ def stages(
 
     Where the packaged model does the work (`small`), a first look is taken of the bundled samples.
     Where a model of a CPU's size does (`on_cpu`, the packaged one or a larger), the tagger judges
-    claims: it was better than each of them in docs/results.md, and is much faster.
+    claims and truth, and a rule tells types of conflicts: they were better than each of them in
+    docs/results.md, and are much faster.
     """
     shared = (
         *words(options, "profile", "models_dir"),
@@ -99,9 +100,10 @@ def stages(
     tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
     labeller = options.labeller or ("nli" if on_cpu else "llm")
     scoring = (*(asked if _asks(options, labeller) else kept), "--labeller", labeller)
-    # A small model is no judge of single sentences, and slower than the tagger; its types of
-    # conflicts are worse than the rule's.
-    judged = ("--judge", "nli", "--types", "yes-no", "--answer-tokens", "160") if small else ()
+    # A small model is no judge of single sentences, and slower than the tagger.
+    judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
+    # Types of conflicts by such models are worse than the rule's.
+    typed = ("--types", "yes-no") if on_cpu else ()
     bundled = ("--per-topic", "1")
     sets = bundled if options.data is None else ("--split", "all", "--set", "unparaphrased")
     found: list[Stage] = []
@@ -132,7 +134,7 @@ def stages(
     add(
         "CONFLICTS: answers that suit the kind of conflict",
         *("conflicts", "conflicts"),
-        (*asked, "--on-overflow", "cut", *judged),
+        (*asked, "--on-overflow", "cut", *judged, *typed),
         35,
         first=4,
     )

@@ -116,6 +116,7 @@ def test_on_a_cpu_the_tagger_judges_for_a_larger_model_too(
     for name in ("conflictscore", "report-writing", "truthfulqa"):
         assert found[name][found[name].index("--labeller") + 1] == "nli"
     assert "--truth nli" in " ".join(found["truthfulqa"])
+    assert "--types yes-no" in " ".join(found["conflicts"])
     assert "--claims" not in found["report-writing"], "the model splits reports into claims"
     assert not any("--limit" in words for words in found.values())
 
