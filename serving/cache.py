@@ -69,10 +69,13 @@ class CompletionCache:
         value: dict[str, Any] | None = None
         with self._told("read", "move it away, or name another file with --cache"):
             query = "SELECT value FROM completions WHERE key = ?"
-            if row := self._unwritten.get(key):
-                value = json.loads(row[2])
-            elif found := self._database.execute(query, (key,)).fetchone():
+            # Looked up before the file: it may be written, and forgotten here, in between.
+            unwritten = self._unwritten.get(key)
+            # What is in the file came first.
+            if found := self._database.execute(query, (key,)).fetchone():
                 value = json.loads(found[0])
+            elif unwritten:
+                value = json.loads(unwritten[2])
         return value
 
     def put(self, key: str, model: str, value: Mapping[str, Any]) -> None:

@@ -22,7 +22,9 @@ from pipelines.conflictscore.both_sides import tables as both_sides
 from pipelines.conflictscore.detection import tables as detection
 from pipelines.conflictscore.detection.comparisons import comparisons
 from pipelines.conflictscore.reports import tables as reports
+from pipelines.conflictscore.truthfulqa.agreement import agreement
 from pipelines.conflictscore.truthfulqa.tables.answers import free_form
+from pipelines.conflictscore.truthfulqa.tables.changes import conflicts
 from pipelines.conrag.tables import every as conrag
 from pipelines.errors import InputError
 from pipelines.experiment.needs import refuse_unneeded
@@ -49,6 +51,8 @@ TABLES: dict[str, Table] = {
         reports.scores([]),
         conflictscore.scores([], "", ""),
         free_form([]),
+        conflicts([]),
+        agreement([]),
         fact_table({}, {}),
         agreement_table([], "", ""),
         npov.detection({}),

@@ -29,6 +29,9 @@ def test_the_first_answer_under_a_key_is_final(tmp_path: Path) -> None:
         cache.put("k", "model", {"text": "first"})
         cache.put("k", "model", {"text": "second"})
         assert cache.get("k") == {"text": "first"}
+        cache.flush()
+        cache.put("k", "model", {"text": "third"})
+        assert cache.get("k") == {"text": "first"}, "also while the third waits to be written"
         assert len(cache) == 1
 
 
