@@ -1,5 +1,6 @@
 """Intervals by drawing clusters again (Efron 1979)."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pipelines.metrics.estimate import Estimate, check_confidence
@@ -21,6 +22,23 @@ def redrawn(clusters: int, *, seed: int = 0, resamples: int = RESAMPLES) -> "NDA
 
     shares = np.full(clusters, 1 / clusters)
     return np.random.default_rng(seed).multinomial(clusters, shares, size=resamples)
+
+
+def redrawn_sums(
+    counts: Sequence[Sequence[int]], *, seed: int = 0, resamples: int = RESAMPLES
+) -> "NDArray[np.int64]":
+    """The sums over each resample of whole numbers that clusters have, (resamples, columns).
+
+    Clusters are drawn as by `redrawn`, but those with equal numbers together: only sums matter.
+    """
+    import numpy as np
+
+    kinds, sizes = np.unique(np.array(counts), axis=0, return_counts=True)
+    draws = np.random.default_rng(seed).multinomial(
+        len(counts), sizes / sizes.sum(), size=resamples
+    )
+    sums: NDArray[np.int64] = draws @ kinds
+    return sums
 
 
 def percentile_estimate(

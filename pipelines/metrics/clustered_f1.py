@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 
-from pipelines.metrics.bootstrap import percentile_estimate, redrawn
+from pipelines.metrics.bootstrap import RESAMPLES, percentile_estimate, redrawn_sums
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 
@@ -13,12 +13,13 @@ def clustered_f1(
     clusters: Sequence[Hashable],
     *,
     confidence: float = 0.95,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Estimate | None:
     """F1 of yes, 2 TP / (2 TP + FP + FN), with the interval of a bootstrap over clusters.
 
     None where yes is neither true nor said; no interval with a single cluster. A resample without
-    any yes is left out.
+    any yes is left out. Equal seeds give equal intervals.
 
     Raises:
         ValueError: The lengths differ.
@@ -31,15 +32,14 @@ def clustered_f1(
         of[0] += label and answer
         of[1] += answer and not label
         of[2] += label and not answer
-    table = np.array(list(counts.values())).reshape(-1, 3)
-    true, false, missed = (int(number) for number in table.sum(axis=0))
-    value = f1(true, false, missed)
+    rows = list(counts.values())
+    value = f1(*map(sum, zip(*rows, strict=True))) if rows else None
     if value is None:
         return None
-    if len(counts) == 1:
+    if len(rows) == 1:
         return Estimate(value, None, None, len(gold), confidence)
-    drawn = (redrawn(len(counts), seed=seed) @ table).astype(float)
-    total = 2 * drawn[:, 0] + drawn[:, 1] + drawn[:, 2]
-    scores = np.full(len(total), np.nan)
-    np.divide(2 * drawn[:, 0], total, out=scores, where=total > 0)
+    found = [[hits, false + missed] for hits, false, missed in rows]
+    hits, misses = redrawn_sums(found, seed=seed, resamples=resamples).T
+    with np.errstate(invalid="ignore"):
+        scores = 2 * hits / (2 * hits + misses)
     return percentile_estimate(value, scores, len(gold), confidence=confidence)

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from nli.labels import LABELS
-from pipelines.metrics.f1 import macro_f1
-from pipelines.report.table import Column, Measure, Table
-from pipelines.report.tagger import ACCURACY, BINS, BRIER, ECE, PAIRS, Named
+from pipelines.report.table import Column, Table
+from pipelines.report.tagger import ACCURACY, BINS, BRIER, ECE, MACRO_F1, PAIRS, Named
 
 
 def combination_table(series: Sequence[Named], data: str) -> Table:
@@ -18,9 +16,7 @@ def combination_table(series: Sequence[Named], data: str) -> Table:
             Column("judge", "Judge", lambda row: row[0]),
             PAIRS,
             ACCURACY,
-            Measure(
-                "macro_f1", "Macro-F1", lambda row: macro_f1(row[1].gold, row[1].given, LABELS)
-            ),
+            MACRO_F1,
             ECE,
             BRIER,
         ],

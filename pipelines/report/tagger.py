@@ -93,6 +93,9 @@ Named = tuple[str, Predictions]
 
 PAIRS = Column[Named]("pairs", "Pairs", lambda row: len(row[1].pairs))
 ACCURACY = Measure[Named]("accuracy", "Accuracy", lambda row: row[1].accuracy)
+MACRO_F1 = Measure[Named](
+    "macro_f1", "Macro-F1", lambda row: macro_f1(row[1].gold, row[1].given, LABELS)
+)
 ECE = Column[Named]("ece", "ECE", lambda row: row[1].ece)
 BRIER = Measure[Named]("brier", "Brier", lambda row: row[1].brier)
 
@@ -112,9 +115,7 @@ def scores_table(predictions: Predictions, model: str, data: str) -> Table:
             _name("source", "Source"),
             PAIRS,
             ACCURACY,
-            Measure(
-                "macro_f1", "Macro-F1", lambda row: macro_f1(row[1].gold, row[1].given, LABELS)
-            ),
+            MACRO_F1,
             ECE,
             BRIER,
         ],

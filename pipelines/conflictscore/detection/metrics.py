@@ -4,7 +4,8 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
-from pipelines.metrics.bootstrap import percentile_estimate
+from pipelines.metrics.bootstrap import percentile_estimate, redrawn_sums
+from pipelines.metrics.clustered_f1 import clustered_f1
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1
 from pipelines.metrics.proportion import proportion
@@ -74,31 +75,13 @@ def f1_score(
         A value in [0, 1]; None where nothing is or was found to be a conflict. A single group has
         no interval.
     """
-    counts = outcomes(verdicts)
-    value = f1(counts.tp, counts.fp, counts.fn)
-    if value is None:
-        return None
-    groups: dict[Hashable, list[Verdict]] = defaultdict(list)
-    for each in verdicts:
-        groups[each.group].append(each)
-    if len(groups) == 1:
-        return Estimate(value, None, None, len(verdicts), confidence)
-
-    import numpy as np
-
-    rows = [outcomes(members) for members in groups.values()]
-    # Only the counts matter, so groups of equal counts are drawn together.
-    kinds, sizes = np.unique(
-        np.array([[row.tp, row.fp + row.fn] for row in rows]), axis=0, return_counts=True
-    )
-    draws = np.random.default_rng(seed).multinomial(len(rows), sizes / sizes.sum(), size=resamples)
-    hits, misses = (draws @ kinds).T
-    there = 2 * hits + misses > 0
-    values = 2 * hits[there] / (2 * hits[there] + misses[there])
-    tail = 100 * (1 - confidence) / 2
-    low, high = np.percentile(values, [tail, 100 - tail])
-    return Estimate(
-        value, min(float(low), value), max(float(high), value), len(verdicts), confidence
+    return clustered_f1(
+        [each.truth for each in verdicts],
+        [each.found for each in verdicts],
+        [each.group for each in verdicts],
+        confidence=confidence,
+        resamples=resamples,
+        seed=seed,
     )
 
 
@@ -145,10 +128,7 @@ def f1_difference(
         [*(row.tp for row in pair), *(row.fp + row.fn for row in pair)]
         for pair in zip(*sides, strict=True)
     ]
-    # Only the counts matter, so groups of equal counts are drawn together.
-    kinds, sizes = np.unique(np.array(rows), axis=0, return_counts=True)
-    draws = np.random.default_rng(seed).multinomial(len(rows), sizes / sizes.sum(), size=resamples)
-    counts = draws @ kinds
+    counts = redrawn_sums(rows, seed=seed, resamples=resamples)
     hits, misses = 2 * counts[:, :2], counts[:, 2:]
     with np.errstate(invalid="ignore"):
         found = hits / (hits + misses)
