@@ -149,11 +149,12 @@ def stages(
         25,
         first=1,
     )
+    truth = ("--truth", "nli") if on_cpu else ()
     quick = ("--answer-tokens", "96") if small else ()
     add(
         "TruthfulQA: are answers truer once the model knows of the conflict?",
         *("truthfulqa", "truthfulqa"),
-        (*asked, "--on-overflow", "cut", *sided, *(("--truth", "nli") if on_cpu else ()), *quick),
+        (*asked, "--on-overflow", "cut", *sided, *truth, *quick),
         25,
         first=1,
     )

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from nli.risk import RiskPoint
 from pipelines.conflictscore.result import Result
-from pipelines.evidence.combined import BY_MODEL
+from pipelines.evidence.combined import BY_BOTH, BY_MODEL, BY_TAGGER
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.risk import ChosenThreshold, agreement, empirical_risk, risk_bound, thinned
 from pipelines.metrics.estimate import Estimate
@@ -148,8 +148,8 @@ def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     None where nothing was judged by both, as in a run of either alone.
     """
     sources = Counter(judgement.source for judgement in judged)
-    saved = sources["cascade-nli"] + sources["combined-nli"]
-    asked = sources["cascade-llm"] + sources["combined-llm"] + sources[BY_MODEL]
+    saved = sources["cascade-nli"] + sources[BY_TAGGER]
+    asked = sources["cascade-llm"] + sources[BY_BOTH] + sources[BY_MODEL]
     return proportion(saved, saved + asked)
 
 
