@@ -73,7 +73,9 @@ def fit_combination(options: FitOptions) -> None:
     """
     rows = drawn(read_pairs(options.pairs), options.limit, options.seed)
     # Uncorrected, as a run with --combination asks: the fit takes back what the model favours.
-    settings = judging(JudgeSettings(labeller="combined", prior="none"), options.on_overflow)
+    settings = judging(
+        JudgeSettings(labeller="combined", combination="none", prior="none"), options.on_overflow
+    )
     needs = judge_needs(options, settings)
     refuse_missing(options, needs)
     for path in (options.out, options.tables and options.tables / "combination-fit.json"):

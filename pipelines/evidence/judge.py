@@ -11,6 +11,8 @@ from pipelines.evidence.combination import UNFITTED, Combination, Judging, read_
 from pipelines.evidence.combined import CombinedLabeller
 from pipelines.evidence.corrected import CorrectedLabeller
 from pipelines.evidence.estimated import prior_of
+from pipelines.evidence.known_combinations import known_combination
+from pipelines.evidence.known_priors import KNOWN
 from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.llm import LlmLabeller, llm_labeller
 from pipelines.evidence.nli import (
@@ -134,13 +136,18 @@ def judge_of(
             )
         llm = llm_labeller(client, settings.evidence, overrides=overrides, cut=settings.cut)
         asked.append(stored(llm, None if fresh else store))
-    correction = prior_of(settings, llm, correction) if llm else None
+    threshold: ChosenThreshold | None = None
+    combination: Combination | None = None
+    if settings.labeller == "combined" and tagger is not None and llm is not None:
+        combination, threshold = combination_of(settings, tagger, llm)
+    # A fitted combination takes back itself what the model favours.
+    fitted = combination is not None and combination.fitted_for is not None
+    correction = prior_of(settings, llm, correction) if llm and not fitted else None
     lookups = tuple(each for each in asked if isinstance(each, StoredLabeller))
     if correction is not None:
         asked[-1] = CorrectedLabeller(asked[-1], correction)
-    labeller, threshold, combination = asked[0], None, None
-    if settings.labeller == "combined" and tagger is not None and llm is not None:
-        combination, threshold = combination_of(settings, tagger, llm)
+    labeller = asked[0]
+    if combination is not None:
         labeller = CombinedLabeller(asked[0], asked[1], combination)
     elif tagger is not None and llm is not None:
         threshold = choose_threshold(calibrated(tagger), settings.risk, tagger.fitted_on)
@@ -164,16 +171,26 @@ def combination_of(
     """The combination that the settings name, and from which probability its labels keep the risk.
 
     Without `llm` only the tagger is looked at, before there is a model. A model that is not there
-    (`MISSING`) is nobody's.
+    (`MISSING`) is nobody's. A known one is left where the user corrects the model otherwise.
 
     Raises:
         InputError: The file is none, or was fitted for another tagger, model or prompt.
     """
-    path = settings.combination
-    if path is None:
-        return UNFITTED, None
+    made = UNFITTED
+    if (path := settings.combination_file) is not None:
+        made = _combination_in(path, tagger, llm)
+    elif llm is not None and settings.combination == settings.prior == KNOWN:
+        judging = Judging(tagger.digest, llm.client.model.digest, llm.prompt.digest)
+        made = known_combination(judging) or UNFITTED
+    if made.risk is None:
+        return made, None
+    return made, choose_threshold(made.risk, settings.risk, made.fitted_on)
+
+
+def _combination_in(path: Path, tagger: TaggerFolder, llm: LlmLabeller | None) -> Combination:
+    """The combination of a file; an InputError where it was fitted for other judges."""
     made = read_combination(path)
-    assert made.fitted_for and made.risk  # noqa: S101  read_combination sees to it
+    assert made.fitted_for  # noqa: S101  read_combination sees to it
     model = llm and llm.client.model
     now = made.fitted_for._replace(tagger=tagger.digest)
     if llm and model and model.digest != MISSING:
@@ -186,7 +203,7 @@ def combination_of(
                 f"{path} was fitted for another {what}{one} ({own[:12]}, now {other[:12]}); fit "
                 "one for these judges: contested fit-combination"
             )
-    return made, choose_threshold(made.risk, settings.risk, made.fitted_on)
+    return made
 
 
 def judge_named(config: Mapping[str, Any]) -> str:

@@ -22,7 +22,7 @@ def _by_labeller(settings: "JudgeSettings") -> str:
 
 
 def _by_choice(settings: "JudgeSettings") -> str:
-    if settings.combination is not None:
+    if settings.combination_file is not None:
         return "--combination, which takes back itself what the model favours"
     return f"--evidence {settings.evidence}" if settings.by_model else _by_labeller(settings)
 
@@ -66,9 +66,9 @@ Prior = Annotated[
 class JudgeSettings(BaseModel):
     """Who judges claims by documents.
 
-    `evidence.risk` explains `risk`, in (0, 1), `evidence.llm` the values of `evidence`, and
-    `evidence.priors` those of `prior`. With `cut` a text too long for the context may be cut; cuts
-    are recorded.
+    `evidence.risk` explains `risk`, in (0, 1), `evidence.llm` the values of `evidence`,
+    `evidence.priors` those of `prior`, and `evidence.combination` what is combined. With `cut` a
+    text too long for the context may be cut; cuts are recorded.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -79,24 +79,30 @@ class JudgeSettings(BaseModel):
         Field(gt=0, lt=1),
         Option(
             "Of `--labeller cascade`: the largest share of all pairs that may keep a wrong label "
-            "of the tagger; the threshold follows from it. With `--combination`: the same of its "
-            "labels; the run says how many keep it.",
+            "of the tagger; the threshold follows from it. With a fitted combination: the same of "
+            "its labels; the run says how many keep it.",
             panel=PANEL,
             only=Only(
-                lambda settings: settings.labeller == "cascade" or settings.combination is not None,
+                lambda settings: (
+                    settings.labeller == "cascade"
+                    or (settings.labeller == "combined" and settings.combination != NONE)
+                ),
                 _by_labeller,
             ),
         ),
     ] = 0.05
     combination: Annotated[
-        Path | None,
+        str,
         Option(
-            "Of `--labeller combined`: the file that `contested fit-combination` wrote.",
-            shown="the tagger decides relevance, the model the side",
+            "How `--labeller combined` joins tagger and model: as was fitted for both, where that "
+            "comes with the program and `--prior` is left as it is (`known`), unfitted (`none`: "
+            "the tagger decides relevance, the model the side), or by a FILE of "
+            "`contested fit-combination`.",
             panel=PANEL,
+            metavar="known|none|FILE",
             only=Only(lambda settings: settings.labeller == "combined", _by_labeller),
         ),
-    ] = None
+    ] = KNOWN
     evidence: Evidence = "choice"
     prior: Prior = KNOWN
     cut: bool = False
@@ -116,7 +122,7 @@ class JudgeSettings(BaseModel):
                 f"--evidence {self.evidence} gives no probabilities, which --labeller combined "
                 "combines; leave it out, or choose 'choice'"
             )
-        if self.combination is not None and self.prior not in (NONE, KNOWN):
+        if self.combination_file is not None and self.prior not in (NONE, KNOWN):
             raise ValueError(
                 "--combination takes back itself what the model favours; leave --prior out"
             )
@@ -140,7 +146,12 @@ class JudgeSettings(BaseModel):
     @property
     def corrects(self) -> bool:
         """Whether probabilities may be corrected; a fitted combination does that by itself."""
-        return self.by_choice and self.combination is None
+        return self.by_choice and self.combination_file is None
+
+    @property
+    def combination_file(self) -> Path | None:
+        """The file of a fitted combination, where the settings name one."""
+        return None if self.combination in (NONE, KNOWN) else Path(self.combination)
 
     @property
     def estimates_prior(self) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair
+from pipelines import prompts
 from pipelines.errors import InputError
 from pipelines.evidence.combination import (
     LEAST,
@@ -30,6 +31,8 @@ from pipelines.evidence.combining import (
     loss,
 )
 from pipelines.evidence.judgement import RELATIONS, Relation
+from pipelines.evidence.known_combinations import known_combination, known_combinations
+from pipelines.evidence.nli import shipped_tagger
 from pipelines.evidence.priors import likeliest
 from pipelines.evidence.risk import choose_threshold
 
@@ -242,3 +245,21 @@ def test_relations_are_in_the_order_of_the_taggers_labels() -> None:
 
     assert tuple(RELATION_OF[label] for label in LABELS) == RELATIONS
     assert Relation.IRRELEVANT is N
+
+
+# What comes with the program.
+
+
+def test_known_combinations_are_of_the_tagger_and_the_prompt_as_they_are() -> None:
+    """One of an earlier tagger or wording would never be taken."""
+    prompt = prompts.load("evidence/relation", {"document", "claim"}).digest
+    assert known_combinations()
+    for each in known_combinations():
+        judging = each.fitted_for
+        assert judging is not None and each.risk is not None
+        assert judging.tagger == shipped_tagger().digest, "fit the combination again"
+        assert judging.prompt == prompt, "fit the combination again"
+        assert each.risk.pairs >= 100
+        assert each.relevance.tagger > 0 and each.polarity.model > 0
+        assert known_combination(judging) == each
+        assert known_combination(judging._replace(model="another")) is None

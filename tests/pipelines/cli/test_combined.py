@@ -13,7 +13,7 @@ from tagging import ScriptedTagger, folder_of, offer
 from nli.labels import LABELS, Label
 from nli.pairs import LabelledPair, Pair, write_pairs
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.evidence import known_priors
+from pipelines.evidence import known_combinations, known_priors
 from pipelines.evidence.combination import read_combination
 
 RUN = ["run", "conflict-detection", "--labeller", "combined", "--out", "out"]
@@ -41,7 +41,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     [
         (["--evidence", "json"], "--evidence json gives no probabilities"),
         (["--evidence", "together"], "--evidence together gives no probabilities"),
-        (["--risk", "0.1"], "--risk has no effect with --labeller combined"),
+        (
+            ["--combination", "none", "--risk", "0.1"],
+            "--risk has no effect with --labeller combined",
+        ),
         (["--combination", "none.json"], "none.json cannot be read"),
         (
             ["--combination", "bad.json", "--prior", "none"],
@@ -220,6 +223,45 @@ def test_a_combination_is_fitted_and_used(
     names = {row["labeller"] for row in table(folder / "scores", "labellers")}
     assert names <= {"combined-nli", "combined-llm"}
     assert results(folder / "scores")
+
+
+def test_a_combination_that_comes_with_the_program_is_the_default(
+    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(monkeypatch, ScriptedTagger(tagged))
+    endpoint.weigh = weighed
+    write_made()
+    served = ["--endpoint", endpoint.url]
+    for folder in ("corrections", "combinations"):
+        Path(folder).mkdir()
+    contested.done(*FIT, *served, "--out", "combinations/scripted.json")
+    prior = ["fit-prior", "--pairs", "pairs.jsonl", *served, "--method", "bias"]
+    contested.done(*prior, "--out", "corrections/scripted.json")
+    for module, name in ((known_priors, "corrections"), (known_combinations, "combinations")):
+        monkeypatch.setattr(module, "FOLDER", Path(name).absolute())
+        every = f"known_{'priors' if module is known_priors else name}"
+        monkeypatch.setattr(module, every, getattr(module, every).__wrapped__)
+
+    def config(out: str, *options: str) -> dict[str, Any]:
+        contested.done(*RUN[:-1], out, *served, *options)
+        (one,) = json.loads(Path(f"{out}/run.json").read_text())["pipelines"].values()
+        found: dict[str, Any] = one["config"]
+        return found
+
+    known = config("known", "--risk", "0.3")
+    made = read_combination(Path("combinations/scripted.json"))
+    assert made.fitted_for
+    assert known["combination"]["fitted_for"] == list(made.fitted_for)
+    assert known["combination"]["risk"]["risk"] == 0.3
+    assert "prior" not in known, "the fit takes back what the model favours"
+    named = config("file", "--risk", "0.3", "--combination", "combinations/scripted.json")
+    assert named == known
+    unfitted = config("unfitted", "--combination", "none")
+    assert unfitted["combination"]["fitted_for"] is None
+    assert "prior" in unfitted
+    raw = config("raw", "--prior", "none")
+    assert raw["combination"]["fitted_for"] is None, "another way to correct was named"
+    assert "prior" not in raw
 
 
 def test_a_combination_is_refused_for_other_judges(
