@@ -12,7 +12,7 @@ import argparse
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -113,8 +113,14 @@ class Folders:
 
     def model(self, run: str) -> str:
         """The model of a run, for a heading."""
-        names = dict.fromkeys(entry["config"]["model"]["name"] for entry in self.entries(run))
-        return ", ".join(names)
+        return self._named(run, lambda config: config["model"])
+
+    def writer(self, run: str) -> str:
+        """The model that writes in a run, whoever judges."""
+        return self._named(run, lambda config: config.get("writer") or config["model"])
+
+    def _named(self, run: str, of: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> str:
+        return ", ".join(dict.fromkeys(of(entry["config"])["name"] for entry in self.entries(run)))
 
 
 def _split(rows: Sequence[Row], quoted: int) -> tuple[list[Row], list[Row]]:
@@ -153,8 +159,10 @@ class Filled:
         return "\n".join([*(f"| {' | '.join(line)} |" for line in lines), "", f"*{below}*\n"])
 
     def _head(self, column: Column) -> str:
-        model = self.folders.model(column.run) if column.run else ""
-        return column.title.replace("{model}", model)
+        if not column.run:
+            return column.title
+        model, writer = self.folders.model(column.run), self.folders.writer(column.run)
+        return column.title.replace("{model}", model).replace("{writer}", writer)
 
     def _below(self, runs: Sequence[str], columns: Sequence[Column]) -> Iterator[list[str]]:
         if self.table.together:

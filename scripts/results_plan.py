@@ -58,7 +58,8 @@ class Column(Entry):
     """A column of a table on the page.
 
     Attributes:
-        title: Heading; {model} is the language model, or the tagger, of the column's run.
+        title: Heading; {model} is the language model, or the tagger, of the column's run, {writer}
+            the model that writes in it, whoever judges.
         show: A cell, with keys of the row in braces: "{examples} ({conflicts})".
         run: Of a table `across` values, the run that the column is of.
         where: Likewise, what the row has: key -> pattern.

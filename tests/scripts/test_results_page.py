@@ -147,6 +147,23 @@ def test_a_table_is_made_of_two_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert done("--check") == 1, "a figure that was typed by hand is found"
 
 
+def test_a_heading_names_who_judged_or_who_wrote() -> None:
+    page("wide")
+    plan = Path("plan.toml")
+    second = '{ title = "{model}", show = "{f1}", run = "theirs"'
+    assert second in plan.read_text()
+    named = second.replace('"{model}"', '"{model}, {writer}"')
+    plan.write_text(plan.read_text().replace(second, named))
+    for run in ("ours", "theirs"):
+        folder(run, ("a", "tagger", None, 1, None))
+    path = Path("runs/theirs/run.json")
+    about = json.loads(path.read_text())
+    about["pipelines"]["figures.x"]["config"]["writer"] = {"name": "pen", "digest": "0123"}
+    path.write_text(json.dumps(about))
+    assert done() == 0
+    assert "| set | n | ours-model | theirs-model, pen |\n" in Path("page.md").read_text()
+
+
 def test_what_is_not_measured_stays_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     page("wide", "compared")
     Path("runs").mkdir()
