@@ -14,6 +14,7 @@ from pipelines.cli import (
     conflicts,
     debate,
     doctor,
+    export,
     fit_combination,
     fit_prior,
     index,
@@ -81,6 +82,8 @@ app.command("tune-npov")(tune_npov.tune_npov)
 app.command("train-judges")(train_judges.train_judges)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
+app.command("export")(export.export)
+app.command("trace")(export.trace)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
 app.add_typer(ramdocs.app, name="ramdocs")

@@ -1,0 +1,115 @@
+"""A run folder as a dataset folder: Parquet and a card, as `datasets.load_dataset` reads them.
+
+README.md            the card: what was run, with what, and what is in it
+data/ENTRY.parquet   one row per example of an entry of run.json
+tables/              the run's tables
+run.json             everything that decided the results
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from pydantic import BaseModel
+
+from pipelines.errors import InputError
+from pipelines.experiment.publish import Runs, models_of
+from pipelines.export.columns import table_of
+from pipelines.files import check_writable, replace_text
+from pipelines.report.text import visible
+
+MODELS = {"model", "writer", "splitter", "judge", "tagger"}
+OTHER = MODELS | {"data", "prompts", "prior", "cascade", "combination"}
+"""What a configuration has besides settings; `run.json` has it all."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The results of an entry of `run.json`.
+
+    Attributes:
+        name: The entry: "conrag.wice".
+        entry: What `run.json` says of it.
+        rows: A row per example.
+        status: How many examples ended how.
+    """
+
+    name: str
+    entry: Mapping[str, Any]
+    rows: pa.Table
+    status: Mapping[str, int]
+
+
+def parts_of(runs: Runs[Any], kind: type[BaseModel]) -> list[Part]:
+    """The results of an experiment's runs, those without any left out."""
+    found = []
+    for name, results in runs.results.items():
+        if results:
+            entry = f"{runs.experiment}.{name}".rstrip(".")
+            status = Counter(str(each.status) for each in results)
+            found.append(Part(entry, runs.entries[name], table_of(kind, results), status))
+    return found
+
+
+def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:
+    """Write a dataset folder of a run's results; it appears as a whole, or not at all.
+
+    Raises:
+        InputError: There is no result, `out` is there and not empty, or it cannot be written.
+    """
+    if not parts:
+        raise InputError(f"{run} has no results yet; run the command that made it again")
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is there already; name a new folder with --out")
+    check_writable(out / "README.md")
+    partial = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    (partial / "data").mkdir(parents=True)
+    try:
+        for part in parts:
+            pq.write_table(part.rows, partial / "data" / f"{part.name}.parquet")
+        if (run / "tables").is_dir():
+            shutil.copytree(run / "tables", partial / "tables")
+        shutil.copyfile(run / "run.json", partial / "run.json")
+        replace_text(partial / "README.md", card(run.resolve().name, parts))
+        partial.replace(out)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def card(name: str, parts: Sequence[Part]) -> str:
+    """The card of a dataset folder, in Markdown with the header that `datasets` reads."""
+    pages = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701  Markdown; what is not ours goes through `code`
+    )
+    pages.filters |= {"code": code, "json": json.dumps}
+    given = {"name": name, "parts": parts, "models_of": models_of, "settings_of": settings_of}
+    return pages.get_template("card.md.j2").render(given)
+
+
+def settings_of(config: Mapping[str, Any], within: str = "") -> Iterator[tuple[str, Any]]:
+    """What a user could choose, flat: ("asked.seed", 0). Data, prompts and models are not of it."""
+    for name, value in config.items():
+        if within or name not in OTHER:
+            if isinstance(value, Mapping):
+                yield from settings_of(value, f"{within}{name}.")
+            else:
+                yield f"{within}{name}", value
+
+
+def code(value: Any) -> str:
+    """Text as code in a table of Markdown: no mark-up, no line break, no control characters."""
+    text = visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return "`" + " ".join(text.split()).replace("`", "'").replace("|", "\\|") + "`"

@@ -1,0 +1,104 @@
+"""`contested export` and `contested trace`, as a person meets them."""
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from commands import Contested, contents
+from scripted import Scripted
+
+RUN = ["run", "conflict-detection", "--limit", "4"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint: Scripted) -> None:
+    """The tagger's run and a model's in one folder; one example of the model's failed."""
+    contested.done(*RUN, "--labeller", "nli", "--out", "out")
+    contested.done(*RUN, "--endpoint", endpoint.url, "--out", "out")
+    done = contested.done("export", "out", "--out", "shared/dataset")
+    told = done.out.splitlines()
+    assert len(told) == 2
+    assert all(line.startswith("4 rows of conflict-detection.") for line in told)
+
+    from datasets import load_dataset
+
+    for line in told:
+        name = line.split()[-1]
+        rows = load_dataset(
+            "shared/dataset", name, split="results", cache_dir="cache", token=False
+        ).to_list()
+        kept = [json.loads(each) for each in Path(f"out/{name}.jsonl").read_text().splitlines()]
+        assert [row["id"] for row in rows] == [each["id"] for each in kept]
+        first, own = rows[0], kept[0]
+        assert first["example"] == own["example"]
+        assert [each["relation"] for each in first["judgements"]] == [
+            each["relation"] for each in own["judgements"]
+        ]
+        shares = first["judgements"][0]["probabilities"]
+        assert {each["key"]: each["value"] for each in shares} == (
+            own["judgements"][0]["probabilities"]
+        )
+    card = Path("shared/dataset/README.md").read_text()
+    for said in ("4 rows (4 labelled)", "`contested-nli`", "`scripted`", "`settings.labeller`"):
+        assert said in card
+    assert Path("shared/dataset/tables/conflict_detection.md").exists()
+    assert Path("shared/dataset/run.json").read_bytes() == Path("out/run.json").read_bytes()
+    left = contents(Path("shared"))
+    line = contested.refused("export", "out", "--out", "shared/dataset")
+    assert "is there already; name a new folder" in line
+    assert contents(Path("shared")) == left
+
+
+def test_texts_of_data_stay_texts(contested: Contested, endpoint: Scripted) -> None:
+    """What is in a card from the data cannot end a table or a header of it."""
+    name = "bad|name` --- [x](y).jsonl"
+    record = {
+        "id": "x",
+        "question": "Is it?",
+        "response": "It is.",
+        "documents": [{"id": "d", "text": "It is, they say.\u2028---\n|"}],
+    }
+    Path(name).write_text(json.dumps(record) + "\n")
+    run = ["run", "conflictscore", "--data", name, "--claims", "whole", "--labeller", "nli"]
+    contested.done(*run, "--out", "out")
+    contested.done("export", "out", "--out", "dataset")
+    assert "data `bad\\|name' --- [x](y).jsonl`" in Path("dataset/README.md").read_text()
+    (file,) = Path("dataset/data").iterdir()
+    (row,) = pq.read_table(file).to_pylist()
+    assert row["documents"][0]["text"] == record["documents"][0]["text"]  # type: ignore[index]
+
+
+def test_the_trace_of_one_example(contested: Contested, endpoint: Scripted) -> None:
+    contested.done(*RUN, "--labeller", "nli", "--out", "out")
+    log = Path("out/conflict-detection.nli.jsonl")
+    kept = [json.loads(line) for line in log.read_text().splitlines()]
+    own = kept[1]["id"]
+    contested.done("trace", "out", own, "--out", "trace.json")
+    found = json.loads(Path("trace.json").read_text())
+    (entry,) = found["runs"]
+    assert entry == log.stem
+    assert found["runs"][entry]["result"] == kept[1]
+    about = json.loads(Path("out/run.json").read_text())
+    assert found["runs"][entry]["made"] == about["pipelines"][entry]
+    assert json.loads(contested.done("trace", "out", own).out) == found
+    line = contested.refused("trace", "out", own + "x")
+    assert f"no example '{own}x' in this run; some that it has: {own}" in line
+
+
+@pytest.mark.parametrize("command", [["export", ".", "--out", "new"], ["trace", ".", "x"]])
+def test_no_run_folder_is_one_line(command: list[str], contested: Contested) -> None:
+    assert "is no run folder" in contested.refused(*command)
+    assert not Path("new").exists()
+
+
+def test_a_run_without_results_is_one_line(contested: Contested) -> None:
+    contested.done(*RUN, "--labeller", "nli", "--out", "out")
+    Path("out/conflict-detection.nli.jsonl").unlink()
+    assert "has no results yet" in contested.refused("export", "out", "--out", "new")
+    assert not Path("new").exists()
