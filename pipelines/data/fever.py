@@ -16,7 +16,7 @@ from random import Random
 from typing import Annotated, Any, Literal, NamedTuple
 from unicodedata import normalize
 
-from pydantic import BaseModel, BeforeValidator
+from pydantic import AfterValidator, BaseModel, BeforeValidator
 
 from pipelines.data.records import Text
 from pipelines.data.released import read_records, record, stream
@@ -39,7 +39,7 @@ class Pointer(NamedTuple):
 
 
 def _evidence_sets(value: Any) -> Any:
-    """The sets that point somewhere, each once, as tuples of (page, sentence)."""
+    """The sets that point somewhere, as tuples of (page, sentence)."""
     if not isinstance(value, list):
         raise ValueError("should be a list of evidence sets")
     sets = []
@@ -53,6 +53,10 @@ def _evidence_sets(value: Any) -> Any:
         # Pages are null without evidence, and where annotators of a repeated claim disagreed.
         if pointers and all(pointer[2] is not None for pointer in pointers):
             sets.append(tuple((pointer[2], pointer[3]) for pointer in pointers))
+    return sets
+
+
+def _each_once(sets: tuple[tuple[Pointer, ...], ...]) -> tuple[tuple[Pointer, ...], ...]:
     return tuple(dict.fromkeys(sets))
 
 
@@ -65,7 +69,11 @@ class FeverClaim(BaseModel, frozen=True):
     id: int
     claim: Text
     label: Literal["SUPPORTS", "REFUTES", "NOT ENOUGH INFO"]
-    evidence: Annotated[tuple[tuple[Pointer, ...], ...], BeforeValidator(_evidence_sets)]
+    evidence: Annotated[
+        tuple[tuple[Pointer, ...], ...],
+        BeforeValidator(_evidence_sets),
+        AfterValidator(_each_once),
+    ]
 
 
 class WikiPage(BaseModel, frozen=True):

@@ -82,7 +82,8 @@ class TruthfulQuestion(BaseModel):
         ):
             listed = given.get(every) or ()
             first = [given[best]] if isinstance(given.get(best), str) else []
-            if isinstance(listed, list | tuple):
+            # What is no text is left for the field to refuse.
+            if isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed):
                 made[every] = tuple(dict.fromkeys([*first, *listed]))
         return made
 
