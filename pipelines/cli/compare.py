@@ -57,9 +57,9 @@ def compare(
     Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
 
     Examples:
-        contested compare results-a results-b
+        contested compare before after
 
-        contested compare results-a results-b --out comparison --fail-if "cs_c > +0.05"
+        contested compare before after --out comparison --fail-if "cs_c > +0.05"
     """
     gates = [gate(text) for text in fail_if or ()]
     if out is not None:

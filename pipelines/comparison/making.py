@@ -24,7 +24,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "profile": "machine",
     "hardware": "machine",
 }
-"""What parts of an entry in `run.json` are; models are known by their digests, and the rest are
+"""What parts of an entry in `run.json` are; models are known by their engines, and the rest are
 settings."""
 
 BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
@@ -32,6 +32,9 @@ BESIDE: Final = ("preset", "packages", "python", "profile", "hardware")
 
 SHOWN: Final = 60
 """Characters of a value."""
+
+TOLD: Final = 3
+"""Differences that a sentence tells of."""
 
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 
@@ -71,13 +74,15 @@ def _change(match: Match, each: Difference) -> Change:
     kind = KINDS.get(part)
     if kind is None:
         both = (run.config.get(part) for run in (match.first, match.second))
-        models = any(isinstance(one, dict) and "digest" in one for one in both)
+        models = any(isinstance(one, dict) and "engine" in one for one in both)
         kind = "model" if models else "setting"
     named = rest if kind == "prompt" else each.name.removeprefix("packages.")
     return Change(match, kind, named, *(_told(value, kind, rest) for value in each[1:]))
 
 
 def _told(value: Any, kind: Kind, name: str) -> str:
+    if isinstance(value, dict) and "engine" in value:  # a model that only one run has
+        return f"{value['name']} ({str(value['digest'])[:12]})"
     if not isinstance(value, str):
         return one_line(written(value), SHOWN)
     if DIGEST.fullmatch(value):
@@ -105,11 +110,16 @@ def making_table(found: Sequence[Change], *, several: bool) -> Table:
 
 
 def in_words(found: Sequence[Change]) -> str:
-    """What differs, in a few words: "model.name; prompt evidence/relation", or "nothing"."""
-    names = [
-        f"prompt {change.what}" if change.kind == "prompt" else change.what for change in found
-    ]
-    return joined(names) or "nothing"
+    """The first things that differ, and how many more: "model.name (a, then b)"; or "nothing"."""
+    said = dict.fromkeys(
+        f"{'prompt ' if change.kind == 'prompt' else ''}{change.what} "
+        f"({change.first}, then {change.second})"
+        for change in found
+    )
+    first = list(said)[:TOLD]
+    return joined([*first, *([f"{len(said) - TOLD:,} more"] if len(said) > TOLD else [])]) or (
+        "nothing"
+    )
 
 
 def runs_table(sides: Sequence[Side], found: Sequence[Match]) -> Table:

@@ -100,7 +100,7 @@ def view(own: FolderComparison) -> ExperimentView:
     paths = {side.letter: str(side.path) for side in own.sides}
     shown_of = {run: {one.id: one for one in page.examples} for run, page in seen.items()}
     links = {
-        called(match.title, each.id): address(experiment.name, _called(each.first), each.id)
+        called(match.title, each.id): address(experiment.name, each.first.called, each.id)
         for match in own.matches
         for each in chosen
         if each.first is match.first
@@ -119,7 +119,7 @@ def view(own: FolderComparison) -> ExperimentView:
                 tuple(paths),
             ),
         ),
-        runs={_called(match.first): match.title for match in own.matches},
+        runs={match.first.called: match.title for match in own.matches},
         noun=next((page.noun for page in seen.values()), ExperimentView.noun),
         models=_models(own),
         left_out=len(every) - len(chosen),
@@ -129,11 +129,6 @@ def view(own: FolderComparison) -> ExperimentView:
 def _runs(own: FolderComparison) -> list[Run]:
     """All runs that are compared, each once."""
     return list(dict.fromkeys(run for one in own.matches for run in (one.first, one.second)))
-
-
-def _called(run: Run) -> str:
-    """What a run is called within its experiment."""
-    return run.name.removeprefix(run.experiment.name).removeprefix(".")
 
 
 def _together(own: FolderComparison) -> list[Together]:
@@ -153,8 +148,8 @@ def _together(own: FolderComparison) -> list[Together]:
 
 def _seen(run: Run, ids: Sequence[str]) -> ExperimentView:
     """How the page of a run shows these examples."""
-    own = {_called(run): [run.results[name] for name in ids]}
-    runs = Runs(run.experiment.name, run.folder, {_called(run): run.about}, own)
+    own = {run.called: [run.results[name] for name in ids]}
+    runs = Runs(run.experiment.name, run.folder, {run.called: run.about}, own)
     return run.experiment.publish(runs).view
 
 
@@ -168,7 +163,7 @@ def _example(
     tone: Tone = "strong" if each.changed else "outline"
     return Example(
         id=each.id,
-        run=_called(each.first),
+        run=each.first.called,
         title=title,
         status="",
         blocks=partial(_blocks, each, known, paths),
@@ -185,14 +180,13 @@ def _example(
 
 def _blocks(each: Together, known: Mapping[str, Example], paths: Mapping[str, str]) -> list[Block]:
     """The scores that moved, and what each run's page shows."""
+    values: dict[str, dict[str, float]] = {}
+    for pair, first, second in each.scores:
+        values.setdefault(pair.score.title, {"A": first})[pair.match.letter] = second
     moved = tuple(
-        (
-            (f"{pair.score.title}, A and {pair.match.letter}",),
-            (two_places(first),),
-            (two_places(second),),
-        )
-        for pair, first, second in each.scores
-        if first != second
+        ((title,), *((two_places(own[side]) if side in own else MISSING,) for side in each.runs))
+        for title, own in values.items()
+        if len({*own.values()}) > 1
     )
     sides = Sides(
         tuple(
@@ -201,7 +195,7 @@ def _blocks(each: Together, known: Mapping[str, Example], paths: Mapping[str, st
         )
     )
     title = "Scores that changed"
-    return [Grid(title, (title, "A", "Other"), moved), sides] if moved else [sides]
+    return [Grid(title, (title, *each.runs), moved), sides] if moved else [sides]
 
 
 def _own_blocks(example: Example | None) -> Sequence[Block]:

@@ -27,6 +27,11 @@ class Run:
     about: Mapping[str, Any]
 
     @property
+    def called(self) -> str:
+        """What it is called within its experiment."""
+        return self.name.removeprefix(self.experiment.name).removeprefix(".")
+
+    @property
     def config(self) -> Mapping[str, Any]:
         """Everything that decided its results."""
         found: Mapping[str, Any] = self.about["config"]
@@ -75,9 +80,9 @@ class Match:
 
     @property
     def title(self) -> str:
-        """Its name; both, where they differ."""
-        one, other = self.first.name, self.second.name
-        return one if one == other else f"{one} / {other}"
+        """Its name; where that of the other differs, what that is called within the experiment."""
+        one, other = self.first, self.second
+        return one.name if one.name == other.name else f"{one.name} / {other.called or other.name}"
 
     @cached_property
     def shared(self) -> list[str]:

@@ -106,7 +106,8 @@ def score_table(pairs: Sequence[ScorePair], *, several: bool) -> Table:
         notes=(
             "In brackets 95 % intervals: t of differences and means, Wilson of shares. McNemar's "
             "test is exact; signs are flipped 9,999 times, seed 0. Means are over all examples of "
-            "a run, differences over those in both.",
+            "a run, differences over those in both. An interval without width says that all values "
+            "were equal, not that the value is certain.",
             *bonferroni([[pair.comparison.p] for pair in pairs]),
             *_independence(pairs),
             *remarks(pair.match for pair in pairs),

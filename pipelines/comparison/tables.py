@@ -114,16 +114,12 @@ def _renamed(found: Sequence[Match]) -> dict[str, str]:
     names: dict[str, str] = {}
     for match in found:
         one, other = match.first, match.second
-        names[_own_name(other.name)] = _own_name(one.name)
+        if one.called and other.called:
+            names[other.called] = one.called
         names[other.config["data"]["name"]] = one.config["data"]["name"]
         models = [[model["name"] for model in models_of(run.config)] for run in (one, other)]
         names |= dict(zip(models[1], models[0], strict=False))
     return names
-
-
-def _own_name(run: str) -> str:
-    """What a run is called within its experiment."""
-    return run.partition(".")[2] or run
 
 
 def _with_names(cell: Any, names: Mapping[str, str]) -> Any:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from pipelines.metrics.clustered_auc import clustered_auc
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
-from pipelines.npov.detect import salience_detector
 from pipelines.npov.result import (
     ABLATION,
     BASELINES,
@@ -21,6 +20,7 @@ from pipelines.npov.result import (
     ErrorKind,
     NpovResult,
     WordScore,
+    salience_detector,
 )
 from pipelines.npov.sets import Slice
 
