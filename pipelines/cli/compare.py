@@ -15,6 +15,7 @@ from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
 from pipelines.comparison.folders import FolderComparison, compare_folders
 from pipelines.comparison.gates import gate, judged
+from pipelines.comparison.scores import SCORES
 from pipelines.comparison.tables import equal_tables
 from pipelines.errors import InputError
 from pipelines.files import check_writable
@@ -22,6 +23,8 @@ from pipelines.report.table import Table, write
 
 ROWS = 12
 """Rows of a table on the terminal; files have all."""
+
+PAGE = "comparison.html"
 
 FAILED = 1
 """Exit code where a condition of `--fail-if` holds."""
@@ -83,9 +86,6 @@ def compare(
     return FAILED if any(each.holds for each in told) else 0
 
 
-PAGE = "comparison.html"
-
-
 def _refuse(out: Path) -> None:
     """Refuse a folder for what is made that has something else in it, or cannot be written."""
     if (out / "run.json").exists():
@@ -112,6 +112,9 @@ def _show(found: FolderComparison, *, every: bool) -> None:
     for table in found.own_tables():
         if table.rows:
             _print(_narrow(table), console)
+        if table.name == SCORES and table.rows:
+            for note in table.notes:
+                console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
     for table in found.tables_of_folders(every=every):
         _print(table, console)
     for line in equal_tables(found.shared):

@@ -54,14 +54,14 @@ class Judged(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
-        value, low, high, n = (getattr(self.figure, name) for name in ("value", "low", "high", "n"))
-        about = {"condition": self.gate.text, "run": self.match.title, "folder": self.match.letter}
         return {
-            **about,
-            "figure": value,
-            "low": low,
-            "high": high,
-            "examples": n,
+            "condition": self.gate.text,
+            "run": self.match.title,
+            "folder": self.match.letter,
+            "figure": self.figure.value,
+            "low": self.figure.low,
+            "high": self.figure.high,
+            "examples": self.figure.n,
             "holds": self.holds,
         }
 
@@ -99,7 +99,8 @@ def judged(
     """Every gate on all pairs of runs that it is of.
 
     Raises:
-        InputError: No experiment that is compared has the score, or no example has it in both runs.
+        InputError: No experiment that is compared has the score, or no example of some pair of
+            runs has it in both.
     """
     return [each for own in gates for each in _of(own, scores, verdicts)]
 
@@ -120,9 +121,12 @@ def _of(own: Gate, scores: Sequence[ScorePair], verdicts: Sequence[VerdictPair])
             f"--fail-if '{own.text}': there is no such score; there are "
             f"{', '.join(known) or 'none'}"
         )
-    found = [Judged(own, match, figure) for match, figure in named if figure is not None]
-    if not found:
-        raise InputError(
-            f"--fail-if '{own.text}': no example has a value in both runs, so nobody can tell"
-        )
+    found = []
+    for match, figure in named:
+        if figure is None:  # what nobody can tell must not pass for well
+            raise InputError(
+                f"--fail-if '{own.text}': no example of {match.title} has a value both in A and in "
+                f"{match.letter}, so nobody can tell; leave it out, or name other runs"
+            )
+        found.append(Judged(own, match, figure))
     return found

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from pipelines.comparison.runs import Match, Run, other, placed
 from pipelines.experiment.scores import Score, Values
@@ -13,6 +13,9 @@ from pipelines.metrics.proportion import proportion
 from pipelines.report.compare import Comparison, bonferroni, compare
 from pipelines.report.glance import joined
 from pipelines.report.table import Column, Measure, Table
+
+SCORES: Final = "scores"
+"""The table of scores."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def score_table(pairs: Sequence[ScorePair], *, several: bool) -> Table:
     second = other(several=several)
     return Table.of(
         pairs,
-        name="scores",
+        name=SCORES,
         title="Scores",
         caption=f"Means of each run, and {second} less A over the examples that have a value "
         "in both.",

@@ -1,6 +1,7 @@
 """`contested compare`: run folders beside each other, as a person and as a program meet them."""
 
 import json
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -147,6 +148,7 @@ def test_paired_differences_by_hand(contested: Contested) -> None:
     assert (score["p"], score["test"]) == (0.5, "McNemar")  # 2 * (1/2)^2
     assert (score["first"], score["second"]) == (4 / 5, 2 / 5)
     assert (score["without_first"], score["without_second"]) == (1, 1)
+    assert "Bonferroni" in contested.done("compare", "a", "b").out
     (share,) = found["verdicts"]
     assert (share["examples"], share["changed"]) == (6, 4)
     cross = {row.pop("verdict"): row for row in found["verdicts-conflict-detection.nli-B"]}
@@ -214,7 +216,7 @@ def test_a_condition_on_nothing_is_refused(contested: Contested) -> None:
     made("a", [True, None])
     made("b", [None, True])
     line = contested.refused("compare", "a", "b", "--fail-if", "right < -0.1")
-    assert "no example has a value in both runs" in line
+    assert "has a value both in A and in B, so nobody can tell" in line
 
 
 def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
@@ -238,6 +240,10 @@ def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
         Path(name, "tables").mkdir(exist_ok=True)
         Path(name, "tables/broken.json").write_text("{")
     assert "broken.json is damaged" in contested.refused("compare", "a", "b")
+    about = json.loads(Path("b/run.json").read_text())
+    del about["pipelines"]["conflict-detection.nli"]["config"]["data"]
+    Path("b/run.json").write_text(json.dumps(about))
+    assert "does not tell data and models" in contested.refused("compare", "a", "b")
     Path("b/run.json").write_text("{}")
     assert "is not of a run of ours" in contested.refused("compare", "a", "b")
 
@@ -247,6 +253,11 @@ def test_folders_that_share_nothing(contested: Contested) -> None:
     made("b", [True], name="x")
     made("b", [True], name="y")
     assert "share no run and no table" in contested.refused("compare", "a", "b")
+    levels("a", "m", {1: 0.5})
+    shutil.copytree("a/tables", "b/tables")
+    done = contested.done("compare", "a", "b", "--all-rows", "--out", "ab")
+    assert "Levels: A and B" in done.out
+    assert "Levels: A and B" in Path("ab/comparison.html").read_text("utf-8")
 
 
 def test_which_runs_belong_together(contested: Contested) -> None:
