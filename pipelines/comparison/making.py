@@ -110,11 +110,16 @@ def making_table(found: Sequence[Change], *, several: bool) -> Table:
 
 
 def in_words(found: Sequence[Change]) -> str:
-    """The first things that differ, and how many more: "model.name (a, then b)"; or "nothing"."""
+    """The first things that differ, and how many more: "model.name (a, then b)"; or "nothing".
+
+    Of a model with another name, the name alone.
+    """
+    named = {change.what for change in found if change.what.endswith(".name")}
     said = dict.fromkeys(
         f"{'prompt ' if change.kind == 'prompt' else ''}{change.what} "
         f"({change.first}, then {change.second})"
         for change in found
+        if change.what in named or f"{change.what.partition('.')[0]}.name" not in named
     )
     first = list(said)[:TOLD]
     return joined([*first, *([f"{len(said) - TOLD:,} more"] if len(said) > TOLD else [])]) or (

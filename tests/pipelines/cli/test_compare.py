@@ -312,6 +312,8 @@ def test_rows_of_shared_tables_are_matched(contested: Contested) -> None:
     every = compared(contested, "a", "b", "--all-rows")["tables"]["levels-B"]
     assert [row["row"] for row in every] == ["2", "2", "3", "3"]
     contested.done("compare", "a", "b", "--out", "ab")
+    page = Path("ab/comparison.html").read_text("utf-8")
+    assert "What differs: model.name (small, then large)." in page
     told = Path("ab/tables/levels-B.md").read_text()
     assert "1 rows are in A alone" in told
     assert "1 rows are in B alone" in told
