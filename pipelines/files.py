@@ -102,3 +102,13 @@ def hold(lock: IO[str], taken: str) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         raise InputError(taken) from None
+
+
+def held(lock: IO[str]) -> bool:
+    """Whether another process, or another opening of the file, holds its lock at the moment."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    return False

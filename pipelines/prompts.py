@@ -170,6 +170,13 @@ def load(name: str, variables: Set[str], overrides: Path | None = None) -> Promp
     return prompt
 
 
+def shipped_digest(name: str) -> str | None:
+    """The digest of our own prompt of that name; None where there is none."""
+    folder, _, file = name.partition("/")
+    path = HERE / folder / "prompts" / f"{file}.j2"
+    return Prompt(name, path.read_text("utf-8")).digest if path.is_file() else None
+
+
 def _check_overrides(folder: Path) -> None:
     """Refuse a folder that is not there, and files that would be passed over without a word."""
     if not folder.is_dir():

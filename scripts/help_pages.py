@@ -32,8 +32,9 @@ not edit it by hand. `--help` says more of each command, and the page named besi
 Options that several commands have stand once, in groups; a command names the groups that it takes,
 whole or in part, and its default where that differs. You can give a `list[...]` several times.
 
-Exit codes: 0 is success; 2 is a mistake or a lack that you can mend, told in one line on standard
-error; 130 is Ctrl-C. No answer that arrived is lost in any of these cases.
+Exit codes: 0 is success; 1 says that a condition of `compare --fail-if` holds; 2 is a mistake or a
+lack that you can mend, told in one line on standard error; 130 is Ctrl-C. No answer that arrived is
+lost in any of these cases.
 
 ## Shared options
 """
@@ -76,6 +77,7 @@ GUIDES = {
     "answer-npov": "npov.md",
     "tune-npov": "npov.md",
     "train-judges": "feedback.md",
+    "compare": "runs.md",
     "report": "runs.md",
     "serve": "serving.md",
     "doctor": "serving.md",

@@ -169,6 +169,8 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
+    if folder.name == "commands":
+        texts |= two_runs()
     if folder.name in {"labellers", "commands"}:
         # Enough are left to ask the model of, though the tagger finds a third irrelevant.
         texts["own-pairs.jsonl"] = labelled_pairs(120)
@@ -190,6 +192,21 @@ def write_files(folder: Path) -> None:
     if folder.name in {"nli", "commands"}:
         write_examples(folder)
     write_judged(folder)
+
+
+def two_runs() -> dict[str, str]:
+    """Two folders of ConflictScore on one response, that differ in a setting."""
+    texts = {}
+    for folder, claims in (("before", "sentences"), ("after", "whole")):
+        data = {"name": "answers.jsonl", "sha256": "0" * 64}
+        config = {"data": data, "settings": {"claims": claims}}
+        about = {"pipelines": {"conflictscore": {"config": config}}}
+        document = {"id": "guide", "text": "The bridge was opened by the mayor in 1932."}
+        result = {"id": "bridge", "group": "bridge", "response": "It was opened in 1932."}
+        scored = {"documents": [document], "status": "scored", "cs_c": 0.0, "cs_r": 0.0}
+        texts[f"{folder}/run.json"] = json.dumps(about)
+        texts[f"{folder}/conflictscore.jsonl"] = json.dumps(result | scored) + "\n"
+    return texts
 
 
 def labelled_pairs(count: int) -> str:

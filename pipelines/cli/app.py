@@ -10,6 +10,7 @@ from nli.errors import TaggerError
 from pipelines.cli import (
     answer_npov,
     ask,
+    compare,
     conflictbench,
     conflicts,
     debate,
@@ -84,6 +85,7 @@ app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.command("export")(export.export)
 app.command("trace")(export.trace)
+app.command("compare")(compare.compare)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
 app.add_typer(ramdocs.app, name="ramdocs")
@@ -98,8 +100,9 @@ app.command("doctor")(doctor.doctor)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0 is success, 2 a mistake that the user can mend (one line on standard error), 130 an interrupt.
-    Anything else is a fault of this program and shows its traceback.
+    0 is success, 1 says that a condition of `compare --fail-if` holds, 2 a mistake that the user
+    can mend (one line on standard error), 130 an interrupt. Anything else is a fault of this
+    program and shows its traceback.
     """
     go_offline()
     try:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.markup import escape
 from rich.table import Table as Printed
 
@@ -86,7 +86,8 @@ def show(table: "Table", console: Console) -> None:
     printed = Printed(title=escape(table.title), title_justify="left")
     for index, column in enumerate(table.columns):
         text = any(isinstance(row[index], str) for row in table.rows)
-        printed.add_column(escape(column.title), justify="left" if text else "right")
+        side: JustifyMethod = "left" if text else "right"
+        printed.add_column(escape(column.title), justify=side, overflow="fold")
     for row in (*table.rows, *table.quoted):
         printed.add_row(*(escape(shown(cell)) for cell in as_shown(table, row)))
     console.print(printed)

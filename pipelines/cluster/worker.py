@@ -141,7 +141,7 @@ class Worker:
         if ready is None:
             raise InputError(f"there is no {entry} here; are all nodes of the same version?")
         if ready.config != config:
-            told = ", ".join(differences(json.loads(config), json.loads(ready.config)))
+            told = ", ".join(map(str, differences(json.loads(config), json.loads(ready.config))))
             raise InputError(f"the run would differ in {told}; bring the nodes in line")
         if item not in ready.items:
             raise InputError(f"the data has no '{item}'; give all nodes the same files")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
 
 from pipelines.conflicts.datasets import SAMPLES, read
+from pipelines.conflicts.example_scores import SCORES, verdict
 from pipelines.conflicts.needs import NO_ANSWERS, needs_of, refuse_idle, summary
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.presets import AS_IN_PAPER
@@ -244,4 +245,6 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
 )

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
+from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, result
 from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.result import Result
@@ -197,4 +198,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda example, reason: result(example, status="failed", error=reason),
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
+    cluster=lambda result: result.group,
 )

@@ -7,17 +7,18 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from pipelines.conflictscore import paper
+from pipelines.conflictscore.example_scores import decided_claims
 from pipelines.conflictscore.labelling import cascade, combination, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.data.jsonl import Skipped
-from pipelines.evidence.judgement import Judgement, Relation, in_conflict
+from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.label_mass import low_label_mass, mean_label_mass
 from pipelines.metrics.mean import mean
 from pipelines.metrics.paired import paired_difference
-from pipelines.metrics.proportion import proportion
+from pipelines.metrics.proportion import share
 from pipelines.report.failures import Failure
 from pipelines.report.failures import failures as failure_table
 from pipelines.report.table import Column, Measure, Table, quote
@@ -252,14 +253,7 @@ def mean_score(results: Sequence[Result], measure: str) -> Estimate | None:
 
 def conflicting_share(results: Sequence[Result]) -> Estimate | None:
     """Share of conflicting claims among the determined claims of all scored responses."""
-    decided = [
-        found
-        for result in results
-        if result.status == "scored"
-        for relations in claim_relations(result)
-        if (found := in_conflict(relations)) is not None
-    ]
-    return proportion(sum(decided), len(decided))
+    return share([found for result in results for found in decided_claims(result)])
 
 
 def _groups(results: Sequence[Result]) -> list[Group]:

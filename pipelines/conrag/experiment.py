@@ -14,6 +14,7 @@ from pipelines.conrag.citation_judge import (
 )
 from pipelines.conrag.datasets import ALCE, FEVER, HALVED, Dataset, DatasetName, digest_of, read
 from pipelines.conrag.evaluate import evaluate
+from pipelines.conrag.example_scores import SCORES, verdict
 from pipelines.conrag.generator import generator
 from pipelines.conrag.presets import AS_IN_PAPER
 from pipelines.conrag.query import Query
@@ -343,4 +344,6 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
 )

@@ -25,6 +25,7 @@ from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score
 from pipelines.runs.folder import RunFolder
 from serving.calls import Usage
 from serving.client import Client
@@ -214,6 +215,10 @@ class Experiment(Generic[ItemT, ResultT]):
         refusals: What is raised where one item cannot be done.
         in_flight: Items at a time; by default as many as keep a server or the tagger busy.
         common: Names in the configuration that all entries of a folder share.
+        scores: What examples come to, by short names, for runs to be compared by.
+        verdict: What is concluded of an example, in a word or two; None where nothing is.
+        cluster: What an example shares with those that it is not independent of; None where
+            examples are independent.
     """
 
     name: str
@@ -228,6 +233,9 @@ class Experiment(Generic[ItemT, ResultT]):
     refusals: tuple[type[Exception], ...] = (RequestError, PairError)
     in_flight: int | None = None
     common: tuple[str, ...] = ()
+    scores: Mapping[str, Score[ResultT]] = field(default_factory=dict)
+    verdict: Callable[[ResultT], str] | None = None
+    cluster: Callable[[ResultT], str] | None = None
 
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
         """What a folder has of it; InputError if `run.json` or a result is damaged."""

@@ -38,8 +38,6 @@ def gathered(experiment: Experiment[Any, ResultT], folders: Mapping[str, Path]) 
     for other in others:
         for shared in experiment.common:
             one, another = ({shared: each["config"][shared]} for each in (first, other))
-            if differing := list(differences(one, another)):
-                raise InputError(
-                    f"{', '.join(paths)} do not compare: they differ in {', '.join(differing)}"
-                )
+            if differing := ", ".join(map(str, differences(one, another))):
+                raise InputError(f"{', '.join(paths)} do not compare: they differ in {differing}")
     return Runs(experiment.name, RunFolder(next(iter(folders.values()))), entries, results)

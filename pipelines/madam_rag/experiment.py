@@ -32,6 +32,7 @@ from pipelines.madam_rag.datasets import (
     sampled,
 )
 from pipelines.madam_rag.debate import panel
+from pipelines.madam_rag.example_scores import SCORES, verdict
 from pipelines.madam_rag.methods import (
     COMPARED,
     WITH_RELIABILITY,
@@ -43,6 +44,7 @@ from pipelines.madam_rag.presets import AS_IN_PAPER
 from pipelines.madam_rag.question import Question
 from pipelines.madam_rag.reliability import reliability
 from pipelines.madam_rag.result import Outcome, QuestionResult
+from pipelines.madam_rag.scores import base_id
 from pipelines.madam_rag.settings import UNTOLD, DebateOptions
 from pipelines.madam_rag.statistics import Statistic, statistics
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Reliability
@@ -315,4 +317,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
+    cluster=base_id,
 )

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from pipelines.metrics.clustered_auc import clustered_auc
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
-from pipelines.npov.detect import salience_detector
 from pipelines.npov.result import (
     ABLATION,
     BASELINES,
@@ -21,6 +20,7 @@ from pipelines.npov.result import (
     ErrorKind,
     NpovResult,
     WordScore,
+    salience_detector,
 )
 from pipelines.npov.sets import Slice
 
@@ -97,17 +97,25 @@ def won_pairs(results: Results, part: Slice, kind: ErrorKind, detector: Detector
 
     Ties count half. Pairs of a topic are not independent.
     """
+    found = won(results, part, kind, detector)
+    values, clusters = [value for _, value in found], [result.cluster for result, _ in found]
+    return mean(values, clusters, bounds=(0, 1)), len(found)
+
+
+def won(
+    results: Results, part: Slice, kind: ErrorKind, detector: Detector
+) -> list[tuple[NpovResult, float]]:
+    """Errors with 1 where they score higher than what they were made from, 0.5 of a tie, else 0."""
     known = {result.id: result for result in _examples(results, part, detector)}
-    won, clusters = [], []
+    found = []
     for result in known.values():
         source = known.get(result.source)
         if not part.wrong(result, kind) or source is None or source is result:
             continue
         one, other = (each.score(detector.name, kind) for each in (result, source))
         if one is not None and other is not None:
-            won.append(1.0 if one > other else 0.5 if one == other else 0.0)
-            clusters.append(source.cluster)
-    return mean(won, clusters, bounds=(0, 1)), len(won)
+            found.append((result, 1.0 if one > other else 0.5 if one == other else 0.0))
+    return found
 
 
 def word_area(results: Results, part: Slice, kind: ErrorKind, detector: Detector) -> Figure:

@@ -29,6 +29,7 @@ from pipelines.npov.result import (
     ErrorKind,
     ErrorScores,
     NpovResult,
+    salience_detector,
 )
 from pipelines.npov.rouge import rouge_errors
 from pipelines.npov.sentence_embeddings import SentenceEmbeddings
@@ -250,8 +251,3 @@ def sentence_salience(found: WordMap) -> Values:
 def _sides_of_words(example: NpovExample, found: WordMap) -> tuple[Side, ...]:
     sides = (side for side in SIDES for _ in example.arguments(side))
     return tuple(side for side, own in zip(sides, found.given, strict=True) for _ in own)
-
-
-def salience_detector(aggregation: Aggregation) -> str:
-    """What salience under an aggregation is called."""
-    return f"salience, {aggregation.replace('_', ' ')}"

@@ -27,6 +27,7 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.npov import annotation, paraphrases
 from pipelines.npov.changes import DESIGN_HELP, Design
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
+from pipelines.npov.example_scores import SCORES
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS
 from pipelines.npov.other_topic import with_other_arguments
 from pipelines.npov.presets import AS_IN_PAPER
@@ -364,6 +365,8 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda case, reason: case.result(status="failed", reason=reason),
     publish=_publication,
+    scores=SCORES,
+    cluster=lambda result: result.cluster,
     refusals=(InputError, RequestError, SalienceError),
     in_flight=1,  # gradients take the whole machine
     common=("data", "sets", "encoder"),

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from pipelines.npov.annotation import Error, Vote
+from salience.variants import Aggregation
 
 ErrorKind = Literal["hallucination", "coverage"]
 KINDS: tuple[ErrorKind, ErrorKind] = ("hallucination", "coverage")
@@ -35,6 +36,11 @@ areas on training and development topics, lightly reworded, and on paraphrased b
 
 BASELINES = (*READS_NOTHING, ROUGE, BERT_SCORE, SHOWN[EMBEDDINGS])
 """Detectors that are of no run, since they are the same in all."""
+
+
+def salience_detector(aggregation: Aggregation) -> str:
+    """What salience under an aggregation is called."""
+    return f"salience, {aggregation.replace('_', ' ')}"
 
 
 class ErrorScores(BaseModel, frozen=True):

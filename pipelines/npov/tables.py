@@ -21,7 +21,7 @@ from pipelines.npov.areas import (
     won_pairs,
     word_area,
 )
-from pipelines.npov.detect import AGGREGATIONS, salience_detector
+from pipelines.npov.detect import AGGREGATIONS
 from pipelines.npov.result import (
     ABLATION,
     CLASSIFIER,
@@ -34,6 +34,7 @@ from pipelines.npov.result import (
     SUPPORT,
     UNEQUAL,
     ErrorKind,
+    salience_detector,
 )
 from pipelines.npov.sets import EXCHANGED, SLICES, Slice
 from pipelines.npov.use import POOLS, pooled

@@ -197,6 +197,22 @@ class Cards(Block):
     cards: tuple[Card, ...]
 
 
+class Side(Block):
+    """One of several things that are compared: its title ("A: results"), and its own blocks.
+
+    Sources are numbered within it: its links lead to its own.
+    """
+
+    title: str
+    content: tuple[Block, ...]
+
+
+class Sides(Block):
+    """Things that are compared, side by side, or below each other where there is no room."""
+
+    sides: tuple[Side, ...]
+
+
 class Fold(Block):
     """Blocks that are folded away under a title."""
 

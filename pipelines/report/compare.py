@@ -1,5 +1,6 @@
 """Two methods on the same examples: how far they differ, and how sure that is."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, Literal, TypeVar
@@ -31,20 +32,43 @@ class Comparison:
 
 
 def compare(
-    first: Mapping[Example, float], second: Mapping[Example, float], test: Test
+    first: Mapping[Example, float],
+    second: Mapping[Example, float],
+    test: Test,
+    *,
+    bounds: tuple[float, float] = (-1, 1),
+    clusters: Mapping[Example, Hashable] | None = None,
 ) -> Comparison:
-    """Compare two methods by their values in [0, 1] on the examples that both have.
+    """Compare two methods by their values on the examples that both have.
 
     Signs are flipped in the order of `first`, so it decides, like a seed, how random flips come
-    out. McNemar's test is of values that are 0 or 1, the other one of any values.
+    out. McNemar's test is of values that are 0 or 1, the other one of any values. Where examples
+    come in clusters, signs are flipped, all of a cluster together.
+
+    Args:
+        first: Example -> value.
+        second: The same of the other method.
+        test: What p is by.
+        bounds: Range of a difference; that of values in [0, 1] unless given.
+        clusters: Example -> what it shares with examples that it is not independent of.
+
+    Raises:
+        ValueError: A difference is out of bounds, or clusters are given for McNemar's test.
     """
     shared = [name for name in first if name in second]
+    if clusters and test == "McNemar":
+        raise ValueError("McNemar's test takes examples as independent; flip signs")
     if test == "McNemar":
         right, other = ({name: values[name] == 1 for name in shared} for values in (first, second))
         p = mcnemar(right, other)
     else:
-        p = sign_flip([first[name] - second[name] for name in shared])
-    return Comparison(paired_difference(first, second, bounds=(-1, 1)), p, len(shared))
+        # The sum over a cluster stands for its mean: the statistic is the same but for a factor.
+        sums: dict[Hashable, float] = defaultdict(float)
+        for name in shared:
+            sums[clusters[name] if clusters else name] += first[name] - second[name]
+        p = sign_flip([*sums.values()])
+    difference = paired_difference(first, second, bounds=bounds, clusters=clusters)
+    return Comparison(difference, p, len(shared))
 
 
 @dataclass(frozen=True)

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from pipelines.errors import InputError
-from pipelines.files import append_line, hold, replace_text
+from pipelines.files import append_line, held, hold, replace_text
 
 ResultT = TypeVar("ResultT", bound=BaseModel)
 FactT = TypeVar("FactT")
@@ -73,6 +73,16 @@ class RunFolder:
         with lock:
             hold(lock, f"another run is writing {self.path}; wait for it, or name another --out")
             yield
+
+    def refuse_locked(self) -> None:
+        """Refuse a folder that a run is writing at the moment, with an InputError."""
+        try:
+            lock = (self.path / ".lock").open()
+        except OSError:
+            return  # nothing was ever locked, or it is not for us to know
+        with lock:
+            if held(lock):
+                raise InputError(f"a run is writing {self.path}; wait until it has ended")
 
     def about(self) -> dict[str, Any]:
         """What `run.json` says, {} for a new folder; InputError if `begin` has not written it."""
@@ -131,7 +141,7 @@ class RunFolder:
         elif differing := list(differences(entries[pipeline]["config"], plain)):
             more = len(differing) - _TOLD
             raise InputError(
-                f"{self.path} holds a run that differs in {', '.join(differing[:_TOLD])}"
+                f"{self.path} holds a run that differs in {', '.join(map(str, differing[:_TOLD]))}"
                 f"{f' and {more} more' if more > 0 else ''}; name another --out (answers already "
                 "given come from the cache)"
             )
@@ -168,24 +178,38 @@ _TOLD = 3
 """Differences between configurations that a message tells of."""
 
 
+class Difference(NamedTuple):
+    """A place where two configurations differ ("settings.judge"), and what each has there."""
+
+    name: str
+    there: Any
+    now: Any
+
+    def __str__(self) -> str:
+        """In words: `settings.judge ("nli" there, "llm" now)`."""
+        before, after = written(self.there), written(self.now)
+        # Of a digest or a long list a reader learns nothing.
+        told = max(len(before), len(after)) <= 40
+        return self.name + (f" ({before} there, {after} now)" if told else "")
+
+
+def written(value: Any) -> str:
+    """A value of a configuration, as JSON; "none" where there is none."""
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)
+
+
 def differences(
     there: Mapping[str, Any], now: Mapping[str, Any], within: str = ""
-) -> Iterator[str]:
-    """Where two configurations differ: `settings.judge ("nli" there, "llm" now)`."""
+) -> Iterator[Difference]:
+    """Where two configurations differ, in order of the names."""
     for name in sorted(there.keys() | now.keys()):
         one, other = there.get(name), now.get(name)
         if one == other:
             continue
         if isinstance(one, dict) and isinstance(other, dict):
             yield from differences(one, other, f"{within}{name}.")
-            continue
-        before, after = (
-            "none" if value is None else json.dumps(value, ensure_ascii=False)
-            for value in (one, other)
-        )
-        # Of a digest or a long list a reader learns nothing.
-        told = max(len(before), len(after)) <= 40
-        yield f"{within}{name}" + (f" ({before} there, {after} now)" if told else "")
+        else:
+            yield Difference(f"{within}{name}", one, other)
 
 
 class ResultLog(Generic[ResultT]):

@@ -1,6 +1,7 @@
 """The sixth experiment of docs/extending.md: declared there, run here."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from shown import only
 from pipelines import papers
 from pipelines.cli.report import publish
 from pipelines.cli.run import command_of
+from pipelines.comparison.folders import compare_folders
 from pipelines.runs.folder import RunFolder
 
 NAME = "sentence-order"
@@ -47,6 +49,10 @@ def test_it_runs_resumes_and_reports(
     rows = json.loads((tmp_path / "out/tables/sentence_order.json").read_text("utf-8"))["rows"]
     assert [row["documents"] for row in rows] == [sum(len(each["before"]) for each in results)]
     assert "Order of sentences" in (tmp_path / "out/report.html").read_text("utf-8")
+    shutil.copytree(tmp_path / "out", tmp_path / "again")
+    known = {NAME: lambda: papers.experiment(NAME)}
+    (pair,) = compare_folders([tmp_path / "out", tmp_path / "again"], known).scores
+    assert (pair.name, pair.comparison.n) == ("stays", len(results))
     before = log.read_bytes()
     command(run, standalone_mode=False)
     publish(RunFolder(tmp_path / "out"))

@@ -1,13 +1,16 @@
-"""McNemar's exact test and the sign-flip test, by hand and as properties."""
+"""McNemar's exact test, the sign-flip test and clustered differences, by hand and as properties."""
 
-from math import comb, isclose
+from math import comb, isclose, sqrt
 
+import pytest
 from estimates import defined
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.metrics.mcnemar import mcnemar
+from pipelines.metrics.paired import paired_difference
 from pipelines.metrics.sign_flip import sign_flip
+from pipelines.report.compare import compare
 
 
 def test_mcnemar_by_hand() -> None:
@@ -53,3 +56,50 @@ def test_sign_flips_do_not_ask_which_side_is_first(values: list[float]) -> None:
     one, other = (defined(sign_flip([sign * each for each in values])) for sign in (1, -1))
     assert 0 < one <= 1
     assert isclose(one, other, abs_tol=1e-9)
+
+
+# Differences of examples that come in clusters.
+
+
+def test_a_clustered_difference_by_hand() -> None:
+    first = {"a1": 1.0, "a2": 1.0, "b1": 1.0, "c1": 0.0}
+    second = {"a1": 0.0, "a2": 0.0, "b1": 1.0, "c1": 1.0}
+    clusters = {"a1": "a", "a2": "a", "b1": "b", "c1": "c"}
+    # Differences 1, 1, 0, -1, mean 1/4. Residuals by cluster: 3/2, -1/4, -5/4.
+    error = sqrt((2.25 + 0.0625 + 1.5625) / 16 * 3 / 2)
+    found = defined(paired_difference(first, second, clusters=clusters))
+    assert found.value == 0.25
+    assert isclose(defined(found.high), 0.25 + 4.302652729911275 * error)  # t(2) at 97.5 %
+    # The sums 2, 0, -1 have 1 for their sum; of eight signings six have as much or as little.
+    assert isclose(defined(compare(first, second, "sign flips", clusters=clusters).p), 1.0)
+
+
+def test_mcnemar_of_clusters_is_refused() -> None:
+    with pytest.raises(ValueError, match="independent"):
+        compare({1: 1.0}, {1: 0.0}, "McNemar", clusters={1: 1})
+
+
+VALUES = st.dictionaries(
+    st.integers(0, 30),
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0])),
+    min_size=2,
+    max_size=9,
+)
+
+
+@given(VALUES)
+def test_copies_of_examples_tell_nothing_new_once_clustered(
+    pairs: dict[int, tuple[float, float]],
+) -> None:
+    one, other = ({key: pair[side] for key, pair in pairs.items()} for side in (0, 1))
+    alone = compare(one, other, "sign flips")
+    assert compare(one, other, "sign flips", clusters={key: key for key in one}) == alone
+    first, second = (
+        {(key, copy): value for key, value in own.items() for copy in (0, 1)}
+        for own in (one, other)
+    )
+    clustered = compare(first, second, "sign flips", clusters={key: key[0] for key in first})
+    assert clustered.p == alone.p
+    for end in ("value", "low", "high"):
+        ends = [getattr(defined(each.difference), end) for each in (alone, clustered)]
+        assert isclose(*ends, abs_tol=1e-9)

@@ -31,6 +31,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, RunOptions
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.metrics.estimate import Estimate
 from pipelines.option import Only, Option
 from pipelines.report import explorer, glance
@@ -188,10 +189,18 @@ def _publication(runs: Runs[JudgedBehaviour]) -> Publication:
     return Publication(view, tables)
 
 
+def _said(result: JudgedBehaviour) -> bool | None:
+    """The judge's verdict; None where there is none that can be read."""
+    return None if result.adherence is None else result.adherence.adheres
+
+
+def _right(result: JudgedBehaviour) -> bool | None:
+    said = _said(result)
+    return None if said is None else said == result.labelled.adherent
+
+
 def _mark(result: JudgedBehaviour) -> Mark:
-    if result.adherence is None or result.adherence.adheres is None:
-        return UNREADABLE
-    return RIGHT if result.adherence.adheres == result.labelled.adherent else WRONG
+    return {True: RIGHT, False: WRONG, None: UNREADABLE}[_right(result)]
 
 
 def _example(run: str, result: JudgedBehaviour) -> Example:
@@ -217,7 +226,7 @@ _SAID = {True: "adheres", False: "does not", None: "unreadable"}
 
 def _content(result: JudgedBehaviour) -> list[Block]:
     own, said = result.labelled, result.adherence
-    verdict = _SAID[None if said is None else said.adheres]
+    verdict = _SAID[_said(result)]
     made: list[Block] = [
         Facts((fact("People", _SAID[own.adherent]), fact("Judge", verdict))),
         Heading("Answer"),
@@ -243,5 +252,8 @@ EXPERIMENT = Experiment(
     ),
     publish=_publication,
     common=("data", "half"),
+    scores={"right": Score("Verdicts that agree", of_each(_right), test="McNemar")},
+    verdict=lambda result: _SAID[_said(result)],
+    cluster=lambda result: result.labelled.query,
 )
 """The declaration."""

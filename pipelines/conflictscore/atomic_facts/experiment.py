@@ -1,8 +1,9 @@
 """Does the decomposition find the atomic facts that people find?"""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Annotated, ClassVar, Final, Literal
 
@@ -30,6 +31,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.prompts import Prompt
 from serving.client import Client
@@ -154,6 +156,16 @@ def _publication(runs: Runs[FactsResult]) -> Publication:
     return publication(runs)
 
 
+def _count(title: str, count: Callable[[Split], int]) -> Score[FactsResult]:
+    """A score that counts something of our split of a sentence."""
+
+    def value(result: FactsResult) -> int | None:
+        ours = next((split for split in result.splits if split.by == "ours"), None)
+        return None if ours is None else count(ours)
+
+    return Score(title, of_each(value), bounds=(0, inf))
+
+
 EXPERIMENT = Experiment(
     name=NAME,
     title="Atomic facts, by people",
@@ -165,5 +177,11 @@ EXPERIMENT = Experiment(
     failed=lambda item, reason: _result(item, status="failed", error=reason),
     publish=_publication,
     common=("data", "sample"),
+    scores={
+        "facts": _count("Facts, this program's", lambda ours: len(ours.facts)),
+        "found.words": _count("People's facts found, by words", lambda ours: len(ours.words)),
+        "found.tagger": _count("People's facts found, by tagger", lambda ours: len(ours.tagger)),
+    },
+    cluster=lambda result: result.topic,
 )
 """The declaration."""

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Final
 
 from pipelines.conflictscore.both_sides.result import JudgedResult
+from pipelines.conflictscore.both_sides.signs import DECISIONS
 from pipelines.conflictscore.decomposition import decomposition_prompt
+from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.experiment import config
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs
 from pipelines.conflictscore.presets import AS_IN_PAPER
@@ -21,6 +23,7 @@ from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunMod
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
@@ -126,6 +129,16 @@ def _publication(runs: Runs[JudgedResult]) -> Publication:
     return publication(runs)
 
 
+def _right(decision: str) -> Score[JudgedResult]:
+    says = DECISIONS[decision]
+
+    def right(result: JudgedResult) -> bool | None:
+        said = says(result)
+        return None if said is None else said == result.both_sides
+
+    return Score(f"Agrees with people, by: {decision}", of_each(right), test="McNemar")
+
+
 NAME = "both-sides"
 
 EXPERIMENT = Experiment(
@@ -139,5 +152,12 @@ EXPERIMENT = Experiment(
     failed=lambda item, reason: _result(item, status="failed", error=reason),
     publish=_publication,
     common=("data", "half"),
+    scores={
+        **SCORES,
+        "right_by_conflict": _right("no claim in conflict"),
+        "right_by_support": _right("both passages support a claim"),
+    },
+    verdict=verdict,
+    cluster=lambda result: result.group,
 )
 """The declaration."""

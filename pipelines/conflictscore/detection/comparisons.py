@@ -45,7 +45,7 @@ def comparisons(sources: Mapping[str, Detectors]) -> Table:
 
 def _pair(source: str, first: str, second: str, every: Detectors) -> Pair[str]:
     one, other = (_decided(every[name]) for name in (first, second))
-    right = compare(_right(one), _right(other), "McNemar")
+    right = compare(_right(every[first]), _right(every[second]), "McNemar")
     f1 = Comparison(f1_difference(one, other), None, right.n)
     return Pair(source, first, second, {"f1": f1, "accuracy": right})
 
@@ -58,5 +58,5 @@ def _decided(results: Sequence[DetectionResult]) -> dict[str, Verdict]:
     }
 
 
-def _right(decided: Mapping[str, Verdict]) -> dict[str, float]:
-    return {name: float(each.truth == each.found) for name, each in decided.items()}
+def _right(results: Sequence[DetectionResult]) -> dict[str, float]:
+    return {each.id: float(each.right) for each in results if each.right is not None}

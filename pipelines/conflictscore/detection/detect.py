@@ -29,6 +29,18 @@ class DetectionResult(BaseModel):
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
 
+    @property
+    def right(self) -> bool | None:
+        """Whether the labeller is right; None where it decided nothing."""
+        return None if self.conflict is None else self.conflict == self.example.conflict
+
+    @property
+    def verdict(self) -> str:
+        """What it decided, in words."""
+        if self.conflict is None:
+            return "undetermined"
+        return "conflict" if self.conflict else "no conflict"
+
     def documents(self) -> Iterator[tuple[Document, Relation, Judgement]]:
         """The documents that were judged, each with its true relation; none where it is unknown."""
         known = self.example.relations

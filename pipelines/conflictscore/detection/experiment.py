@@ -16,6 +16,7 @@ from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunMod
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
@@ -137,4 +138,7 @@ EXPERIMENT = Experiment(
     ),
     publish=_publication,
     common=("data",),
+    scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
+    verdict=lambda result: result.verdict,
+    cluster=lambda result: result.example.group,
 )

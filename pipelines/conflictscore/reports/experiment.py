@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field
 
+from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, prepare
 from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
 from pipelines.conflictscore.reports.assignment import (
@@ -224,4 +225,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=_failed,
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
+    cluster=lambda result: result.group,
 )

@@ -31,6 +31,7 @@ from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, ServerOptions, source_of, tagger_named
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.metrics.cohen_kappa import clustered_kappa
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -113,6 +114,11 @@ class JudgedAnswer(BaseModel):
     def said(self) -> bool | None:
         """What the judge says; None where that cannot be read."""
         return self.verdict.verdict if self.verdict else None
+
+    @property
+    def right(self) -> bool | None:
+        """Whether it says what the person says; None where it says nothing."""
+        return None if self.said is None else self.said == self.label
 
 
 def plan(options: AgreementOptions) -> Plan[LabelledAnswer, JudgedAnswer]:
@@ -301,9 +307,7 @@ def _publication(runs: Runs[JudgedAnswer]) -> Publication:
 
 
 def _mark(result: JudgedAnswer) -> Mark:
-    if result.said is None:
-        return UNREADABLE
-    return RIGHT if result.said == result.label else WRONG
+    return {True: RIGHT, False: WRONG, None: UNREADABLE}[result.right]
 
 
 def _example(run: str, result: JudgedAnswer) -> Example:
@@ -320,12 +324,22 @@ def _example(run: str, result: JudgedAnswer) -> Example:
     )
 
 
+_YES = {True: "yes", False: "no", None: "unreadable"}
+
+
+def _right(kind: Kind) -> Score[JudgedAnswer]:
+    return Score(
+        f"Verdicts that agree, {kind}",
+        of_each(lambda result: result.right if result.kind == kind else None),
+        test="McNemar",
+    )
+
+
 def _content(result: JudgedAnswer) -> list[Block]:
-    yes = {True: "yes", False: "no", None: "unreadable"}
     made: list[Block] = [
         Items(((result.answer,),)),
         Facts(
-            (fact(f"People: {result.kind}?", yes[result.label]), fact("Judge", yes[result.said]))
+            (fact(f"People: {result.kind}?", _YES[result.label]), fact("Judge", _YES[result.said]))
         ),
     ]
     verdict = result.verdict
@@ -344,4 +358,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=lambda item, reason: _result(item, status="failed", error=reason),
     publish=_publication,
+    scores={"truthful": _right("truthful"), "informative": _right("informative")},
+    verdict=lambda result: _YES[result.said],
+    cluster=lambda result: result.question,
 )

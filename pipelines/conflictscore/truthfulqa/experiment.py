@@ -11,6 +11,7 @@ from pydantic import Field
 from pipelines.conflictscore.pipeline import prepare as prepare_scorer
 from pipelines.conflictscore.presets import TRUTHFULQA_AS_IN_PAPER
 from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.truthfulqa.example_scores import SCORES, verdict
 from pipelines.conflictscore.truthfulqa.items import Item, LeftOut, items_of
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge, TruthJudgeName, truth_judge
 from pipelines.conflictscore.truthfulqa.pipeline import (
@@ -293,4 +294,7 @@ EXPERIMENT = Experiment(
     plan=plan,
     failed=failed,
     publish=_publication,
+    scores=SCORES,
+    verdict=verdict,
+    cluster=lambda result: result.group,
 )

@@ -147,3 +147,9 @@ class TruthResult(BaseModel):
         if self.setting == "binary":
             return None if outcome.letter is None else outcome.letter == self.correct
         return None if outcome.truthful is None else outcome.truthful.verdict
+
+    def right_or_unread(self, condition: Condition) -> bool | None:
+        """The same, but that a choice which cannot be read is wrong (Table 5)."""
+        right = self.right(condition)
+        unread = right is None and self.setting == "binary" and condition in self.outcomes
+        return False if unread else right

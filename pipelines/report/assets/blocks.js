@@ -92,6 +92,8 @@ kinds.text = ({ text, label, spans }) => {
 
 kinds.card = ({ title, content }) => html`<li class="card"><h4 dir="auto">${title}</h4><${Blocks} of=${content} /></li>`;
 kinds.cards = ({ cards }) => html`<ul class=${`cards ${cards.length > 4 ? "many" : cards.length === 2 ? "two" : ""}`}><${Blocks} of=${cards} /></ul>`;
+kinds.side = ({ title, content }) => html`<section class="side" aria-label=${title}><p class="side-title" dir="auto">${title}</p><${Blocks} of=${content} /></section>`;
+kinds.sides = ({ sides }) => html`<div class="sides"><${Blocks} of=${sides} /></div>`;
 kinds.fold = ({ title, content }) => html`<details class="fold"><summary>${title}</summary><${Blocks} of=${content} /></details>`;
 
 let choices = 0;
@@ -111,6 +113,9 @@ const Source = ({ number: own, title, text, about = [], url, linked, note, spans
   const wanted = source === own;
   useEffect(() => {
     if (!wanted) return;
+    // Sides number their sources alike: a link leads to the one beside it, an address to the first.
+    const side = document.activeElement?.closest(".side");
+    if (side && !side.contains(head.current)) return;
     setOpen(true);
     head.current.focus();
     head.current.scrollIntoView({ block: "center" });

@@ -165,14 +165,8 @@ def conflicts(every: Sequence[Part]) -> Table:
 
 def _right(part: Part, condition: Condition) -> dict[str, float]:
     """Question -> whether the answer is right; choices that cannot be read are wrong."""
-    found: dict[str, float] = {}
-    for result in part.results:
-        right = result.right(condition)
-        if right is None and part.setting == "binary":
-            right = False
-        if right is not None:
-            found[result.group] = float(right)
-    return found
+    right = ((result.group, result.right_or_unread(condition)) for result in part.results)
+    return {name: float(found) for name, found in right if found is not None}
 
 
 def less_rag(own: Slice) -> Estimate | None:

@@ -1,0 +1,137 @@
+"""`contested compare`: what differs between run folders, and whether it matters."""
+
+import json
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from pipelines import papers
+from pipelines.cli.progress import STDERR
+from pipelines.cli.tagging import show
+from pipelines.comparison.folders import FolderComparison, compare_folders
+from pipelines.comparison.gates import gate, judged
+from pipelines.comparison.scores import SCORES
+from pipelines.comparison.tables import equal_tables
+from pipelines.errors import InputError
+from pipelines.files import check_writable
+from pipelines.report.table import Table, write
+
+ROWS = 12
+"""Rows of a table on the terminal; files have all."""
+
+PAGE = "comparison.html"
+
+FAILED = 1
+"""Exit code where a condition of `--fail-if` holds."""
+
+UNTOLD = frozenset({"title", "better", "test", "without_first", "without_second"})
+"""Columns of scores that a terminal has no room for."""
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(help="Run folders; each is compared with the first.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for `comparison.html` and `tables/`.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Exit with code 1 if this holds of the mean paired difference, the second run "
+            "less the first: `cs_c > +0.05`, `conflict-detection:right < -0.02`; or of the share "
+            "of changed verdicts: `changed > 0.1`. Repeatable.",
+            metavar="CONDITION",
+        ),
+    ] = None,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Show figures of shared tables that are equal, too.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+) -> int:
+    """Compare run folders: how they were made, what came of it, and which verdicts changed.
+
+    Runs of one name belong together, or the only ones of an experiment. It reads the folders alone.
+
+    Examples:
+        contested compare before after
+
+        contested compare before after --out comparison --fail-if "cs_c > +0.05"
+    """
+    gates = [gate(text) for text in fail_if or ()]
+    if out is not None:
+        _refuse(out)
+    known = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
+    found = compare_folders(runs, known)
+    told = judged(gates, found.scores, found.verdicts)
+    if out is not None:
+        _write(found, out, every=all_rows)
+    if as_json:
+        about = [each.as_json() for each in told]
+        everything = found.as_json(every=all_rows) | {"fail_if": about}
+        print(json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False))
+    else:
+        _show(found, every=all_rows)
+    for each in told:
+        STDERR.print(escape(each.line), soft_wrap=True)
+    if out is not None:
+        page, tables = escape(str(out / PAGE)), escape(str(out / "tables"))
+        STDERR.print(f"comparison: {page}   tables: {tables}", soft_wrap=True)
+    return FAILED if any(each.holds for each in told) else 0
+
+
+def _refuse(out: Path) -> None:
+    """Refuse a folder for what is made that has something else in it, or cannot be written."""
+    if (out / "run.json").exists():
+        raise InputError(f"--out {out} is a run folder; name another, or its tables would be lost")
+    check_writable(out / PAGE)
+
+
+def _write(found: FolderComparison, out: Path, *, every: bool) -> None:
+    from pipelines.comparison import page
+
+    for table in (*found.own_tables(), *found.tables_of_folders(every=every)):
+        write(table, out / "tables")
+    page.write(out / PAGE, found, every=every)
+
+
+def _show(found: FolderComparison, *, every: bool) -> None:
+    console = Console()
+    for side in found.sides:
+        console.print(f"[bold]{side.letter}[/bold]  {escape(str(side.path))}", soft_wrap=True)
+    for line in found.alone:
+        console.print(f"[dim]not compared: {escape(line)}[/dim]", soft_wrap=True)
+    if found.matches and not found.changes:
+        console.print("no difference in how they were made")
+    for table in found.own_tables():
+        if table.rows:
+            _print(_narrow(table), console)
+        if table.name == SCORES and table.rows:
+            for note in table.notes:
+                console.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
+    for table in found.tables_of_folders(every=every):
+        _print(table, console)
+    for line in equal_tables(found.shared):
+        console.print(escape(line), soft_wrap=True)
+
+
+def _narrow(table: Table) -> Table:
+    """The table without what a terminal has no room for."""
+    kept = [place for place, column in enumerate(table.columns) if column.key not in UNTOLD]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )
+
+
+def _print(table: Table, console: Console) -> None:
+    show(replace(table, rows=table.rows[:ROWS]), console)
+    if (more := len(table.rows) - ROWS) > 0:
+        console.print(f"{more:,} more rows; --out has all", soft_wrap=True)

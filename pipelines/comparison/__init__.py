@@ -1,0 +1,1 @@
+"""Run folders beside each other: what differs in how they were made, and what came of it."""

@@ -1,0 +1,356 @@
+"""`contested compare`: run folders beside each other, as a person and as a program meet them."""
+
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commands import Contested, contents
+from pages import Reading, safe, unpacked
+from scripted import Scripted
+
+from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.data.records import Document
+from pipelines.evidence.examples import ContestedClaim
+from pipelines.evidence.judgement import Judgement, Relation
+from pipelines.metrics.estimate import Estimate
+from pipelines.report.table import Column, Measure, Table
+from pipelines.report.table import write as write_table
+from pipelines.runs.folder import RunFolder
+
+HOSTILE = "</script><script>alert(1)</script>"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(contested: Contested, endpoint: Scripted, out: str, *options: str) -> None:
+    """Conflict Detection by a scripted model on six of the bundled examples."""
+    served = ["--endpoint", endpoint.url, "--limit", "6", "--prior", "none"]
+    contested.done("run", "conflict-detection", "--out", out, *served, *options)
+
+
+def made(
+    out: str,
+    found: Sequence[bool | None],
+    *,
+    name: str = "nli",
+    model: str = "m",
+    questions: int | None = None,
+) -> None:
+    """A run over examples that all have a conflict, with what was found of each by hand."""
+    folder = RunFolder(Path(out))
+    about = {
+        "data": {"name": "made.jsonl", "sha256": "0" * 64},
+        "model": {"name": model, "digest": "1" * 64, "engine": "by hand"},
+    }
+    entry = f"conflict-detection.{name}"
+    folder.begin(entry, about, {"python": "3"})
+    for number, conflict in enumerate(found):
+        question = number if questions is None else number % questions
+        example = ContestedClaim(
+            id=f"e{number}",
+            source="made",
+            question=f"Question {question}?",
+            claim=f"Claim {number}. {HOSTILE}",
+            documents=(
+                Document(id="a", text=f"So it is. {HOSTILE}"),
+                Document(id="b", text="So it is not."),
+            ),
+            relations=(Relation.SUPPORTS, Relation.CONTRADICTS),
+            conflict=True,
+        )
+        second = Relation.CONTRADICTS if conflict else Relation.IRRELEVANT
+        relations = (Relation.SUPPORTS, Relation.INVALID if conflict is None else second)
+        folder.log(entry, DetectionResult).append(
+            DetectionResult(
+                id=example.id,
+                example=example,
+                status="invalid" if conflict is None else "labelled",
+                conflict=conflict,
+                judgements=tuple(
+                    Judgement(claim=example.claim, document=each.id, relation=own, source="nli")
+                    for each, own in zip(example.documents, relations, strict=True)
+                ),
+            )
+        )
+
+
+def compared(contested: Contested, *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(contested.done("compare", *arguments, "--json").out)
+    return found
+
+
+# Real runs.
+
+
+def test_equal_runs_have_no_difference(contested: Contested, endpoint: Scripted) -> None:
+    for out in ("a", "b"):
+        run(contested, endpoint, out)
+    before = contents(Path("a")) | contents(Path("b"))
+    done = contested.done("compare", "a", "b", "--fail-if", "changed > 0", "--fail-if", "right < 0")
+    assert "no difference in how they were made" in done.out
+    assert "equal in A and B: " in done.out
+    assert done.err.count("does not hold") == 2
+    found = compared(contested, "a", "b")
+    assert (found["differences"], found["changed"], found["tables"]) == ([], [], {})
+    assert [row["difference"] for row in found["scores"]] == [0.0]
+    assert contents(Path("a")) | contents(Path("b")) == before, "folders are read alone"
+
+
+def test_a_changed_prompt_and_another_model_are_found(
+    contested: Contested, endpoint: Scripted
+) -> None:
+    run(contested, endpoint, "a")
+    prompt = Path("own/evidence/relation.j2")
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text("Document: {{ document | fenced('DOCUMENT') }}\nClaim: {{ claim }}\nLabel:")
+    run(contested, endpoint, "prompted", "--prompts", "own")
+    with Scripted(model="another", weigh=lambda _: [0.1, 0.1, 0.8]) as other:
+        run(contested, other, "other")
+    found = compared(contested, "a", "prompted", "other")
+    by_folder: dict[str, set[tuple[str, str]]] = {"B": set(), "C": set()}
+    for row in found["differences"]:
+        by_folder[row["folder"]].add((row["kind"], row["what"]))
+    assert by_folder["B"] == {("prompt", "evidence/relation")}
+    assert {kind for kind, _ in by_folder["C"]} == {"model"}
+    assert ("model", "model.name") in by_folder["C"]
+    (changed,) = (row for row in found["differences"] if row["kind"] == "prompt")
+    assert changed["first"].endswith(" (as shipped)")
+    assert not changed["second"].endswith(" (as shipped)")
+    # One who calls everything irrelevant finds no conflict anywhere.
+    said = {row["second"] for row in found["changed"] if row["folder"] == "C"}
+    assert said <= {"no conflict"}
+    # Rows are matched though models' names in them differ.
+    rows = found["tables"]["conflict_detection-C"]
+    assert any("llm-choice: scripted" in row["row"] for row in rows)
+
+
+# By hand.
+
+
+def test_paired_differences_by_hand(contested: Contested) -> None:
+    made("a", [True, True, False, True, None, True])
+    made("b", [True, False, False, False, True, None])
+    found = compared(contested, "a", "b")
+    (score,) = found["scores"]
+    # Four examples were decided by both: 0, -1, 0, -1, whose deviation is sqrt(1/3).
+    assert score["examples"] == 4
+    assert score["difference"] == -0.5
+    half = 3.18244630528371 * (1 / 3) ** 0.5 / 2  # t(3) at 97.5 %
+    assert score["difference_low"] == -1, "cut to what a difference can be"
+    assert score["difference_high"] == pytest.approx(-0.5 + half)
+    assert (score["p"], score["test"]) == (0.5, "McNemar")  # 2 * (1/2)^2
+    assert (score["first"], score["second"]) == (4 / 5, 2 / 5)
+    assert (score["without_first"], score["without_second"]) == (1, 1)
+    assert "Bonferroni" in contested.done("compare", "a", "b").out
+    (share,) = found["verdicts"]
+    assert (share["examples"], share["changed"]) == (6, 4)
+    cross = {row.pop("verdict"): row for row in found["verdicts-conflict-detection.nli-B"]}
+    assert cross["conflict"] == {
+        "then conflict": 1, "then no conflict": 2, "then undetermined": 1
+    }  # fmt: skip
+    assert [row["example"] for row in found["changed"]] == ["e1", "e3", "e4", "e5"]
+
+
+def test_examples_of_one_question_go_together(contested: Contested) -> None:
+    made("a", [True] * 6, questions=3)
+    made("b", [False, True, True, False, True, True], questions=3)
+    (score,) = compared(contested, "a", "b")["scores"]
+    assert score["difference"] == pytest.approx(-1 / 3)
+    # One of three questions differs, with both its examples: flipping it is flipping all there is.
+    assert (score["p"], score["test"]) == (1.0, "sign flips by cluster")
+
+
+@pytest.mark.parametrize(
+    ("condition", "code"),
+    [
+        ("right < -0.4", 1),
+        ("right < -0.6", 0),
+        ("right > 0", 0),
+        ("conflict-detection:right < +0.1", 1),
+        ("changed>0.5", 1),
+        ("changed > 0.7", 0),
+    ],
+)
+def test_a_condition_fails_the_comparison_or_does_not(
+    condition: str, code: int, contested: Contested
+) -> None:
+    made("a", [True, True, False, True, None, True])
+    made("b", [True, False, False, False, True, None])
+    done = contested("compare", "a", "b", "--fail-if", condition)
+    assert done.code == code
+    (line,) = done.err.splitlines()
+    assert line.startswith(f"--fail-if '{condition}' {'holds' if code else 'does not hold'}: ")
+    figure = "0.67 [" if "changed" in condition else "−0.50 [−1.00, "
+    assert figure in line
+    assert json.loads(contested("compare", "a", "b", "--fail-if", condition, "--json").out)[
+        "fail_if"
+    ][0]["holds"] == bool(code)
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("right", "is no condition; write one as"),
+        ("right > nan", "is no condition"),
+        ("right >= 0.1", "is no condition"),
+        ("wrong > 0.1", "no such score; there are conflict-detection:right, "),
+        ("npov:right > 0.1", "no such score"),
+    ],
+)
+def test_a_condition_that_nobody_can_tell_is_refused(
+    condition: str, said: str, contested: Contested
+) -> None:
+    made("a", [True])
+    made("b", [True])
+    assert said in contested.refused("compare", "a", "b", "--fail-if", condition)
+
+
+def test_a_condition_on_nothing_is_refused(contested: Contested) -> None:
+    made("a", [True, None])
+    made("b", [None, True])
+    line = contested.refused("compare", "a", "b", "--fail-if", "right < -0.1")
+    assert "has a value both in A and in B, so nobody can tell" in line
+
+
+def test_what_cannot_be_compared_is_one_line(contested: Contested) -> None:
+    made("a", [True])
+    made("b", [True])
+    assert "is no run folder" in contested.refused("compare", "a", "nowhere")
+    assert "name two or more" in contested.refused("compare", "a")
+    assert "named twice" in contested.refused("compare", "a", "./a")
+    assert "is a run folder" in contested.refused("compare", "a", "b", "--out", "b")
+    with RunFolder(Path("b")).locked():
+        assert "a run is writing b" in contested.refused("compare", "a", "b")
+    log = Path("b/conflict-detection.nli.jsonl")
+    whole = log.read_text()
+    log.write_text('{"id": "e0"}\n')
+    assert f"{log}:1: not a result of this version" in contested.refused("compare", "a", "b")
+    log.write_text("")
+    assert "b has no results yet" in contested.refused("compare", "a", "b")
+    log.write_text(whole)
+    Path("b/tables").mkdir()
+    for name in "ab":
+        Path(name, "tables").mkdir(exist_ok=True)
+        Path(name, "tables/broken.json").write_text("{")
+    assert "broken.json is damaged" in contested.refused("compare", "a", "b")
+    about = json.loads(Path("b/run.json").read_text())
+    del about["pipelines"]["conflict-detection.nli"]["config"]["data"]
+    Path("b/run.json").write_text(json.dumps(about))
+    assert "does not tell data and models" in contested.refused("compare", "a", "b")
+    Path("b/run.json").write_text("{}")
+    assert "is not of a run of ours" in contested.refused("compare", "a", "b")
+
+
+def test_folders_that_share_nothing(contested: Contested) -> None:
+    made("a", [True])
+    made("b", [True], name="x")
+    made("b", [True], name="y")
+    assert "share no run and no table" in contested.refused("compare", "a", "b")
+    levels("a", "m", {1: 0.5})
+    shutil.copytree("a/tables", "b/tables")
+    done = contested.done("compare", "a", "b", "--all-rows", "--out", "ab")
+    assert "Levels: A and B" in done.out
+    assert "Levels: A and B" in Path("ab/comparison.html").read_text("utf-8")
+
+
+def test_which_runs_belong_together(contested: Contested) -> None:
+    """The only ones of an experiment whatever their names; of several, those of one name."""
+    made("a", [True])
+    made("b", [True], name="llm-choice")
+    (score,) = compared(contested, "a", "b")["scores"]
+    assert score["run"] == "conflict-detection.nli / llm-choice"
+    made("a", [True], name="repeat-1")
+    about = json.loads(Path("a/run.json").read_text())
+    about["pipelines"]["later.nli"] = about["pipelines"]["conflict-detection.nli"]
+    Path("a/run.json").write_text(json.dumps(about))
+    made("b", [True], name="nli")
+    found = compared(contested, "a", "b")
+    assert [row["run"] for row in found["scores"]] == ["conflict-detection.nli"]
+    assert found["not_compared"] == [
+        "conflict-detection.repeat-1 of A is a repeat of another run",
+        "later.nli of A is not known to this version",
+        "conflict-detection.llm-choice of B has no counterpart in A",
+    ]
+
+
+# Tables of folders.
+
+
+def levels(out: str, model: str, figures: dict[int, float | None]) -> None:
+    """A run with a table whose rows a number tells apart."""
+    made(out, [True], model=model)
+    columns = (
+        Column[Any]("model", "Model"),
+        Column[Any]("level", "Level"),
+        Column[Any]("plain", "Plain"),
+        Measure[Any]("share", "Share"),
+    )
+    rows = tuple(
+        (model, level, value, None if value is None else Estimate(value, 0, 1, 9))
+        for level, value in figures.items()
+    )
+    quoted = (("elsewhere", 1, None, None),)
+    write_table(Table("levels", "Levels", columns, rows, quoted), Path(out, "tables"))
+
+
+def test_rows_of_shared_tables_are_matched(contested: Contested) -> None:
+    levels("a", "small", {1: 0.5, 2: 0.25, 3: 0.75})
+    levels("b", "large", {2: 0.5, 3: 0.75, 4: None})
+    rows = compared(contested, "a", "b")["tables"]["levels-B"]
+    assert [(row["row"], row["figure"], row["difference"]) for row in rows] == [
+        ("2", "plain", 0.25),
+        ("2", "share", 0.25),
+    ]
+    assert (rows[1]["first"], rows[1]["first_high"]) == (0.25, 1)
+    every = compared(contested, "a", "b", "--all-rows")["tables"]["levels-B"]
+    assert [row["row"] for row in every] == ["2", "2", "3", "3"]
+    contested.done("compare", "a", "b", "--out", "ab")
+    page = Path("ab/comparison.html").read_text("utf-8")
+    assert "What differs: model.name (small, then large)." in page
+    told = Path("ab/tables/levels-B.md").read_text()
+    assert "1 rows are in A alone" in told
+    assert "1 rows are in B alone" in told
+
+
+# The page.
+
+
+def test_the_page_has_changed_verdicts_first(contested: Contested, reading: Reading) -> None:
+    made("a", [True, True, False])
+    made("b", [True, True, True])
+    contested.done("compare", "a", "b", "--out", "ab")
+    page = Path("ab/comparison.html").absolute()
+    safe(page.read_text("utf-8"))
+    listed = unpacked(page.read_text("utf-8"))
+    assert [entry["id"] for entry in listed] == ["e2", "e0", "e1"]
+    assert [chip["text"] for chip in listed[0]["chips"]] == ["A: no conflict", "B: conflict"]
+    assert {path.name for path in Path("ab/tables").iterdir()} >= {"scores.csv", "changed.md"}
+
+    wide = reading(page, "#conflict-detection/nli/e2")
+    one, other = (wide.locator(".side").nth(place).bounding_box() for place in (0, 1))
+    assert one
+    assert other
+    assert one["y"] == other["y"]
+    assert one["x"] < other["x"]
+    # The documents of both sides have the same numbers: an address leads to those of A.
+    wide.goto(f"{page.as_uri()}#conflict-detection/nli/e2?source=1")
+    source = wide.locator(".side summary.wanted")
+    assert source.count() == 2
+    assert source.first.evaluate("each => each === document.activeElement")
+    wide.goto(f"{page.as_uri()}#conflict-detection")
+    wide.get_by_role("link", name="conflict-detection.nli: e2").click()
+    assert wide.locator(".side-title").all_inner_texts() == ["A: a", "B: b"]
+
+    narrow = reading(page, "#conflict-detection/nli/e2", width=420)
+    one, other = (narrow.locator(".side").nth(place).bounding_box() for place in (0, 1))
+    assert one
+    assert other
+    assert one["y"] < other["y"]
+    assert narrow.evaluate("document.documentElement.scrollWidth") <= 420
