@@ -97,7 +97,7 @@ for model in "${models[@]}"; do
   shared=("${all[@]}" --model "$model" ${computing[@]+"${computing[@]}"})
   run=("${measured[@]}" "${shared[@]}")
   called=$(basename "$model")
-  "${run[@]}" --name "$called"
+  "${run[@]}" --detector salience --name "$called"
   "${measured[@]}" "${all[@]}" --model "$model" --detector ablation --name "$called-ablation"
   "${run[@]}" --detector classifier --name "$called-as-it-is"
   if [ ${#data[@]} -gt 0 ] && [ "$steps" -gt 0 ]; then
@@ -113,7 +113,7 @@ for model in "${models[@]}"; do
     done
     if [[ " ${both[*]-} " != *" --dry-run "* ]]; then
       "${run[@]}" --detector classifier "${prompts[@]}" --name "$called-annotation-free"
-      "${run[@]}" --soft-prompt "$prompt" --name "$called-soft-prompt"
+      "${run[@]}" --detector salience --soft-prompt "$prompt" --name "$called-soft-prompt"
     fi
   fi
 done

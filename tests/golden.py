@@ -87,7 +87,7 @@ RUNS = {
     "truth": "truthfulqa {llm} --limit 4",
     "truth+": "truthfulqa --name tagger --labeller nli --claims sentences --truth nli {llm}",
     "npov": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "
-    "--precision fp32",
+    "--precision fp32 --detector salience",
     "npov+": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "
     "--precision fp32 --detector classifier",
 }

@@ -41,7 +41,7 @@ class Stage:
     @property
     def gradients(self) -> bool:
         """Whether it loads a decoder of its own, to take gradients of."""
-        return self.command[1] == "npov"
+        return "salience" in self.command
 
 
 class AllOptions(LlmOptions):
@@ -158,10 +158,18 @@ def stages(
         25,
         first=1,
     )
+    if not options.endpoint:  # which may not tell how likely the words of a prompt are
+        add(
+            "NPOV: what neutral answers leave out and add, by leaving arguments out",
+            *("npov", "topics"),
+            ("--detector", "ablation", *kept, *words(options, "model"), *sets),
+            15,
+            first=4,
+        )
     add(
-        "NPOV: what neutral answers leave out and add, by gradients",
+        "NPOV by gradients, which show it word by word",
         *("npov", "topics"),
-        (*shared, *sets),
+        ("--detector", "salience", *shared, *sets),
         45,
         first=4,
     )

@@ -71,7 +71,7 @@ _classifier_option = partial(
     panel="Classifier",
     only=Only(
         lambda options: options.detector == "classifier",
-        "--detector salience (it is of --detector classifier)",
+        lambda options: f"--detector {options.detector} (it is of --detector classifier)",
     ),
 )
 
@@ -125,13 +125,13 @@ class NpovOptions(RunOptions, TaggerOptions, EndpointOptions, DecoderOptions):
     ] = 4
     seed: Annotated[int, _set_option("Decides all that is drawn.")] = 0
     detector: Annotated[
-        Literal["salience", "ablation", "tagger", "classifier", "baselines"],
+        Literal["ablation", "salience", "tagger", "classifier", "baselines"],
         Option(
-            "Gradients; what a response loses where an argument is left out of its prompt, by a "
-            "server; support by the NLI tagger; or the model's own verdict. What takes no such "
+            "What a response loses where an argument is left out of its prompt, by a server; "
+            "gradients; support by the NLI tagger; or the model's own verdict. What takes no such "
             "model is always beside them, or alone: lengths, ROUGE, BERTScore, embeddings."
         ),
-    ] = "salience"
+    ] = "ablation"
     name: Annotated[
         str | None,
         Option(

@@ -6,6 +6,12 @@ from pipelines.preset import Choice
 
 AS_IN_PAPER: Final = (
     Choice(
+        "detector",
+        "salience",
+        "section 3.2",
+        "leaving arguments out finds more errors, and takes any model that is served",
+    ),
+    Choice(
         "design",
         "paper",
         "section 4.2",

@@ -34,6 +34,8 @@ class SentenceEmbeddings:
         )
 
     def _embedded(self, texts: Sequence[str]) -> Values:
-        if new := [text for text in dict.fromkeys(texts) if text not in self._known]:
-            self._known |= zip(new, self._encoder.embed(new), strict=True)
+        for text in texts:
+            if text not in self._known:
+                # Alone: beside others its last digits would hang on which examples came first.
+                (self._known[text],) = self._encoder.embed([text])
         return np.stack([self._known[text] for text in texts])

@@ -67,7 +67,8 @@ def test_scores_are_those_of_the_tables(
 
 def test_scores_of_npov(contested: Contested) -> None:
     Path("topics.jsonl").write_text(json.dumps(TOPIC) + "\n")
-    run = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased", "--precision", "fp32"]
+    run = ["run", "npov", "--detector", "salience", "--data", "topics.jsonl"]
+    run += ["--set", "unparaphrased", "--precision", "fp32"]
     contested.done(*run, "--model", saved(Path("tiny")), "--out", "a")
     check("npov")
 

@@ -33,6 +33,7 @@ from serving import models
 FIGURE = re.compile(r"-?\d+(?:\.\d+)?e-?\d+|-?\d+\.\d+")
 
 RUN: list[object] = ["run", "npov", "--data", "topics.jsonl", "--set", "unparaphrased"]
+RUN += ["--detector", "salience"]
 
 
 @pytest.fixture(autouse=True)
@@ -377,7 +378,7 @@ def test_bad_input_is_one_line(
 
 
 def test_a_dry_run_counts_the_sets(contested: Contested) -> None:
-    told = contested.done("run", "npov", "--dry-run").out
+    told = contested.done("run", "npov", "--detector", "baselines", "--dry-run").out
     assert told.splitlines() == [
         "unparaphrased: 48 examples, 12 of them without error",
         "paraphrased: 48 examples, 12 of them without error",

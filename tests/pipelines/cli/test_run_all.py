@@ -67,7 +67,7 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     found = lines(planned)
     assert list(found) == [
         *("import-gguf", "conflictscore", "conflict-detection", "conflict-detection 2", "conrag"),
-        *("madam-rag", "conflicts", "report-writing", "truthfulqa", "npov"),
+        *("madam-rag", "conflicts", "report-writing", "truthfulqa", "npov", "npov 2"),
     ]
     shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
     cached = shared_options | {"--cache": "c"}
@@ -83,7 +83,9 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     for name in ("report-writing", "truthfulqa"):
         words = pairs(found[name])
         assert (words["--labeller"], words["--limit"]) == ("nli", "1")
-    assert pairs(found["npov"]) == shared_options | {"--per-topic": "1", "--limit": "4"}
+    few = {"--per-topic": "1", "--limit": "4"}
+    assert pairs(found["npov"]) == cached | few | {"--detector": "ablation"}
+    assert pairs(found["npov 2"]) == shared_options | few | {"--detector": "salience"}
 
 
 def test_whoever_says_how_many_gets_as_many_of_all(
@@ -162,8 +164,11 @@ def test_a_folder_has_what_is_to_be_run(
         (tmp_path / f"{name}.jsonl").touch()
     contested.done("run", "all", "--data", tmp_path, "--dry-run")
     found = lines(planned)
-    assert list(found)[1:] == ["conflictscore", "madam-rag", "conflicts", "truthfulqa", "npov"]
-    files = {name: name for name in found} | {"madam-rag": "ramdocs", "npov": "topics"}
+    assert list(found)[1:] == [
+        *("conflictscore", "madam-rag", "conflicts", "truthfulqa", "npov", "npov 2"),
+    ]
+    topics = {"npov": "topics", "npov 2": "topics"}
+    files = {name: name for name in found} | {"madam-rag": "ramdocs"} | topics
     for name, file in list(files.items())[2:]:
         assert "--dry-run" in found[name]
         assert found[name][found[name].index("--data") + 1] == str(tmp_path / f"{file}.jsonl")
