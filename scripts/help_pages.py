@@ -78,6 +78,8 @@ GUIDES = {
     "tune-npov": "npov.md",
     "train-judges": "feedback.md",
     "compare": "runs.md",
+    "export": "runs.md",
+    "trace": "runs.md",
     "report": "runs.md",
     "serve": "serving.md",
     "doctor": "serving.md",
@@ -225,7 +227,8 @@ def _shared(found: list[Command]) -> dict[Meaning, Option]:
     Of two descriptions of one flag in a panel the commoner is shared, else the fuller one, so that
     a flag has one there.
     """
-    options = [option for command in found for option in command.options]
+    # Arguments are a command's own: what is named alike is not chosen alike.
+    options = [one for command in found for one in command.options if one.flag.startswith("--")]
     counts = Counter(option.meaning for option in options)
     chosen: dict[tuple[str, str], Meaning] = {}
     for meaning in sorted(counts, key=lambda one: (counts[one], len(one[2])), reverse=True):
