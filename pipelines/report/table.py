@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -329,8 +330,12 @@ def _escaped(text: str) -> str:
     return line.replace("](", "]\\(")
 
 
+_FORMULA = re.compile(r"[\t\n\0]|[\s\x00-\x1f\x7f-\x9f\u200b-\u200f\u2060\ufeff]*[=+\-@＝＋－＠]")
+"""How a cell begins that a spreadsheet would run; some pass over what cannot be seen before it."""
+
+
 def _inert(value: str | float | None) -> str | float | None:
     if not isinstance(value, str):
         return value
     value = value.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\n")) else value
+    return f"'{value}" if _FORMULA.match(value) else value
