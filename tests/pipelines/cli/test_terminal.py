@@ -3,7 +3,7 @@
 import io
 import json
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -20,6 +20,7 @@ def printed(markup: str) -> str:
 
 
 @given(st.text(SIGNS, max_size=12))
+@example("a\\\\\\")
 def test_a_text_ends_no_tag_and_begins_none(text: str) -> None:
     shown = printed(f"[bold]{plain(text)}[/bold]|")
     assert shown.endswith("|\n")
