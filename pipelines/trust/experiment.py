@@ -64,6 +64,7 @@ class TrustOptions(RunOptions, ServerOptions):
             f"What is tried: {', '.join(PARTS[:-1])} or {PARTS[-1]}. All but labellers ask a "
             "language model. Repeatable.",
             name="--part",
+            metavar="NAME",
             shown="labellers",
         ),
     ] = None

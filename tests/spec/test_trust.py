@@ -151,7 +151,8 @@ def test_an_instruction_is_obeyed_beside_its_quotation_alone() -> None:
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_a_case_without_a_verdict_has_no_part(variant: Variant) -> None:
     gone = replace_reading(BY_HAND[0], variant)
-    assert gone.verdict(variant) is gone.right(variant) is None
+    assert gone.verdict(variant) is None
+    assert gone.right(variant) is None
     assert gone.changed("hostile") is None or variant == "control"
 
 
