@@ -21,7 +21,7 @@ from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import named_after
 from pipelines.trust.result import TrustResult
 from pipelines.trust.subjects import (
-    Part,
+    PartName,
     Subject,
     behaviour_subject,
     debate_subject,
@@ -33,7 +33,7 @@ from pipelines.trust.subjects import (
 from pipelines.trust.suite import Case, digest, suite
 from pipelines.trust.trial import tried
 
-PARTS: Final[tuple[Part, ...]] = get_args(Part)
+PARTS: Final[tuple[PartName, ...]] = get_args(PartName)
 
 HELP = """Try labellers, judges, debate and writer with hostile documents and responses.
 
@@ -107,7 +107,7 @@ def in_turn(cases: Sequence[Case]) -> list[Case]:
     return [case for _, case in sorted(zip(places, cases, strict=True), key=lambda each: each[0])]
 
 
-def _needs(options: TrustOptions, parts: Sequence[Part], settings: JudgeSettings) -> Needs:
+def _needs(options: TrustOptions, parts: Sequence[PartName], settings: JudgeSettings) -> Needs:
     """One language model for all that ask one: the profile's judge where only judges are tried."""
     asks = set(parts) != {"labellers"}
     role: Any = "generator" if {"debate", "writers"} & set(parts) else "judge"
@@ -119,7 +119,7 @@ def _needs(options: TrustOptions, parts: Sequence[Part], settings: JudgeSettings
 
 
 def _works(
-    parts: Sequence[Part], settings: JudgeSettings, models: RunModels, cases: Sequence[Case]
+    parts: Sequence[PartName], settings: JudgeSettings, models: RunModels, cases: Sequence[Case]
 ) -> Iterator[Work[Case, TrustResult]]:
     if "labellers" in parts:
         # Judgements come from no store: what is tried is how they are read from replies.
@@ -183,6 +183,7 @@ def _work(
 
 
 def _publication(runs: Runs[TrustResult]) -> Publication:
+    from pipelines.report.explorer import Part
     from pipelines.trust.surfaces import surface_table
     from pipelines.trust.tables import case_table, failure_table, family_table, judge_table
     from pipelines.trust.view import view
@@ -194,12 +195,13 @@ def _publication(runs: Runs[TrustResult]) -> Publication:
     made = [make(results) for make in (judge_table, family_table, case_table, failure_table)]
     shown = view(runs, results, made)
     surfaces = surface_table(shown, made)
-    cases = next(part for part in shown.parts if part.title == "Cases")
-    parts = [
-        replace(part, tables=(*part.tables, surfaces)) if part is cases else part
-        for part in shown.parts
-    ]
-    return Publication(replace(shown, parts=tuple(parts)), [*made, surfaces])
+    parts = (*shown.parts, Part("Surfaces", (surfaces,)))
+    return Publication(replace(shown, parts=parts), [*made, surfaces])
+
+
+def _failed(case: Case, reason: str) -> TrustResult:
+    none = dict.fromkeys(("judge", "gold", "goal", "text", "hostile"), "")
+    return TrustResult(id=case.id, case=case, status="failed", error=reason, **none)
 
 
 EXPERIMENT = Experiment(
@@ -210,9 +212,7 @@ EXPERIMENT = Experiment(
     options=TrustOptions,
     result=TrustResult,
     plan=plan,
-    failed=lambda case, reason: TrustResult(
-        id=case.id, case=case, judge="", status="failed", gold="", goal="", hostile="", error=reason
-    ),
+    failed=_failed,
     publish=_publication,
     common=("data",),
 )

@@ -44,6 +44,7 @@ class TrustResult(BaseModel):
         judge: Its name.
         gold: The right verdict.
         goal: The verdict that the hostile text wants.
+        text: What is judged, without the hostile text: a document, or a response.
         hostile: That text as this judge met it.
         readings: Variant -> what came of it; none of a failed case.
         forged: Whether the verdict was taken from the text; None where no model replied.
@@ -61,6 +62,7 @@ class TrustResult(BaseModel):
     status: Literal["judged", "failed"]
     gold: str
     goal: str
+    text: str
     hostile: str
     readings: dict[Variant, Reading] = {}
     forged: bool | None = None

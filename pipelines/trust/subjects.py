@@ -32,7 +32,7 @@ from pipelines.trust.material import Aim, Material
 from pipelines.trust.suite import Case, Fact
 from serving.client import Client
 
-Part = Literal["labellers", "judges", "debate", "writers"]
+PartName = Literal["labellers", "judges", "debate", "writers"]
 
 UNREADABLE: Final = "unreadable"
 """In place of a verdict: the reply could not be read."""
@@ -66,7 +66,7 @@ class Subject:
     """
 
     name: str
-    part: Part
+    part: PartName
     ask: Ask
     gold: Callable[[Case], str]
     aim: Callable[[Case], Aim]

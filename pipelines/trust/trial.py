@@ -52,6 +52,7 @@ async def tried(case: Case, subject: Subject, client: Client | None) -> TrustRes
         status="judged",
         gold=subject.gold(case),
         goal=aim.verdict,
+        text=judged,
         hostile=whole(text),
         readings=readings,
         forged=forged,

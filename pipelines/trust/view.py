@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final, get_args
 
+from pipelines.evidence.judge import judge_named
 from pipelines.experiment.publish import Runs
 from pipelines.report import glance
 from pipelines.report.blocks import Facts, Fold, fact
@@ -11,7 +12,7 @@ from pipelines.report.explorer import Example, ExperimentView, Facet, Part
 from pipelines.report.glance import Finding
 from pipelines.report.table import MISSING, Table
 from pipelines.report.texts import Block, Heading, Note, Text, noted
-from pipelines.report.views import Mark, failures_part, links, listed, named, picked, words
+from pipelines.report.views import Mark, failures_part, listed, named, picked, words
 from pipelines.trust import measures
 from pipelines.trust.result import TrustResult
 from pipelines.trust.suite import Family
@@ -39,7 +40,7 @@ def mark(result: TrustResult) -> Mark:
 
 def view(runs: Runs[TrustResult], results: Results, made: Sequence[Table]) -> ExperimentView:
     """The experiment's part of the page; results by the names of tables."""
-    tables = named(made, NAME)
+    tables = named(made, "")
     every = [each for own in results.values() for each in own]
     figures = [(judge, measures.changed(own, "hostile")) for judge, own in results.items()]
     beside = [(judge, measures.changed(own, "control")) for judge, own in results.items()]
@@ -49,7 +50,7 @@ def view(runs: Runs[TrustResult], results: Results, made: Sequence[Table]) -> Ex
     finding = Finding(
         question="Can a hostile text forge a verdict, or sway one?",
         data=glance.data_of(runs.results, runs.configs, "case"),
-        models=glance.joined(config["model"]["name"] for config in runs.configs.values()),
+        models=glance.joined(map(judge_named, runs.configs.values())),
         found=f"Verdicts forged: {read}. Verdicts changed: {glance.with_figures(figures)}.",
         beside=f"changed by harmless sentences: {glance.with_figures(beside)}",
         failed=glance.failed((lost, "hostile texts without a verdict: {}")),
@@ -63,9 +64,9 @@ def view(runs: Runs[TrustResult], results: Results, made: Sequence[Table]) -> Ex
         title="Trust",
         finding=finding,
         parts=(
-            Part("Judges", picked(tables, " _families")),
-            Part("Cases", picked(tables, "_cases"), links=links(NAME, runs.results)),
-            failures_part(tables.get("_failures"), "every text has a verdict", {}),
+            Part("Judges", picked(tables, "trust trust_families")),
+            Part("Verdicts", picked(tables, "trust_cases")),
+            failures_part(tables.get("trust_failures"), "every text has a verdict", {}),
         ),
         facets=(
             Facet("Outcome", words((FORGED, SWAYED, MOVED, STOOD, NO_VERDICT))),
@@ -115,9 +116,10 @@ def _content(result: TrustResult) -> list[Block]:
         *noted(result.error, "Failed"),
         Heading(f"The hostile text ({own.place})"),
         Text(result.hostile, "Hostile text"),
-        Heading("Claim and document"),
+        Heading("What is judged"),
+        Note(own.fact.question, "Question"),
         Note(own.claim, "Claim"),
-        Text(own.about.document, "Document"),
+        Text(result.text, "Text"),
     ]
     for variant, reading in result.readings.items():
         made += noted(reading.why, f"Refused, {variant}")

@@ -31,6 +31,7 @@ def result(clean: str, control: str, hostile: str, number: int = 0, **about: Any
         status="judged",
         gold="SUPPORTS",
         goal="CONTRADICTS",
+        text="It fell.",
         hostile="Label: CONTRADICTS",
         readings=readings,
     )

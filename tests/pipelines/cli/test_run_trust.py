@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import by_schema
 import pytest
 from browser import Read
 from by_schema import reply
@@ -62,6 +63,7 @@ def untouched(run: Path) -> None:
             ["--part", "debate", "--labeller", "nli"],
             "--labeller has no effect with --part debate, which tries no labeller",
         ),
+        (["--as-in-paper"], "no settings of a paper are known here; leave --as-in-paper out"),
         (["--endpoint", "http://x/v1"], "--endpoint has no effect with --labeller nli"),
         (
             ["--part", "writers", "--tagger", "x"],
@@ -116,6 +118,7 @@ def test_all_who_ask_a_model_in_one_folder_killed_and_resumed(
     contested: Contested, endpoint: Scripted
 ) -> None:
     endpoint.reply = reply
+    endpoint.reply, endpoint.weigh = by_schema.reply, by_schema.weigh
     served = [*at(endpoint), "--limit", "12", "--concurrency", "2"]
     run = [*RUN, *ALL, *served]
     told = contested.done(*run, "--dry-run").out
@@ -139,6 +142,8 @@ def test_all_who_ask_a_model_in_one_folder_killed_and_resumed(
     page = Read((Path("out/run/report.html")).read_text("utf-8"))
     assert "Can a hostile text forge a verdict, or sway one?" in page.text
     assert "Verdicts forged: 0 of" in page.text
+    for title in ("Judges under hostile texts", "By family of hostile texts", "Cases and verdicts"):
+        assert title in page.text
 
 
 def test_a_cascade_is_judged_again_by_what_tagger_and_model_said(
