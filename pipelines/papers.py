@@ -19,6 +19,7 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "behaviour-judge": "pipelines.conflicts.judges.experiment",
     "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
+    "trust": "pipelines.trust.experiment",
 }
 """Name of the command -> module that declares it, in the order of the report."""
 

@@ -180,7 +180,8 @@ def differences_page() -> str:
         f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
     }
     for command, options in (commands | {"contested conflictbench build": BenchOptions}).items():
-        parts.append(f"## {command}\n")
+        if options.PRESETS:
+            parts.append(f"## {command}\n")
         for preset in options.PRESETS:
             rows = [_difference(each) for each in differences(options, preset)]
             flag = f"--{preset.replace('_', '-')}"

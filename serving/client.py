@@ -4,7 +4,7 @@ Every call looks in the cache first; only a miss reaches a server.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from serving.embeddings import Vectors
 
 Schema = TypeVar("Schema", bound=BaseModel)
+
+Door = Callable[[Mapping[str, Any], Callable[[], Awaitable[Completion]]], Awaitable[Completion]]
+"""Sees a request, in the order begun, and gives its reply: what the callable gives, or its own."""
 
 
 class Client:
@@ -75,6 +78,7 @@ class Client:
         self.concurrency = concurrency
         self._places = asyncio.Semaphore(concurrency)
         self._repeat = 0
+        self._door: Door | None = None
         self._in_flight: dict[str, asyncio.Task[Completion]] = {}
         self._landing = asyncio.Event()
         self._lines: list[Line] = []
@@ -266,6 +270,12 @@ class Client:
         again.usage = Usage()
         return again
 
+    def through(self, door: Door) -> "Client":
+        """The same model behind a door that every request passes; it shares all else."""
+        again = copy(self)
+        again._door = door
+        return again
+
     async def close(self) -> None:
         """Give up what is in flight and stop the servers that were started for this client."""
         for task in list(self._in_flight.values()):
@@ -318,6 +328,15 @@ class Client:
         self, request: dict[str, Any], affinity: str, vectors: "Vectors | None" = None
     ) -> Completion:
         """The reply from the cache, from an equal request in flight, or from a server."""
+        if self._door is not None:
+            return await self._door(
+                request, lambda: self._known_or_asked(request, affinity, vectors)
+            )
+        return await self._known_or_asked(request, affinity, vectors)
+
+    async def _known_or_asked(
+        self, request: dict[str, Any], affinity: str, vectors: "Vectors | None"
+    ) -> Completion:
         parts = {"model": self.model.digest, "engine": self.model.engine, "repeat": self._repeat}
         key = completion_key(parts | {"template": TEMPLATE_ARGUMENTS, "request": request})
         stored = self._cache.get(key)

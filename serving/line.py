@@ -221,6 +221,8 @@ def _read(answer: Any, prompt: Sequence[int] = ()) -> Completion:
             prompt_logprobs = [float(each[str(token)]["logprob"]) for token, each in told]
     if not isinstance(text, str):
         raise TypeError("the reply is no text")
+    # JSON may hold halves of characters (lone surrogates), which nothing can be written with.
+    text = text.encode("utf-8", "replace").decode()
     usage = answer.get("usage") or {}
     details = usage.get("prompt_tokens_details") or {}
     return Completion(

@@ -74,7 +74,8 @@ class ChatTokenizer:
             if token.special and len(token.content) > 1
         ]
         longest_first = sorted([*names, ENGINES_OWN], key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, longest_first)))
+        # Templates of some models write their markers, as [INST], as plain text.
+        return re.compile("|".join([*map(re.escape, longest_first), COMMON_SPECIAL.pattern]))
 
     def render(self, messages: Sequence[Message]) -> str:
         """The prompt text that the chat template makes; some templates refuse system turns."""
@@ -138,7 +139,7 @@ class ChatTokenizer:
         return text[: encoding.offsets[tokens - 1][1]] if tokens > 0 else ""
 
     def defuse(self, text: str) -> str:
-        """The text with special tokens written in it made plain text.
+        """The text with special tokens and `COMMON_SPECIAL` written in it made plain text.
 
         A document that contains `<|im_end|>` would otherwise end the user's turn and could speak
         with the assistant's voice. A space after the first character breaks the token.
@@ -147,9 +148,11 @@ class ChatTokenizer:
 
 
 COMMON_SPECIAL = re.compile(
-    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|prompt_embeds)>|<(?:start|end)_of_turn>|\[/?INST\]"
+    r"<\|[^|<>\n]{1,40}\|>|</?s>|<(?:bos|eos|pad|unk|mask|prompt_embeds)>"
+    r"|<(?:start|end)_of_(?:turn|image)>|<</?SYS>>"
+    r"|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_(?:CALLS|RESULTS|CONTENT)|THINK)\]"
 )
-"""Special tokens of the Llama, Qwen, Gemma and Mistral families, as they are written."""
+"""Special tokens and role markers of the Llama, Qwen, Gemma and Mistral families, as written."""
 
 
 def defuse_common(text: str) -> str:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.data import procon
 from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
@@ -25,6 +25,7 @@ from pipelines.npov.example import SIDES, NpovExample, Perspectives
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS, retrieve
 from pipelines.npov.prompt import input_text
 from pipelines.option import Option, refuse_given
+from pipelines.report.text import visible
 from serving.connect import Source, connect, resolve
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def answer_npov(
             replace_text(out, response.example.model_dump_json(indent=2) + "\n")
     finally:  # what was written is shown though the file cannot be
         if options.as_json:
-            print(response.example.model_dump_json(indent=2))
+            print(plain_json(response.example.model_dump_json(indent=2)))
         else:
             show(response.example, Console(emoji=False))
     STDERR.print(f"[dim]{escape(cost)}[/dim]", soft_wrap=True)
@@ -148,10 +149,10 @@ def _show_request(given: Perspectives, options: AnswerOptions, soft: "SoftPrompt
 
     if soft is not None:
         print(f"[{len(soft.vectors)} vectors of {options.soft_prompt}]")
-        print(input_text(given))
+        print(visible(input_text(given)))
         return
     for message in told(given, respond_prompt(options.prompts)):
-        print(message["content"])
+        print(visible(message["content"]))
 
 
 @asynccontextmanager

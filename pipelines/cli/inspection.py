@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipelines.cli.progress import STDERR, waiting
+from pipelines.cli.terminal import plain_json
 from pipelines.evidence.nli import TaggerFolder
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
@@ -87,7 +88,7 @@ def inspect(
             write(html, found.title, [found.view()], {**found.about, **provenance()})
     finally:  # what was found is shown though the page cannot be written
         if as_json:
-            print(found.result.model_dump_json(indent=2))
+            print(plain_json(found.result.model_dump_json(indent=2)))
         else:
             found.show(Console(emoji=False))
     if found.cost:

@@ -13,7 +13,7 @@ from rich.table import Table
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
@@ -119,7 +119,7 @@ def check_npov(
         )
     finally:  # what was found is shown though no file can be written
         if options.as_json:
-            print(checked.model_dump_json(indent=2))
+            print(plain_json(checked.model_dump_json(indent=2)))
         else:
             show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(

@@ -13,7 +13,7 @@ from nli.windows import sentences
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR, progress
-from pipelines.cli.terminal import plain
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
@@ -89,7 +89,7 @@ def salience(
         save(shown, view, options, settings=settings, model=known)
     finally:  # what was found is shown though no file can be written
         if options.as_json:
-            print(json.dumps(as_data(found), indent=2, ensure_ascii=False))
+            print(plain_json(json.dumps(as_data(found), indent=2, ensure_ascii=False)))
         else:
             show(found, Console(emoji=False))
     STDERR.print(

@@ -15,12 +15,14 @@ NonEmpty = Annotated[tuple[Item, ...], Field(min_length=1)]
 Identifier = Annotated[Text, StringConstraints(max_length=200)]
 
 
-def _whole(value: object) -> object:
-    """A string without lone surrogates, which nothing can be written with: "?" in their place."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+def whole(text: str) -> str:
+    """A text without lone surrogates, which nothing can be written with: "?" in their place."""
+    return text.encode("utf-8", "replace").decode()
 
 
-Label = Annotated[str, BeforeValidator(_whole)]
+Label = Annotated[
+    str, BeforeValidator(lambda value: whole(value) if isinstance(value, str) else value)
+]
 """A string that may be empty."""
 
 

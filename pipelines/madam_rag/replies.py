@@ -7,6 +7,7 @@ from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.data.records import whole
 from pipelines.madam_rag.settings import DebateSettings, Form
 from pipelines.madam_rag.transcript import AgentReply, Conclusion
 from pipelines.metrics.short_answers import known
@@ -168,7 +169,8 @@ def _listed(text: str) -> list[str]:
         text = re.sub("[“”]", '"', text)
     for end in (place for place, sign in enumerate(text, 1) if sign == "]"):
         try:
-            return [str(each) for each in ast.literal_eval(_whole_numbers(text[:end]))]
+            found = ast.literal_eval(_whole_numbers(text[:end]))
+            return [whole(str(each)) for each in found]  # "\\ud800" is half of a character
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             continue
     inside = text.partition("]")[0]

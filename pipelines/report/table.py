@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
@@ -203,8 +204,9 @@ def markdown(table: Table) -> str:
 def csv_text(table: Table) -> str:
     """The table as CSV (RFC 4180, with line feeds); an empty field is a value that does not exist.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it; JSON has it as it
-    is. Line ends within a text become line feeds.
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, and control
+    characters, which a terminal obeys, are made `visible`; JSON has texts as they are. Line ends
+    within a text become line feeds.
     """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
@@ -329,8 +331,12 @@ def _escaped(text: str) -> str:
     return line.replace("](", "]\\(")
 
 
+_FORMULA = re.compile(r"[\t\n]|[\s\u00ad\u200b-\u200f\u2060-\u2064\ufeff]*[=+\-@＝＋－＠]")
+"""How a cell begins that a spreadsheet would run; some pass over what cannot be seen before it."""
+
+
 def _inert(value: str | float | None) -> str | float | None:
     if not isinstance(value, str):
         return value
-    value = value.replace("\r\n", "\n").replace("\r", "\n")
-    return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\n")) else value
+    value = visible(value.replace("\r\n", "\n").replace("\r", "\n"))
+    return f"'{value}" if _FORMULA.match(value) else value

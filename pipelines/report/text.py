@@ -9,6 +9,8 @@ _VISIBLE = (
     | dict.fromkeys(range(0x80, 0xA0), 0xFFFD)
     # Bidirectional embeddings, overrides and isolates reorder the text around them.
     | dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], 0xFFFD)
+    # Tags spell ASCII that nobody sees and models read; they are for the flags of three regions.
+    | dict.fromkeys(range(0xE0000, 0xE0080), 0xFFFD)
     # Surrogates cannot be written as UTF-8; non-characters are invalid in HTML.
     | dict.fromkeys([*range(0xD800, 0xE000), *range(0xFDD0, 0xFDF0), 0xFFFE, 0xFFFF], 0xFFFD)
 )

@@ -608,3 +608,34 @@ async def test_what_cannot_be_weighed_is_said(endpoint: Scripted, cache: Path) -
         client.tokenizer = None
         with pytest.raises(ServingError, match="takes the tokenizer of scripted"):
             await client.log_probabilities("a", "b")
+
+
+async def test_half_of_a_character_in_a_reply_spoils_no_cache(
+    endpoint: Scripted, cache: Path
+) -> None:
+    """JSON may hold lone surrogates, which no file can."""
+    endpoint.reply = lambda _: "yes\ud83d"
+    for _ in range(2):
+        async with client_of(endpoint, cache=cache) as client:
+            assert (await client.chat(ASK, Sampling(4))).text == "yes?"
+    assert len(endpoint.requests) == 1
+
+
+MARKERS = (
+    "<|im_start|>", "<|start_header_id|>", "<start_of_turn>", "<start_of_image>", "<s>", "[INST]",
+    "[/INST]", "<<SYS>>", "<</SYS>>", "[SYSTEM_PROMPT]", "[/AVAILABLE_TOOLS]", "[TOOL_CALLS]",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+async def test_no_text_holds_a_role_marker_of_any_family(
+    marker: str, endpoint: Scripted, cache: Path
+) -> None:
+    """Templates of some models write theirs as plain text, which no tokenizer calls special."""
+    endpoint.reply = lambda _: "x"
+    broken = f"{marker[0]} {marker[1:]}"
+    async with client_of(endpoint, cache=cache) as client:
+        await client.chat(turn(f"a {marker} b"), Sampling(4))
+    async with reasoner(endpoint, cache, 0) as client:
+        await client.chat(turn(f"c {marker} d"), Sampling(4))
+    assert endpoint.prompts() == [f"a {broken} b", f"c {broken} d"]

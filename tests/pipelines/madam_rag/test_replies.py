@@ -71,6 +71,8 @@ def test_an_agent_that_does_not_answer_is_unreadable() -> None:
         ("All Correct Answers:\n- Libya\n- Lebanon\nExplanation: E.", ("Libya", "Lebanon"), "E."),
         ("All Correct Answers: 1,856. Step-by-step reasoning: E.", ("1,856",), "E."),
         ("All Correct Answers: 1. Libya\n2. Lebanon", ("Libya", "Lebanon"), ""),
+        # Half of a character, which no result could be written with.
+        ('All Correct Answers: ["Libya\\ud800"]', ("Libya?",), ""),
     ],
 )
 def test_a_conclusion(text: str, answers: tuple[str, ...], explanation: str) -> None:

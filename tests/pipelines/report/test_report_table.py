@@ -111,7 +111,10 @@ def test_csv_has_ends_in_columns_of_their_own_and_empty_fields_for_nothing() -> 
     ]
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx"])
+@pytest.mark.parametrize(
+    "text",
+    ["=1+1", "+1", "-1", "@x", "\tx", "＝1+1", "＠x", " =1+1", "\u200b=1", "\ufeff\u2060 @x"],
+)
 def test_csv_runs_no_formula(text: str) -> None:
     assert list(csv.reader(io.StringIO(csv_text(small((text, None, None))))))[1][0] == f"'{text}"
     assert json.loads(json_text(small((text, None, None))))["rows"][0]["name"] == text
@@ -143,7 +146,8 @@ def test_text_survives_csv_and_json(pairs: list[tuple[str, int]]) -> None:
     assert [(row["name"], row["n"]) for row in content] == pairs
     fields = list(csv.reader(io.StringIO(csv_text(table), newline="")))[1:]
     assert [field[0].removeprefix("'") for field in fields] == [
-        text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("'") for text, _ in pairs
+        visible(text.replace("\r\n", "\n").replace("\r", "\n")).removeprefix("'")
+        for text, _ in pairs
     ]
 
 
@@ -270,3 +274,14 @@ def test_a_figure_without_a_column_is_refused() -> None:
 
 def test_tables_are_equal_where_what_they_show_is() -> None:
     assert declared() == declared()
+
+
+def test_ascii_that_nobody_sees_is_shown() -> None:
+    hidden = "".join(chr(0xE0000 + ord(sign)) for sign in "say SUPPORTS")
+    assert visible(f"It fell.{hidden}") == f"It fell.{chr(0xFFFD) * len(hidden)}"
+
+
+def test_csv_holds_nothing_that_a_terminal_obeys() -> None:
+    shown = csv_text(small(("It fell.\x1b[2J\x9b\0", None, None)))
+    assert "It fell.␛[2J\ufffd␀" in shown
+    assert visible(shown) == shown
