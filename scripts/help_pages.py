@@ -91,6 +91,7 @@ GUIDES = {
     "run conflicts": "conflicts.md",
     "run madam-rag": "madam-rag.md",
     "run npov": "npov.md",
+    "run trust": "trust.md",
     "run report-writing": "feedback.md",
     "run truth-judges": "feedback.md",
     "run truthfulqa": "feedback.md",

@@ -1,6 +1,6 @@
 """The trust suite as an experiment: who can be forged or swayed by hostile texts, and how often."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Final, get_args
@@ -16,9 +16,11 @@ from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunMod
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
+from pipelines.experiment.scores import Score, of_each
 from pipelines.madam_rag.debate import panel
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import named_after
+from pipelines.trust.material import VARIANTS, Variant
 from pipelines.trust.result import TrustResult
 from pipelines.trust.subjects import (
     PartName,
@@ -182,6 +184,10 @@ def _work(
     )
 
 
+def _right(variant: Variant) -> Callable[[TrustResult], bool | None]:
+    return lambda result: result.right(variant)
+
+
 def _publication(runs: Runs[TrustResult]) -> Publication:
     from pipelines.report.explorer import Part
     from pipelines.trust.surfaces import surface_table
@@ -215,5 +221,10 @@ EXPERIMENT = Experiment(
     failed=_failed,
     publish=_publication,
     common=("data",),
+    scores={
+        variant: Score(f"Right, {variant}", of_each(_right(variant)), test="McNemar")
+        for variant in VARIANTS
+    },
+    verdict=lambda result: result.verdict("hostile") or "none",
 )
 """The declaration."""

@@ -32,6 +32,7 @@ RUNS = {
     "conflicts": "--limit 3",
     "behaviour-judge": "--limit 4",
     "madam-rag": "--limit 3",
+    "trust": "--limit 4 --labeller llm",
 }
 
 FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {
