@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import by_schema
 import pytest
 from browser import Read
 from by_schema import reply
@@ -118,7 +117,6 @@ def test_all_who_ask_a_model_in_one_folder_killed_and_resumed(
     contested: Contested, endpoint: Scripted
 ) -> None:
     endpoint.reply = reply
-    endpoint.reply, endpoint.weigh = by_schema.reply, by_schema.weigh
     served = [*at(endpoint), "--limit", "12", "--concurrency", "2"]
     run = [*RUN, *ALL, *served]
     told = contested.done(*run, "--dry-run").out
