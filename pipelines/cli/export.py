@@ -57,7 +57,7 @@ def trace(
     and what made it: settings, prompts, models and machine.
 
     Example:
-        contested trace results tsunami-speed --out trace.json
+        contested trace results bridge/sure --out trace.json
     """
     from pipelines.export.trace import trace as of
 
