@@ -37,6 +37,17 @@ FAITHEVAL: dict[str, Any] = {
     "context": "Document: Ada Ng built the mill.\n\nDocument: The mill was built by Bo Li.",
     "answers": ["Ada Ng", "Ng"],
 }
+CONFLICTINGQA: dict[str, Any] = {
+    "category": "web",
+    "search_query": "Is tea good?",
+    "search_engine_input": ["tea is good", "tea is not good"],
+    "search_type": "yes_statement",
+    "url": "https://example.org/1",
+    "title": "Tea",
+    "text_raw": "long text",
+    "text_window": "Tea is good.",
+    "stance": "yes",
+}
 
 
 def lines(path: Path, *rows: object) -> Path:

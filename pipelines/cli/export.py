@@ -37,7 +37,7 @@ def export(
 
     from pipelines.export.dataset import parts_of, write_dataset
 
-    parts = [part for each, runs in found for part in parts_of(runs, each.result)]
+    parts = [part for each, runs in found for part in parts_of(each, runs)]
     write_dataset(run, parts, out)
     for part in parts:
         print(f"{part.rows.num_rows:,} rows of {part.name}")

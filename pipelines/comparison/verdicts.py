@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipelines.comparison.runs import Match, Run, other, placed
 from pipelines.metrics.estimate import Estimate
@@ -15,10 +15,7 @@ from pipelines.report.table import Column, Measure, Table
 
 def verdict_of(run: Run, name: str) -> str:
     """The verdict on an example, "failed" where it could not be done."""
-    result: Any = run.results[name]
-    if result.status == "failed" or run.experiment.verdict is None:
-        return str(result.status)
-    return run.experiment.verdict(result)
+    return run.experiment.verdict_on(run.results[name])
 
 
 class Flip(NamedTuple):

@@ -237,6 +237,12 @@ class Experiment(Generic[ItemT, ResultT]):
     verdict: Callable[[ResultT], str] | None = None
     cluster: Callable[[ResultT], str] | None = None
 
+    def verdict_on(self, result: Any) -> str:
+        """The verdict on a result; its status where it failed, or where there are no verdicts."""
+        if result.status == "failed" or self.verdict is None:
+            return str(result.status)
+        return self.verdict(result)
+
     def runs(self, folder: RunFolder) -> Runs[ResultT]:
         """What a folder has of it; InputError if `run.json` or a result is damaged."""
         return Runs(self.name, folder, self.entries(folder), self.results(folder))

@@ -17,9 +17,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from pydantic import BaseModel
 
 from pipelines.errors import InputError
+from pipelines.experiment.experiment import Experiment
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.export.columns import table_of
 from pipelines.files import check_writable, replace_text
@@ -47,15 +47,30 @@ class Part:
     status: Mapping[str, int]
 
 
-def parts_of(runs: Runs[Any], kind: type[BaseModel]) -> list[Part]:
+def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
     """The results of an experiment's runs, those without any left out."""
     found = []
     for name, results in runs.results.items():
         if results:
             entry = f"{runs.experiment}.{name}".rstrip(".")
             status = Counter(str(each.status) for each in results)
-            found.append(Part(entry, runs.entries[name], table_of(kind, results), status))
+            rows = table_of(experiment.result, results)
+            for column, cells in drawn(experiment, results).items():
+                rows = rows.append_column(column, pa.array(cells))
+            found.append(Part(entry, runs.entries[name], rows, status))
     return found
+
+
+def drawn(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
+    """What results come to, by column: `score.NAME` where any has a value, and `verdict`."""
+    columns: dict[str, list[Any]] = {}
+    for name, score in experiment.scores.items():
+        values = score.values(results)
+        if values:
+            columns[f"score.{name}"] = [values.get(str(each.id)) for each in results]
+    if experiment.verdict is not None:
+        columns["verdict"] = [experiment.verdict_on(each) for each in results]
+    return columns
 
 
 def write_dataset(run: Path, parts: Sequence[Part], out: Path) -> None:

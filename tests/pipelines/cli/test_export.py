@@ -40,6 +40,8 @@ def test_a_run_becomes_a_dataset_that_others_open(contested: Contested, endpoint
         assert [each["relation"] for each in first["judgements"]] == [
             each["relation"] for each in own["judgements"]
         ]
+        assert {row["score.right"] for row in rows} <= {0.0, 1.0}
+        assert {row["verdict"] for row in rows} <= {"conflict", "no conflict"}
         shares = first["judgements"][0]["probabilities"]
         assert {each["key"]: each["value"] for each in shares} == (
             own["judgements"][0]["probabilities"]

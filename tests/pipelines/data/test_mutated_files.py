@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from releases import AMBIGDOCS, FAITHEVAL, RAMDOCS
+from releases import AMBIGDOCS, CONFLICTINGQA, FAITHEVAL, RAMDOCS
 
 from nli import pairs
 from nli.errors import TaggerError
@@ -58,17 +58,6 @@ QUICK = settings(deadline=None, derandomize=True, suppress_health_check=list(Hea
 
 SAMPLES = jsonl.SAMPLES.parent
 
-PAGE = {
-    "category": "web",
-    "search_query": "Is tea good?",
-    "search_engine_input": ["tea is good", "tea is not good"],
-    "search_type": "yes_statement",
-    "url": "https://example.org/1",
-    "title": "Tea",
-    "text_raw": "long text",
-    "text_window": "Tea is good.",
-    "stance": "yes",
-}
 NOISE = {
     "question": "who built the bridge",
     "answers": ["Ada Ng"],
@@ -102,7 +91,7 @@ RESPONSE = {
 OWN: dict[str, tuple[Callable[[Path], object], list[Any]]] = {
     "ambigdocs": (ambigdocs.read, [AMBIGDOCS]),
     "faitheval": (faitheval.read, [FAITHEVAL]),
-    "conflictingqa": (conflictingqa.read, [PAGE]),
+    "conflictingqa": (conflictingqa.read, [CONFLICTINGQA]),
     "macnoise": (macnoise.read, [NOISE]),
     "fever": (fever.read, [CLAIM]),
     "alce": (alce.read, [ASKED]),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from releases import AMBIGDOCS, RAMDOCS, lines, refusal, without
+from releases import AMBIGDOCS, CONFLICTINGQA, RAMDOCS, lines, refusal, without
 
 from pipelines.data import (
     ambigdocs,
@@ -45,17 +45,6 @@ MACNOISE: dict[str, Any] = {
     ],
     "pert_lbls": [1, 0],
     "pert_lbls_25": [0, 0],
-}
-PAGE = {
-    "category": "web",
-    "search_query": "Is tea good?",
-    "search_engine_input": ["tea is good", "tea is not good"],
-    "search_type": "yes_statement",
-    "url": "https://example.org/1",
-    "title": "Tea",
-    "text_raw": "long text",
-    "text_window": "Tea is good.",
-    "stance": "yes",
 }
 CLIMATE = {
     "claim_id": "0",
@@ -241,8 +230,10 @@ def test_a_line_of_links_that_is_none_is_named(line: str, tmp_path: Path) -> Non
 
 
 def test_conflictingqa_groups_pages_by_question(tmp_path: Path) -> None:
-    other = PAGE | {"search_query": "Is ink edible?", "stance": "No"}
-    path = lines(tmp_path / "q.jsonl", PAGE, other, PAGE | {"stance": "no", "title": None})
+    other = CONFLICTINGQA | {"search_query": "Is ink edible?", "stance": "No"}
+    path = lines(
+        tmp_path / "q.jsonl", CONFLICTINGQA, other, CONFLICTINGQA | {"stance": "no", "title": None}
+    )
     tea, ink = conflictingqa.read(path)
     assert [page.stance for page in tea.pages] == ["yes", "no"]
     assert [page.stance for page in ink.pages] == ["no"]
@@ -250,7 +241,7 @@ def test_conflictingqa_groups_pages_by_question(tmp_path: Path) -> None:
 
 def test_a_pickle_is_refused_and_never_loaded(tmp_path: Path) -> None:
     path = tmp_path / "data.pkl"
-    path.write_bytes(pickle.dumps([PAGE]))
+    path.write_bytes(pickle.dumps([CONFLICTINGQA]))
     message = refusal(conflictingqa.read, path)
     assert "is a pickle, which can run code" in message
     assert "to_json" in message
@@ -302,7 +293,7 @@ def test_a_line_separator_within_a_text_ends_no_line(tmp_path: Path) -> None:
         (macnoise.read, MACNOISE, {"pert_lbls": [1]}),
         (macnoise.read, MACNOISE, {"pert_lbls": [2, 0]}),
         (ambigdocs.read, AMBIGDOCS, {"documents": AMBIGDOCS["documents"][:1]}),
-        (conflictingqa.read, PAGE, {"stance": "maybe"}),
+        (conflictingqa.read, CONFLICTINGQA, {"stance": "maybe"}),
         (climate_fever.read, CLIMATE, {"claim_label": 4}),
     ],
 )  # fmt: skip
