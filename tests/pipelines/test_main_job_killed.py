@@ -2,7 +2,8 @@
 
 A small program stands in vLLM's place, and is started, watched and ended as vLLM is. Two models
 play the two roles. The tagger's experiments and NPOV are left out: loading torch would take most of
-the time (tests/pipelines/test_killed_runs.py and tests/pipelines/cli/test_npov_run.py stop those).
+the time (tests/pipelines/test_killed_runs.py and tests/pipelines/cli/test_npov_run.py stop those),
+and the last digits of the tagger's probabilities hang on what it reads at the same time.
 """
 
 import random
@@ -30,6 +31,9 @@ SAMPLES = {
 """Data file of an experiment -> bundled sample."""
 
 TWO = ["--profile", "two.toml", "--models-dir", "models", "--limit", "1"]
+BY_MODEL = ["--labeller", "llm"]
+"""Labels of ConflictScore: on CPUs the tagger gives them unless told."""
+
 
 PROFILE = """
 device = "cpu"
@@ -89,7 +93,7 @@ def test_ten_kills_leave_the_same_tables_and_no_server(
     home: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in = Path("stand-in").absolute()
-    job = ["run", "all", *TWO, "--data", "data"]
+    job = ["run", "all", *TWO, *BY_MODEL, "--data", "data"]
     contested.done(*job, "--out", "undisturbed", "--cache", "undisturbed.sqlite")
     assert starts("undisturbed") == {"writer": 1, "critic": 1}
     assert processes(stand_in) == []
