@@ -13,6 +13,7 @@ from rich.markup import escape
 from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
+from pipelines.cli.terminal import plain, plain_json
 from pipelines.comparison.folders import FolderComparison, compare_folders
 from pipelines.comparison.gates import gate, judged
 from pipelines.comparison.scores import SCORES
@@ -75,11 +76,12 @@ def compare(
     if as_json:
         about = [each.as_json() for each in told]
         everything = found.as_json(every=all_rows) | {"fail_if": about}
-        print(json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False))
+        text = json.dumps(everything, ensure_ascii=False, indent=1, allow_nan=False)
+        print(plain_json(text))
     else:
         _show(found, every=all_rows)
     for each in told:
-        STDERR.print(escape(each.line), soft_wrap=True)
+        STDERR.print(plain(each.line), soft_wrap=True)
     if out is not None:
         page, tables = escape(str(out / PAGE)), escape(str(out / "tables"))
         STDERR.print(f"comparison: {page}   tables: {tables}", soft_wrap=True)
@@ -102,11 +104,11 @@ def _write(found: FolderComparison, out: Path, *, every: bool) -> None:
 
 
 def _show(found: FolderComparison, *, every: bool) -> None:
-    console = Console()
+    console = Console(emoji=False)
     for side in found.sides:
-        console.print(f"[bold]{side.letter}[/bold]  {escape(str(side.path))}", soft_wrap=True)
+        console.print(f"[bold]{side.letter}[/bold]  {plain(str(side.path))}", soft_wrap=True)
     for line in found.alone:
-        console.print(f"[dim]not compared: {escape(line)}[/dim]", soft_wrap=True)
+        console.print(f"[dim]not compared: {plain(line)}[/dim]", soft_wrap=True)
     if found.matches and not found.changes:
         console.print("no difference in how they were made")
     for table in found.own_tables():
@@ -118,7 +120,7 @@ def _show(found: FolderComparison, *, every: bool) -> None:
     for table in found.tables_of_folders(every=every):
         _print(table, console)
     for line in equal_tables(found.shared):
-        console.print(escape(line), soft_wrap=True)
+        console.print(plain(line), soft_wrap=True)
 
 
 def _narrow(table: Table) -> Table:

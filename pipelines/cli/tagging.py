@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from rich.console import Console, JustifyMethod
-from rich.markup import escape
 from rich.table import Table as Printed
 
 from nli.pairs import LabelledPair, PairT
 from pipelines.cli.progress import progress
+from pipelines.cli.terminal import plain
 from pipelines.option import Option, Options
 
 if TYPE_CHECKING:
@@ -83,13 +83,13 @@ def show(table: "Table", console: Console) -> None:
     """Print a table of results."""
     from pipelines.report.table import as_shown, shown
 
-    printed = Printed(title=escape(table.title), title_justify="left")
+    printed = Printed(title=plain(table.title), title_justify="left")
     for index, column in enumerate(table.columns):
         text = any(isinstance(row[index], str) for row in table.rows)
         side: JustifyMethod = "left" if text else "right"
-        printed.add_column(escape(column.title), justify=side, overflow="fold")
+        printed.add_column(plain(column.title), justify=side, overflow="fold")
     for row in (*table.rows, *table.quoted):
-        printed.add_row(*(escape(shown(cell)) for cell in as_shown(table, row)))
+        printed.add_row(*(plain(shown(cell)) for cell in as_shown(table, row)))
     console.print(printed)
 
 

@@ -19,6 +19,7 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.table import Column, Measure, Table
 from pipelines.report.table import write as write_table
 from pipelines.runs.folder import RunFolder
+from pipelines.trust.surfaces import raw_signs
 
 HOSTILE = "</script><script>alert(1)</script>"
 
@@ -354,3 +355,20 @@ def test_the_page_has_changed_verdicts_first(contested: Contested, reading: Read
     assert other
     assert one["y"] < other["y"]
     assert narrow.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+@pytest.mark.parametrize("shown", [[], ["--json"]], ids=["tables", "json"])
+def test_names_of_others_reach_no_terminal(shown: list[str], contested: Contested) -> None:
+    """A folder that somebody sent may have anything for the name of its data or its runs."""
+    odd = "made\x1b[2J\x9b\u202e.jsonl"
+    for out in ("a", "b"):
+        made(out, [True, False])
+        path = Path(out, "run.json")
+        about = json.loads(path.read_text())
+        about["pipelines"]["conflict-detection.nli"]["config"]["data"]["name"] = odd
+        about["pipelines"][f"unknown\x1b[2J{out}"] = {"config": {}}
+        path.write_text(json.dumps(about))
+    done = contested.done("compare", "a", "b", *shown)
+    assert raw_signs(done.out + done.err) == []
+    if shown:
+        assert json.loads(done.out)["runs"][0]["data"] == odd, "the text is whole"

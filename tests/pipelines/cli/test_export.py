@@ -8,6 +8,8 @@ import pytest
 from commands import Contested, contents
 from scripted import Scripted
 
+from pipelines.trust.surfaces import raw_signs
+
 RUN = ["run", "conflict-detection", "--limit", "4"]
 
 
@@ -104,3 +106,15 @@ def test_a_run_without_results_is_one_line(contested: Contested) -> None:
     Path("out/conflict-detection.nli.jsonl").unlink()
     assert "has no results yet" in contested.refused("export", "out", "--out", "new")
     assert not Path("new").exists()
+
+
+def test_texts_of_others_reach_no_terminal(contested: Contested) -> None:
+    text = "It is.\x1b[2J\x9b\u202e"
+    record = {"id": "x", "question": "Is it?", "response": "It is."}
+    Path("data.jsonl").write_text(json.dumps(record | {"documents": [{"id": "d", "text": text}]}))
+    run = ["run", "conflictscore", "--data", "data.jsonl", "--claims", "whole", "--labeller", "nli"]
+    contested.done(*run, "--out", "out")
+    done = contested.done("trace", "out", "x")
+    assert raw_signs(done.out + done.err) == []
+    (found,) = json.loads(done.out)["runs"].values()
+    assert found["result"]["documents"][0]["text"] == text
