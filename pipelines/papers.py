@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from pipelines.experiment.experiment import Experiment
+    from pipelines.experiment.publish import Runs
+    from pipelines.runs.folder import RunFolder
 
 EXPERIMENTS: Final[dict[str, str]] = {
     "conflictscore": "pipelines.conflictscore.experiment",
@@ -28,3 +30,14 @@ def experiment(name: str) -> "Experiment[Any, Any]":
     """The declaration of one of `EXPERIMENTS`."""
     found: Experiment[Any, Any] = import_module(EXPERIMENTS[name]).EXPERIMENT
     return found
+
+
+def runs_in(folder: "RunFolder") -> "list[tuple[Experiment[Any, Any], Runs[Any]]]":
+    """The experiments of which a run folder has runs, in the order of the report, with those.
+
+    Raises:
+        InputError: It is no run folder, or `run.json` or a result is damaged.
+    """
+    folder.refuse_missing()
+    known = map(experiment, EXPERIMENTS)
+    return [(each, runs) for each in known if (runs := each.runs(folder)).entries]

@@ -1,22 +1,17 @@
 """`contested export` and `contested trace`."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
-from pipelines.errors import InputError
+from pipelines.cli.terminal import plain_json
 from pipelines.files import replace_text
 from pipelines.runs.folder import RunFolder
-
-if TYPE_CHECKING:  # pydantic models of every paper
-    from pipelines.experiment.experiment import Experiment
-    from pipelines.experiment.publish import Runs
 
 Run = Annotated[Path, typer.Argument(help="A run folder.", show_default=False)]
 
@@ -33,10 +28,9 @@ def export(
     Example:
         contested export results --out results-dataset
     """
-    found = list(_runs(run))
-
     from pipelines.export.dataset import parts_of, write_dataset
 
+    found = papers.runs_in(RunFolder(run))
     parts = [part for each, runs in found for part in parts_of(each, runs)]
     write_dataset(run, parts, out)
     for part in parts:
@@ -61,18 +55,10 @@ def trace(
     """
     from pipelines.export.trace import trace as of
 
-    text = json.dumps(of(example, [runs for _, runs in _runs(run)]), indent=1, ensure_ascii=False)
+    found = of(example, [runs for _, runs in papers.runs_in(RunFolder(run))])
+    text = json.dumps(found, indent=1, ensure_ascii=False)
     if out is None:
-        print(text)
+        print(plain_json(text))
         return
     replace_text(out, text + "\n")
     STDERR.print(f"trace: {escape(str(out))}", soft_wrap=True)
-
-
-def _runs(run: Path) -> "Iterator[tuple[Experiment[Any, Any], Runs[Any]]]":
-    """The experiments of which a folder has runs; InputError where it is no run folder."""
-    if not (run / "run.json").exists():
-        raise InputError(f"{run} is no run folder (it has no run.json); name one made by --out")
-    for name in papers.EXPERIMENTS:
-        if (runs := papers.experiment(name).runs(RunFolder(run))).entries:
-            yield papers.experiment(name), runs

@@ -20,8 +20,7 @@ def report(run: Annotated[Path, typer.Argument(help="A run folder.", show_defaul
         contested report results
     """
     folder = RunFolder(run)
-    if not (run / "run.json").exists():
-        raise InputError(f"{run} is no run folder (it has no run.json); name one made by --out")
+    folder.refuse_missing()  # before a lock makes a folder of it
     with folder.locked():
         publish(folder)
     STDERR.print(f"report: {escape(str(folder.report))}   tables: {escape(str(folder.tables))}")
@@ -29,8 +28,7 @@ def report(run: Annotated[Path, typer.Argument(help="A run folder.", show_defaul
 
 def publish(folder: RunFolder) -> None:
     """Write `tables/` and `report.html` from what the run folder holds."""
-    known = map(papers.experiment, papers.EXPERIMENTS)
-    found = [(each, runs) for each in known if (runs := each.runs(folder)).entries]
+    found = papers.runs_in(folder)
     if not found:
         *most, last = papers.EXPERIMENTS
         raise InputError(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,38 +24,39 @@ from pipelines.report.table import Table, records
 class FolderComparison:
     """Folders, A first, the runs that belong together, and the tables that they share.
 
-    `alone` says in lines which runs are not compared, and why.
+    Attributes:
+        changes: What differs in how runs were made.
+        scores: Of examples.
+        verdicts: On examples.
+        alone: In lines, which runs are not compared, and why.
     """
 
     sides: Sequence[Side]
     matches: Sequence[Match]
-    shared: Sequence[SharedTable]
-    alone: Sequence[str]
+    changes: Sequence[Change]
+    scores: Sequence[ScorePair]
+    verdicts: Sequence[VerdictPair]
+    shared: Sequence[SharedTable] = ()
+    alone: Sequence[str] = ()
 
     @property
     def several(self) -> bool:
         """Whether more than one folder is compared with A."""
         return len(self.sides) > 2
 
-    @cached_property
-    def changes(self) -> list[Change]:
-        """What differs in how runs were made."""
-        return [change for match in self.matches for change in changes(match)]
-
-    @cached_property
-    def scores(self) -> list[ScorePair]:
-        """Scores of examples."""
-        return score_pairs(self.matches)
-
-    @cached_property
-    def verdicts(self) -> list[VerdictPair]:
-        """Verdicts on examples."""
-        return verdict_pairs(self.matches)
-
     def of(self, experiment: str) -> "FolderComparison":
         """What there is of an experiment, without the tables of folders."""
-        own = [match for match in self.matches if match.first.experiment.name == experiment]
-        return FolderComparison(self.sides, own, (), ())
+
+        def own(match: Match) -> bool:
+            return match.first.experiment.name == experiment
+
+        return FolderComparison(
+            self.sides,
+            [match for match in self.matches if own(match)],
+            [change for change in self.changes if own(change.match)],
+            [pair for pair in self.scores if own(pair.match)],
+            [pair for pair in self.verdicts if own(pair.match)],
+        )
 
     def own_tables(self) -> list[Table]:
         """What was compared: runs, what differs, scores, verdicts."""
@@ -109,4 +109,12 @@ def compare_folders(
         found += own
         shared += tables
         alone += left_alone(first, other, own)
-    return FolderComparison(sides, found, shared, list(dict.fromkeys(alone)))
+    return FolderComparison(
+        sides,
+        found,
+        [change for match in found for change in changes(match)],
+        score_pairs(found),
+        verdict_pairs(found),
+        shared,
+        list(dict.fromkeys(alone)),
+    )

@@ -11,7 +11,7 @@ from pipelines.comparison.folders import FolderComparison
 from pipelines.comparison.making import in_words, making_table, runs_table
 from pipelines.comparison.runs import Run
 from pipelines.comparison.scores import ScorePair, remarks, score_table
-from pipelines.comparison.verdicts import cross_table, flip_table, share_table, verdict_of
+from pipelines.comparison.verdicts import cross_table, flip_table, share_table
 from pipelines.experiment.publish import Runs, models_of
 from pipelines.report import explorer, glance
 from pipelines.report.blocks import Grid, Side, Sides
@@ -55,7 +55,7 @@ class Together:
     def verdicts(self) -> dict[str, str]:
         """Letter -> verdict; empty where the experiment gives none."""
         judged = self.first.experiment.verdict is not None
-        return {letter: verdict_of(run, self.id) for letter, run in self.runs.items() if judged}
+        return {letter: run.verdict_on(self.id) for letter, run in self.runs.items() if judged}
 
     @property
     def changed(self) -> bool:

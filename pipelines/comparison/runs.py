@@ -48,6 +48,10 @@ class Run:
         """Examples that could not be done at all."""
         return sum(each.status == "failed" for each in self.results.values())
 
+    def verdict_on(self, example: str) -> str:
+        """The verdict on an example, by its id; see `Experiment.verdict_on`."""
+        return self.experiment.verdict_on(self.results[example])
+
     def clusters(self, ids: Iterable[str]) -> dict[str, Hashable] | None:
         """What each of these examples belongs to; None where each is independent of the others."""
         if (of := self.experiment.cluster) is None:
@@ -133,9 +137,8 @@ def opened(paths: Sequence[Path], known: Mapping[str, Callable[[], Any]]) -> lis
 
 
 def _side(letter: str, path: Path, known: Mapping[str, Callable[[], Any]]) -> Side:
-    if not (path / "run.json").is_file():
-        raise InputError(f"{path} is no run folder (it has no run.json); name one made by --out")
     folder = RunFolder(path)
+    folder.refuse_missing()
     folder.refuse_locked()
     runs: dict[str, Run] = {}
     unknown = []

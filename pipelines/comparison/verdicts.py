@@ -6,16 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pipelines.comparison.runs import Match, Run, other, placed
+from pipelines.comparison.runs import Match, other, placed
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import share
 from pipelines.report.table import Column, Measure, Table
-
-
-def verdict_of(run: Run, name: str) -> str:
-    """The verdict on an example, "failed" where it could not be done."""
-    return run.experiment.verdict_on(run.results[name])
 
 
 class Flip(NamedTuple):
@@ -37,7 +32,7 @@ class VerdictPair:
     def verdicts(self) -> dict[str, tuple[str, str]]:
         """Example -> the verdict of A, and that of the other."""
         runs = self.match.first, self.match.second
-        one, two = ([verdict_of(run, name) for name in self.match.shared] for run in runs)
+        one, two = ([run.verdict_on(name) for name in self.match.shared] for run in runs)
         return dict(zip(self.match.shared, zip(one, two, strict=True), strict=True))
 
     @property

@@ -55,13 +55,13 @@ def parts_of(experiment: Experiment[Any, Any], runs: Runs[Any]) -> list[Part]:
             entry = f"{runs.experiment}.{name}".rstrip(".")
             status = Counter(str(each.status) for each in results)
             rows = table_of(experiment.result, results)
-            for column, cells in drawn(experiment, results).items():
+            for column, cells in come_to(experiment, results).items():
                 rows = rows.append_column(column, pa.array(cells))
             found.append(Part(entry, runs.entries[name], rows, status))
     return found
 
 
-def drawn(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
+def come_to(experiment: Experiment[Any, Any], results: Sequence[Any]) -> dict[str, list[Any]]:
     """What results come to, by column: `score.NAME` where any has a value, and `verdict`."""
     columns: dict[str, list[Any]] = {}
     for name, score in experiment.scores.items():

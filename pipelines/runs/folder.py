@@ -74,6 +74,13 @@ class RunFolder:
             hold(lock, f"another run is writing {self.path}; wait for it, or name another --out")
             yield
 
+    def refuse_missing(self) -> None:
+        """Refuse a folder that is none of a run, with an InputError."""
+        if not (self.path / "run.json").exists():
+            raise InputError(
+                f"{self.path} is no run folder (it has no run.json); name one made by --out"
+            )
+
     def refuse_locked(self) -> None:
         """Refuse a folder that a run is writing at the moment, with an InputError."""
         try:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from commands import Contested, contents, kill_midway, results, table
 from scripted import Scripted, fenced_text
+from shipped_fits import come_with_the_program
 from tagging import ScriptedTagger, folder_of, offer
 
 from nli.labels import LABELS, Label
@@ -198,8 +199,7 @@ def test_a_combination_is_fitted_and_used(
     Path("known").mkdir()
     prior = ["fit-prior", "--pairs", "pairs.jsonl", *served, "--method", "bias"]
     contested.done(*prior, "--out", "known/scripted.json")
-    monkeypatch.setattr(known_priors, "FOLDER", Path("known").absolute())
-    monkeypatch.setattr(known_priors, "known_priors", known_priors.known_priors.__wrapped__)
+    come_with_the_program(monkeypatch, known_priors, "known")
     known = len(endpoint.requests)
     contested.done(*fit)
     assert len(endpoint.requests) == known, "the second time the store knows"
@@ -237,10 +237,8 @@ def test_a_combination_that_comes_with_the_program_is_the_default(
     contested.done(*FIT, *served, "--out", "combinations/scripted.json")
     prior = ["fit-prior", "--pairs", "pairs.jsonl", *served, "--method", "bias"]
     contested.done(*prior, "--out", "corrections/scripted.json")
-    for module, name in ((known_priors, "corrections"), (known_combinations, "combinations")):
-        monkeypatch.setattr(module, "FOLDER", Path(name).absolute())
-        every = f"known_{'priors' if module is known_priors else name}"
-        monkeypatch.setattr(module, every, getattr(module, every).__wrapped__)
+    come_with_the_program(monkeypatch, known_priors, "corrections")
+    come_with_the_program(monkeypatch, known_combinations, "combinations")
 
     def config(out: str, *options: str) -> dict[str, Any]:
         contested.done(*RUN[:-1], out, *served, *options)

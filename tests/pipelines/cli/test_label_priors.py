@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from commands import Contested, contents
 from scripted import Scripted, fenced_text
+from shipped_fits import come_with_the_program
 
 from pipelines.evidence import known_priors
 from pipelines.evidence.fitted_priors import best
@@ -231,8 +232,7 @@ def test_a_correction_that_comes_with_the_program_is_the_default(
     Path("known").mkdir()
     fit = ("fit-prior", "--pairs", "pairs.jsonl", *given, "--method", "bias")
     contested.done(*fit, "--out", "known/scripted.json")
-    monkeypatch.setattr(known_priors, "FOLDER", Path("known").absolute())
-    monkeypatch.setattr(known_priors, "known_priors", known_priors.known_priors.__wrapped__)
+    come_with_the_program(monkeypatch, known_priors, "known")
     contested.done(*RUN, "out", *given)
     assert [each["relation"] for each in judgements("out")] == list(RELATIONS) * EXAMPLES
     found = read_prior(Path("known/scripted.json"))
