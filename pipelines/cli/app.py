@@ -20,6 +20,7 @@ from pipelines.cli import (
     models,
     nli,
     npov,
+    plant,
     ramdocs,
     regenerate,
     report,
@@ -83,6 +84,7 @@ app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
+app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
