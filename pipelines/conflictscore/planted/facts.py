@@ -35,7 +35,7 @@ _POINTING: Final = re.compile(
     r"\b(?i:he|she|it|they|him|her|them|his|hers|its|their|this|these|those|such)\b"
 )
 """Words at a beginning that lead to the sentence before; a claim has none."""
-_SPEAKING: Final = re.compile(r"\b(?:I|me|my|we|us|our|you|your)\b")
+_SPEAKING: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Uu]s|[Oo]ur|[Yy]ou|[Yy]our)\b")
 _FIRST: Final = 8
 """Words that are its beginning."""
 
@@ -64,7 +64,10 @@ _PRESENT: Final = re.compile(
     r"\b(?:is|are|has|have|contains?|costs?|counts?|covers?|employs?|holds?|includes?|lives?|"
     r"measures?|produces?|runs|seats|serves?|weighs?)\b"
 )
-_PAST: Final = re.compile(r"\b(?:was|were|had|did|been|will|would|could)\b")
+_PAST: Final = re.compile(
+    r"\b(?:was|were|had|did|been|will|would|could|today|now|currently)\b", re.IGNORECASE
+)
+"""Of another time, or of this moment: no such sentence can be as of an earlier year."""
 _LOWERED: Final = re.compile(
     r"(?:About|According|An?|Around|At|By|Each|Every|For|In|More|Most|Nearly|Of|On|Some|The|With)\b"
 )

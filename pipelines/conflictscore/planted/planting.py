@@ -22,6 +22,7 @@ from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim, Plant
 from pipelines.evidence.judgement import Relation, conflicting
 from pipelines.retrieval.chunks import document_of
+from pipelines.text.substitution import mentions
 
 ControlName = Literal["unrelated", "untouched", "namesake"]
 
@@ -37,8 +38,12 @@ VALUES: Final[tuple[Kind, ...]] = ("numbers", "dates", "names")
 HANDFUL: Final = 20
 """Passages drawn for an unrelated one, of which that with the fewest words of a claim is taken."""
 
-MOST_SHARED: Final = 0.5
-"""Share of a claim's content words that an unrelated passage has, at most."""
+APART: Final = 0.2
+"""Share of a claim's content words below which a passage is about something else."""
+
+NEAR: Final = 0.3
+"""The same for a passage that has no number, date or name where the claim has one: so it can say
+nothing against it. A user's documents may well conflict by themselves."""
 
 WHOLE: Final[tuple[Kind, ...]] = ("negation", "opinions")
 """Kinds whose fact is no value, so that a question asks for the whole sentence."""
@@ -255,13 +260,24 @@ def _untouched(sentence: Sentence, known: Material, rng: Random) -> Control | No
 
 
 def _unrelated(sentence: Sentence, passages: Sequence[Document], rng: Random) -> Control | None:
-    """A passage of another document: of a handful that with the fewest of the claim's words."""
-    own = document_of(sentence.document.id)
+    """A passage of another document: of a handful that with the fewest of the claim's words.
+
+    None where all of them may be about the claim (`APART`, `NEAR`).
+    """
+    own, kinds = document_of(sentence.document.id), _mentioned(sentence.text)
     # Some more are drawn than are wanted, for passages of the same document are no others.
     some = rng.sample(passages, min(3 * HANDFUL, len(passages)))
     drawn = [each for each in some if document_of(each.id) != own][:HANDFUL]
-    shared = [(content_word_recall(sentence.text, each), place) for place, each in enumerate(drawn)]
-    least, place = min(shared, default=(1.0, -1))
-    if least > MOST_SHARED:
+    apart = []
+    for place, each in enumerate(drawn):
+        shared = content_word_recall(sentence.text, each)
+        if shared < APART or (shared < NEAR and not kinds & _mentioned(each.as_read())):
+            apart.append((shared, place))
+    if not apart:
         return None
-    return Control("unrelated", drawn[place], Relation.IRRELEVANT)
+    return Control("unrelated", drawn[min(apart)[1]], Relation.IRRELEVANT)
+
+
+def _mentioned(text: str) -> set[str]:
+    """Kinds of what a text mentions; days, months and years are all one."""
+    return {"date" if each.kind in ("year", "month") else each.kind for each in mentions(text)}

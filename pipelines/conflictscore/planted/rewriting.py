@@ -37,7 +37,7 @@ class Prompts(NamedTuple):
 def load(overrides: Path | None = None) -> Prompts:
     """The prompts, the user's own where there are any."""
     return Prompts(
-        prompts.load("conflictscore/rewrite_planted", {"sentence", "keeps"}, overrides),
+        prompts.load("conflictscore/rewrite_planted", {"sentence", "keep"}, overrides),
         prompts.load("conflictscore/opposite_opinion", {"sentence"}, overrides),
     )
 
@@ -52,7 +52,8 @@ async def rewritten(pair: Pair, client: Client, asked: Prompts) -> Pair | None:
     if change.kind == "opinions":
         messages = asked.opposite.messages(sentence=change.changed)
     else:
-        messages = asked.rewrite.messages(sentence=change.changed, keeps=kept(change))
+        keep = "\n".join(kept(change))
+        messages = asked.rewrite.messages(sentence=change.changed, keep=keep)
     reply = await client.structured(messages, Rewriting, Sampling(max_tokens=REPLY_TOKENS))
     written = " ".join(reply.value.sentence.split()) if reply.value else ""
     if says(written, change):

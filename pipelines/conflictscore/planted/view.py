@@ -11,7 +11,7 @@ from pipelines.conflictscore.detection.decisions import mistakes
 from pipelines.conflictscore.detection.tables import OVERALL
 from pipelines.conflictscore.detection.view import OUTCOMES, Judged, content, example_of
 from pipelines.conflictscore.planted.result import PlantedResult
-from pipelines.conflictscore.planted.tables import NEVER, Planted, all_tables
+from pipelines.conflictscore.planted.tables import NEVER, SEEN, Planted, all_tables
 from pipelines.evidence.judge import judge_named
 from pipelines.experiment.publish import Publication, Runs
 from pipelines.report import glance
@@ -68,21 +68,27 @@ def publication(runs: Runs[PlantedResult]) -> Publication:
 def _finding(
     results: Planted, table: Table, data: str, runs: Runs[PlantedResult]
 ) -> glance.Finding:
-    """F1 of each labeller on all plants of the file, beside those who need no model."""
+    """F1 of each labeller on all plants of the file, beside those who need no model.
+
+    Where the file has those alone that the tagger saw, the sentence says so.
+    """
     rows = own_rows(table)
     kind = OVERALL if any(row["kind"] == OVERALL for row in rows) else rows[0]["kind"]
     # Of all plants, which stand last, where there are others than those that the tagger saw.
     scores = {row["detector"]: estimate_of(row["f1"]) for row in rows if row["kind"] == kind}
     figures = tuple((name, scores.get(name)) for name in results)
     beside = tuple((name, scores[name]) for name in (ALWAYS, NEVER, LEXICAL) if scores.get(name))
+    shown = glance.with_figures(figures, glance.figure) or MISSING
+    favoured = ""
+    if all(row["plants"] == SEEN for row in rows):
+        favoured = " What the tagger could not see was left out, which favours it."
     every = [each for own in results.values() for each in own]
     statuses = Counter(each.status for each in every)
     return glance.Finding(
         question="Who notices conflicts that were planted in documents?",
         data=f"{glance.count(len({each.id for each in every}), 'example')}, {data}",
         models=f"documents labelled by {glance.joined(map(glance.judges, runs.configs.values()))}",
-        found="F1 of finding the planted conflicts (1 is best): "
-        f"{glance.with_figures(figures, glance.figure) or MISSING}.",
+        found=f"F1 of finding the planted conflicts (1 is best): {shown}.{favoured}",
         beside=glance.with_figures(beside, glance.figure),
         failed=glance.failed(
             (statuses["failed"], "claims that could not be judged: {}"),
