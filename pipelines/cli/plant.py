@@ -16,8 +16,8 @@ from pipelines.cli.index import SAMPLES
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.tagging import show
 from pipelines.conflictscore.planted import rewriting
+from pipelines.conflictscore.planted.change import Kind
 from pipelines.conflictscore.planted.checking import Checked, check, counts
-from pipelines.conflictscore.planted.facts import Kind
 from pipelines.conflictscore.planted.planting import BY_RULE, KINDS, Pair, pairs
 from pipelines.errors import InputError
 from pipelines.evidence.examples import write

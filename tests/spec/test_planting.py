@@ -7,18 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.conflictscore.planted.facts import (
-    RULES,
-    Change,
-    Edit,
-    Kind,
-    Sentence,
-    changes,
-    checkable,
-    edited,
-    material,
-    namesake_of,
-)
+from pipelines.conflictscore.planted.change import Change, Edit, Kind, Sentence, checkable, edited
+from pipelines.conflictscore.planted.facts import RULES, changes, material, namesake_of
 from pipelines.conflictscore.planted.planting import BY_RULE, KINDS, Pair, pairs
 from pipelines.conflictscore.planted.rewriting import says
 from pipelines.data.records import Document

@@ -1,4 +1,4 @@
-"""Sentences of a document that state a fact, and the same document with the fact changed, by rules.
+"""Facts of a document changed by rules, one rule for each kind.
 
 A rule changes what stands once in the document, so that the rest of it says nothing else. It rather
 passes a sentence over than changes it badly; what took is for a tagger to see (`checking`).
@@ -10,34 +10,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from typing import Final, Literal
+from typing import Final
 
-from nli.windows import sentences
+from pipelines.conflictscore.planted.change import Change, Edit, Kind, Sentence, checkable
 from pipelines.data.records import Document
 from pipelines.text.substitution import Mention, has_words, mentions, substitute_of
 from pipelines.text.verbs import is_participle
 from pipelines.text.words import FUNCTION_WORDS
 
-Kind = Literal["numbers", "dates", "names", "negation", "outdated", "namesakes", "opinions"]
-"""What is changed. Opinions are found by a rule; a language model has to write the other one."""
-
-WORDS: Final = (6, 35)
-"""Fewest and most words of a sentence that becomes a claim, as `supervision.passages` has it."""
-
 DRAWS: Final = 12
 """How often a substitute is drawn before a mention is given up."""
 
 EARLIER: Final = (4, 15)
-"""Fewest and most years by which an outdated edition is older than what the documents mention."""
-
-_POINTING: Final = re.compile(
-    r"\A(?:That|Here|So|But|And)\b|"
-    r"\b(?i:he|she|it|they|him|her|them|his|hers|its|their|this|these|those|such)\b"
-)
-"""Words at a beginning that lead to the sentence before; a claim has none."""
-_SPEAKING: Final = re.compile(r"\b(?:I|[Mm]e|[Mm]y|[Ww]e|[Uu]s|[Oo]ur|[Yy]ou|[Yy]our)\b")
-_FIRST: Final = 8
-"""Words that are its beginning."""
+"""Fewest and most years by which an outdated edition is older than what its document mentions."""
 
 _NEGATIVE: Final = re.compile(
     r"\b(?:not|never|no|none|nor|neither|nobody|nothing|without|cannot|hardly|scarcely)\b|n['’]t\b",
@@ -87,71 +72,6 @@ _MONTHS: Final = tuple(calendar.month_name)[1:]
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A sentence of a document: `text[start:end]` of it, in characters."""
-
-    document: Document
-    start: int
-    end: int
-
-    @property
-    def text(self) -> str:
-        """As it stands in the document."""
-        return self.document.text[self.start : self.end]
-
-    def says_elsewhere(self, part: str, start: int, end: int) -> bool:
-        """Whether the document or its title has these words beside the place from start to end."""
-        document = self.document
-        beside = f"{document.text[:start]}\n{document.text[end:]}\n{document.title or ''}"
-        return has_words(beside, part)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """A stretch of a text, `text[start:end]` in characters, and what is put there instead."""
-
-    start: int
-    end: int
-    new: str
-
-
-@dataclass(frozen=True)
-class Change:
-    """A fact of a document, and what is put in its place.
-
-    Attributes:
-        sentence: States it.
-        edits: Of the document's text, in order, within the sentence.
-        old, new: What the sentence says, and the changed one instead.
-        keeps: What a rewriting of the changed sentence must have besides `new`.
-        date: When the changed copy is from, where that is another date than the document's.
-    """
-
-    kind: Kind
-    sentence: Sentence
-    edits: tuple[Edit, ...]
-    old: str
-    new: str
-    keeps: tuple[str, ...] = ()
-    date: str | None = None
-
-    @property
-    def changed(self) -> str:
-        """The changed sentence."""
-        start, end = self.sentence.start, self.sentence.end
-        grown = sum(len(each.new) - (each.end - each.start) for each in self.edits)
-        return edited(self.sentence.document.text, self.edits)[start : end + grown]
-
-    def copy(self, written: str | None = None) -> Document:
-        """The changed copy of the document, with another sentence for the changed one if given."""
-        sentence = self.sentence
-        own = [Edit(sentence.start, sentence.end, written)] if written else self.edits
-        original = sentence.document
-        text = edited(original.text, own)
-        return original.model_copy(update={"text": text, "date": self.date or original.date})
-
-
-@dataclass(frozen=True)
 class Material:
     """What all documents together have, for changes.
 
@@ -162,15 +82,6 @@ class Material:
 
     names: Mapping[tuple[str, int], Sequence[str]]
     latest: int | None
-
-
-def edited(text: str, edits: Sequence[Edit]) -> str:
-    """A text with edits made, which are in order and do not overlap."""
-    parts, place = [], 0
-    for each in edits:
-        parts += [text[place : each.start], each.new]
-        place = each.end
-    return "".join([*parts, text[place:]])
 
 
 def material(documents: Iterable[Document]) -> Material:
@@ -184,30 +95,6 @@ def material(documents: Iterable[Document]) -> Material:
             elif mention.kind == "name" and (place := _slot(text, mention)):
                 names[place][mention.text] = None
     return Material({place: sorted(own) for place, own in names.items()}, max(years, default=None))
-
-
-def checkable(document: Document) -> list[Sentence]:
-    """The sentences of a document that state something by themselves, in order.
-
-    They have 6 to 35 words, begin with a capital or a number and end with a full stop. They do not
-    begin by pointing back ("It ...", "In this ..."), and nobody speaks of himself in them.
-    """
-    found = (Sentence(document, *span) for span in sentences(document.text))
-    return [each for each in found if _states(each.text)]
-
-
-def _states(text: str) -> bool:
-    words = text.split()
-    return (
-        WORDS[0] <= len(words) <= WORDS[1]
-        and text.endswith(".")
-        and re.match(r"[A-Z0-9]", text) is not None
-        and not re.search(r" [,.;]", text)  # something was lost there
-        and not text.count('"') % 2
-        and text.count("“") == text.count("”")
-        and not _POINTING.search(" ".join(words[:_FIRST]))
-        and not _SPEAKING.search(text)
-    )
 
 
 def changes(
@@ -260,13 +147,11 @@ def negation(sentence: Sentence, known: Material, rng: Random) -> Change | None:
     if found is None or _SUBORDINATE.search(text, 0, found.start()):
         return None
     verb, word = found.groups()
-    if word in _ADVERBS or (not negatives and verb in _HAVE and not is_participle(word)):
+    owns = verb in ("has", "have", "had") and not is_participle(word)  # "has long halls"
+    if word in _ADVERBS or (owns and not negatives):
         return None
     new = f"{verb} {word}" if negatives else f"{verb} not {word}"
     return _single("negation", sentence, found.start(), found[0], new)
-
-
-_HAVE: Final = ("has", "have", "had")
 
 
 def outdated(sentence: Sentence, known: Material, rng: Random) -> Change | None:
@@ -360,9 +245,8 @@ def _fits(new: str, mention: Mention, sentence: Sentence, known: Material) -> bo
         return False
     if _elsewhere(sentence, mention, mention.text):
         return False
-    if re.search(r"\ban? \Z", sentence.text[: mention.start]) and _vowel(new) != _vowel(
-        mention.text
-    ):
+    article = re.search(r"\ban? \Z", sentence.text[: mention.start])
+    if article and _vowel(new) != _vowel(mention.text):
         return False
     if mention.kind == "year":
         return int(new) <= (known.latest or int(mention.text))

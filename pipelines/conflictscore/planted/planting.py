@@ -8,16 +8,8 @@ from random import Random
 from typing import Final, Literal
 
 from pipelines.conflictscore.detection.baselines import content_word_recall
-from pipelines.conflictscore.planted.facts import (
-    RULES,
-    Change,
-    Kind,
-    Material,
-    Sentence,
-    changes,
-    material,
-    namesake_of,
-)
+from pipelines.conflictscore.planted.change import Change, Kind, Sentence
+from pipelines.conflictscore.planted.facts import RULES, Material, changes, material, namesake_of
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim, Plant
 from pipelines.evidence.judgement import Relation, conflicting
@@ -193,10 +185,10 @@ def pairs(
     for kind in kinds:
         made = (_pair(kind, place, passages, known, seed) for place in range(len(passages)))
         found[kind] = [each for each in made if each is not None]
-    return limited(found.values(), seed, limit)
+    return _limited(found.values(), seed, limit)
 
 
-def limited(kinds: Iterable[Sequence[Pair]], seed: int, limit: int | None) -> list[Pair]:
+def _limited(kinds: Iterable[Sequence[Pair]], seed: int, limit: int | None) -> list[Pair]:
     """So many of the pairs of several kinds, in their order; all without a limit."""
     every = [list(own) for own in kinds]
     if limit is None:

@@ -6,7 +6,8 @@ from typing import Annotated, NamedTuple
 from pydantic import BaseModel
 
 from pipelines import prompts
-from pipelines.conflictscore.planted.facts import Change, denies
+from pipelines.conflictscore.planted.change import Change
+from pipelines.conflictscore.planted.facts import denies
 from pipelines.conflictscore.planted.planting import Pair
 from pipelines.prompts import Prompt
 from pipelines.text.substitution import has_words

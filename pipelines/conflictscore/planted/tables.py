@@ -231,7 +231,7 @@ def of_answers(results: Planted, unevidenced: Mapping[str, Unevidenced]) -> Tabl
             "half of the content words of the planted claim.",
             "CS-C and CS-R: lower is better; of answers that speak of the fact, unless of the "
             "whole. The last score should be 0: there is nothing to be in conflict with.",
-            "Names both values: word for word, which needs no judge; of numbers, dates and names.",
+            "Names both values: word for word, which needs no judge; where the fact is a value.",
             f"'{COPY}' is taken for an answer, to have what copying gets: it admits nothing. Where "
             "it seems to, the judge does not see the planted conflict. How far these verdicts can "
             "be trusted is in the table before.",

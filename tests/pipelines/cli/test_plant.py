@@ -12,6 +12,7 @@ from tagging import REFUTE, SUPPORT, UNSURE, ScriptedTagger, offer
 
 from nli.pairs import Pair
 from pipelines.cli.index import SAMPLES as DOCUMENTS
+from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore.detection.baselines import ALWAYS, LEXICAL
 from pipelines.conflictscore.planted.experiment import SAMPLES
 from pipelines.conflictscore.planted.tables import NEVER
@@ -72,6 +73,7 @@ def test_documents_become_a_balanced_set_of_known_truth(
         assert each.plant.checked
         assert each.plant.document in {"mill.txt", "harbour.txt"}
         assert (each.plant.control is None) == each.conflict
+        assert each.plant.type in {*ConflictType}
     assert f"{len(found)} examples, half of them with a conflict: planted.jsonl" in said.err
     rows = {tuple(line.replace("│", " ").split()) for line in said.out.splitlines()}
     assert ("dates", "2", "0", "2", "0") in {row[:5] for row in rows}
