@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 EXPERIMENTS: Final[dict[str, str]] = {
     "conflictscore": "pipelines.conflictscore.experiment",
     "conflict-detection": "pipelines.conflictscore.detection.experiment",
+    "planted": "pipelines.conflictscore.planted.experiment",
     "report-writing": "pipelines.conflictscore.reports.experiment",
     "truthfulqa": "pipelines.conflictscore.truthfulqa.experiment",
     "truth-judges": "pipelines.conflictscore.truthfulqa.agreement",

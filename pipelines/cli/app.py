@@ -22,6 +22,7 @@ from pipelines.cli import (
     models,
     nli,
     npov,
+    plant,
     ramdocs,
     regenerate,
     report,
@@ -88,6 +89,7 @@ app.command("trace")(export.trace)
 app.command("compare")(compare.compare)
 app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
+app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
 app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")

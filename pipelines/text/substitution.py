@@ -78,7 +78,7 @@ def falsified(
         return None
     mention = rng.choice(shared)
     for _ in range(8):
-        substitute = _substitute(mention, rng, names)
+        substitute = substitute_of(mention, rng, names)
         if substitute and substitute != mention.text and not has_words(within, substitute):
             end = mention.start + len(mention.text)
             return text[: mention.start] + substitute + text[end:], mention, substitute
@@ -104,9 +104,13 @@ def _words(part: str, as_written: bool) -> re.Pattern[str]:
     return re.compile(f"{before}{re.escape(part)}{after}", 0 if as_written else re.IGNORECASE)
 
 
-def _substitute(
+def substitute_of(
     mention: Mention, rng: random.Random, names: Mapping[Kind, Sequence[str]]
 ) -> str | None:
+    """Another of a mention's kind: numbers and years are made up, months and names are of `names`.
+
+    It may be the mention itself; None where `names` have none of its kind.
+    """
     match mention.kind:
         case "year":
             return str(int(mention.text) + rng.choice((-1, 1)) * rng.choice((1, 2, 3, 7, 12, 30)))

@@ -23,6 +23,7 @@ KNOWN = {name: partial(papers.experiment, name) for name in papers.EXPERIMENTS}
 RUNS = {
     "conflictscore": "--limit 4",
     "conflict-detection": "--limit 4",
+    "planted": "--limit 4",
     "report-writing": "--limit 2",
     "truthfulqa": "--limit 2",
     "truth-judges": "--limit 6",

@@ -44,19 +44,19 @@ def detectors(results: Detectors) -> dict[str, Sequence[DetectionResult]]:
     examples = {result.id: result.example for own in results.values() for result in own}.values()
     return {
         **results,
-        ALWAYS: [_baseline(each, (), conflict=True) for each in examples],
+        ALWAYS: [baseline(each, (), conflict=True) for each in examples],
         LEXICAL: [
-            _baseline(each, relations, conflict=conflicting(relations))
+            baseline(each, relations, conflict=conflicting(relations))
             for each in examples
             for relations in [by_overlap(each)]
         ],
     }
 
 
-def _baseline(
+def baseline(
     example: ContestedClaim, relations: Sequence[Relation], *, conflict: bool
 ) -> DetectionResult:
-    # Without relations no document is labelled.
+    """What a detector without a model makes of an example; no relations label no document."""
     judgements = tuple(
         Judgement(claim=example.claim, document=document.id, relation=relation, source="baseline")
         for document, relation in zip(example.documents, relations, strict=False)

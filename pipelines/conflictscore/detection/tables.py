@@ -103,7 +103,7 @@ def all_tables(
     return [
         detection(every, data, vouched),
         *([compared] if compared.rows else []),
-        comparisons(_by_source(every)),
+        comparisons(by_source(every)),
         documents(every),
         confusions(every),
         confidence_table(results),
@@ -128,7 +128,7 @@ def detection(
         return Column(key, title, lambda own: sum(map(count, own.results)))
 
     return Table.of(
-        _slices(every),
+        slices(every),
         name="conflict_detection",
         title="Conflict Detection",
         caption=f"Conflict Detection on {data}. Conflict is the positive class.",
@@ -227,7 +227,7 @@ def right_of(own: Sequence[DetectionResult]) -> tuple[int, int]:
 def documents(every: Detectors) -> Table:
     """Accuracy and macro-F1 of single documents' labels, where the true relations are known."""
     return Table.of(
-        (own for own in _slices(every) if own.labels),
+        (own for own in slices(every) if own.labels),
         name="conflict_detection_documents",
         title="Labels of documents",
         caption="Single documents, where it is known what they say of the claim.",
@@ -285,7 +285,7 @@ def confusions(every: Detectors) -> Table:
     """What documents of each relation were taken for."""
     rows = [
         (own, truth, counts)
-        for own in _slices(every)
+        for own in slices(every)
         for truth in RELATIONS
         if (counts := Counter(given for gold, given in own.labels if gold is truth))
     ]
@@ -362,7 +362,7 @@ def sources(every: Detectors) -> list[str]:
     return [*names, OVERALL] if len(set(names) - {HARD}) > 1 else names
 
 
-def _slices(every: Detectors) -> list[Slice]:
+def slices(every: Detectors) -> list[Slice]:
     """What each detector decided of each source; detectors without any result are left out."""
 
     def is_of(own: str, source: str) -> bool:
@@ -376,10 +376,10 @@ def _slices(every: Detectors) -> list[Slice]:
     ]
 
 
-def _by_source(every: Detectors) -> dict[str, dict[str, Sequence[DetectionResult]]]:
+def by_source(every: Detectors) -> dict[str, dict[str, Sequence[DetectionResult]]]:
     """Source -> detector -> what it decided of that source."""
     found: dict[str, dict[str, Sequence[DetectionResult]]] = {}
-    for own in _slices(every):
+    for own in slices(every):
         found.setdefault(own.source, {})[own.detector] = own.results
     return found
 

@@ -25,7 +25,7 @@ from pipelines.report.views import Mark, dot_plots, failures_part, listed
 NAME = "conflict-detection"
 TITLE = "Conflict Detection"
 
-_OUTCOMES: Final[Mapping[str, Mark]] = {
+OUTCOMES: Final[Mapping[str, Mark]] = {
     mark.words: mark
     for mark in (
         Mark("support", "✓", "conflict found"),
@@ -69,7 +69,7 @@ def view(
         facets=(
             Facet("Source", tuple(dict.fromkeys(each.source for each in every))),
             Facet("Documents disagree", ("yes", "no")),
-            Facet("Outcome", tuple(_OUTCOMES), tuple(results)),
+            Facet("Outcome", tuple(OUTCOMES), tuple(results)),
         ),
         runs={"": data},
         noun=("claim", "claims"),
@@ -78,7 +78,7 @@ def view(
             ("data", f"{data} ({glance.count(len(every), 'example')})"),
             ("labellers", "; ".join(results)),
         ),
-        **listed({"": [*judged.values()]}, partial(_example, surest)),
+        **listed({"": [*judged.values()]}, partial(example_of, surest)),
     )
 
 
@@ -201,7 +201,8 @@ def _parts(
     )
 
 
-def _example(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
+def example_of(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
+    """A claim in the list; of each example that was taken for something else, how surely."""
     example = next(iter(judged.values())).example
     came = {
         name: "failed" if each.status == "failed" else outcome(example, each.conflict)
@@ -218,7 +219,7 @@ def _example(surest: Mapping[str, float], run: str, judged: Judged) -> Example:
         about=(example.source, glance.count(len(example.documents), "document")),
         chips=(
             Chip(known, "outline"),
-            *(_OUTCOMES[each].on(name) for name, each in came.items()),
+            *(OUTCOMES[each].on(name) for name, each in came.items()),
         ),
         facets={
             "Source": [example.source],
