@@ -2,11 +2,14 @@
 
 import errno
 import fcntl
+import glob
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+import psutil
 
 from pipelines.errors import InputError
 
@@ -23,10 +26,14 @@ def replace_text(path: Path, text: str) -> None:
 
 
 def replace_bytes(path: Path, data: bytes) -> None:
-    """Write bytes in one step, as `replace_text`."""
+    """Write bytes in one step, as `replace_text`; half a file of a killed process goes away."""
     with _for_a_person(path):
         partial = _partial(path)
         path.parent.mkdir(parents=True, exist_ok=True)
+        for left in path.parent.glob(f".{glob.escape(path.name)}.*"):
+            writer = left.suffix.removeprefix(".")
+            if writer.isdecimal() and not psutil.pid_exists(int(writer)):
+                left.unlink(missing_ok=True)
         try:
             with partial.open("wb") as file:
                 file.write(data)

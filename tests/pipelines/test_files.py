@@ -1,5 +1,7 @@
 """Files that are written whole or not at all."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,19 @@ def test_looking_leaves_nothing(folder: Path) -> None:
         check_writable(Path(path))
     assert everything(folder) == before
     assert Path("file.txt").read_text() == "mine"
+
+
+def test_half_a_file_of_a_killed_process_goes_away_and_of_a_living_one_stays(folder: Path) -> None:
+    with subprocess.Popen(["true"]) as killed:
+        killed.wait()
+    gone = Path(f".file.txt.{killed.pid}")
+    kept = {f".file.txt.{os.getppid()}", f".other.txt.{killed.pid}", ".file.txt.bak"}
+    for name in (gone, *kept):
+        Path(name).write_text("half")
+    before = everything(folder)
+    replace_text(Path("file.txt"), "whole")
+    assert everything(folder) == before - {gone.name}
+    assert Path("file.txt").read_text() == "whole"
 
 
 def test_what_was_looked_at_can_be_written() -> None:

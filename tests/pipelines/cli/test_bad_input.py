@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -557,6 +558,23 @@ def test_a_full_disk_loses_nothing(
     contested.done(*command)
     assert results(out) == whole
     assert len(endpoint.requests) == asked
+
+
+def test_a_clock_that_jumps_changes_nothing(
+    contested: Contested, endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, other = tmp_path / "data.jsonl", tmp_path / "other"
+    data.write_bytes(b"\n".join(record(id=f"r{n}", response=f"It is {n}.") for n in range(4)))
+    contested.done(*run(data, tmp_path, endpoint))
+    asked = len(endpoint.requests)
+    # 2038, then 2001, then 2038 again, whenever somebody looks; then 1970.
+    moments = cycle([2_150_000_000.0, 1_000_000_000.0])
+    monkeypatch.setattr("time.time", lambda: next(moments))
+    contested.done(*run(data, other, endpoint, "--limit", 2))
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    contested.done(*run(data, other, endpoint))
+    assert results(other / "out") == results(tmp_path / "out")
+    assert len(endpoint.requests) == 2 * asked
 
 
 def test_a_terminal_without_unicode_is_no_reason_to_fail(
