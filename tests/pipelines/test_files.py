@@ -63,7 +63,7 @@ def test_half_a_file_of_a_killed_process_goes_away_and_of_a_living_one_stays(fol
         killed.wait()
     gone = Path(f".file.txt.{killed.pid}")
     kept = {f".file.txt.{os.getppid()}", f".other.txt.{killed.pid}", ".file.txt.bak"}
-    for name in (gone, *kept):
+    for name in (gone.name, *kept):
         Path(name).write_text("half")
     before = everything(folder)
     replace_text(Path("file.txt"), "whole")
