@@ -176,20 +176,25 @@ def _prefix(own: Drift) -> float | None:
 
 def pair_table(own: Sequence[JudgeRuns]) -> Table:
     """The pairs that moved most: labels that flipped first, then by the shift."""
-    moved = [
+    every = [
         (judge.name, condition, pair)
         for judge in own
         for condition, runs in judge.later.items()
         for pair in Drift(judge.name, condition, judge.first, runs).pairs
         if pair.shift or _flips(pair)
     ]
-    moved.sort(key=lambda row: (not _flips(row[2]), -(row[2].shift or 0.0)))
+    every.sort(key=lambda row: (not _flips(row[2]), -(row[2].shift or 0.0)))
+    most: dict[tuple[str, ...], tuple[str, str, Again]] = {}
+    for row in every:
+        judge, condition, pair = row
+        most.setdefault((judge, condition, pair.claim.id, pair.document.id), row)
+    moved = list(most.values())
     return Table.of(
         moved[:MOST],
         name="drift_pairs",
         title="Pairs that moved most",
-        caption=f"Labels that flipped first, then by the largest shift: {min(MOST, len(moved)):,} "
-        f"of {len(moved):,} that moved at all.",
+        caption="Of each pair and condition the run that differs most. Labels that flipped first, "
+        f"then by the largest shift: {min(MOST, len(moved)):,} of {len(moved):,}.",
         columns=[
             Column("claim", "Claim", lambda row: one_line(row[2].claim.example.claim, _CLAIM)),
             Column("document", "Document", lambda row: row[2].document.id),
