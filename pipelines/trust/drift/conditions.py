@@ -16,6 +16,9 @@ Condition = Literal["unchanged", "alone", "shuffled", "company", "warm", "cold",
 
 CONDITIONS: Final[tuple[Condition, ...]] = get_args(Condition)
 
+FIRST: Final = "first"
+"""In place of a condition: the run that all others are compared with."""
+
 MEANING: Final[Mapping[Condition, str]] = {
     "unchanged": "as in the first run: the control",
     "alone": "one pair in flight at a time",

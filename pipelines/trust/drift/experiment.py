@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -26,12 +26,9 @@ from pipelines.experiment.publish import Publication, Runs
 from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import named_after
-from pipelines.trust.drift.conditions import CONDITIONS, OF_A_MODEL, Condition, Rerun
+from pipelines.trust.drift.conditions import CONDITIONS, FIRST, OF_A_MODEL, Condition, Rerun
 from pipelines.trust.subjects import behind
 from serving.calls import Anew
-
-FIRST: Final = "first"
-"""In place of a condition: the run that all others are compared with."""
 
 HELP = """Measure whether a labeller says the same when it is asked again: the determinism meter.
 
@@ -97,16 +94,16 @@ def plan(options: DriftOptions) -> Plan[ContestedClaim, DetectionResult]:
         judge = judge_of(
             settings, first, models.prompts, tagger=models.tagger, correction=models.correction
         )
-        name = f"{kind}-{named_after(first.model.name)}" if first else kind
         config = {
             "data": {"name": bench.name, "sha256": bench.digest},
             "settings": settings.judging(),
             "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
             "sampling": {"temperature": 0.0, "seed": 0},
-            "labeller": {"name": name, "identity": judge.labeller.identity},
+            "labeller": {"name": kind, "identity": judge.labeller.identity},
             **judge.about(),
         }
-        entry = f"{EXPERIMENT.name}.{name}"
+        asked = f"-{named_after(first.model.name)}" if first else ""
+        entry = f"{EXPERIMENT.name}.{kind}{asked}"
         plain = Work(
             entry,
             config | {"condition": FIRST},

@@ -14,7 +14,7 @@ from pipelines.metrics.estimate import Estimate
 from pipelines.report.failures import Failure, failed, failures, truncations
 from pipelines.report.table import Column, Measure, Table, shown
 from pipelines.report.text import one_line
-from pipelines.trust.drift.conditions import CONDITIONS, MEANING
+from pipelines.trust.drift.conditions import CONDITIONS, FIRST, MEANING
 from pipelines.trust.drift.measures import Again, Claims, Drift
 
 UNCHANGED: Final = "unchanged"
@@ -74,12 +74,10 @@ class JudgeRuns:
 def judges(runs: Runs[DetectionResult]) -> list[JudgeRuns]:
     """The judges of a run folder, in order; conditions in the order of `CONDITIONS`."""
     by_judge: dict[str, dict[str, dict[str, Claims]]] = {}
-    entries: dict[str, str] = {}
     for run, config in runs.configs.items():
-        name = config["labeller"]["name"]
-        entries.setdefault(name, run)
         claims = {each.id: each for each in runs.results[run]}
-        by_judge.setdefault(name, {}).setdefault(config["condition"], {})[run] = claims
+        own = by_judge.setdefault(config["labeller"]["identity"], {})
+        own.setdefault(config["condition"], {})[run] = claims
     usage = {
         run: (int(used["prompt_tokens"]), int(used["cached_prefix_tokens"]))
         for run, entry in runs.entries.items()
@@ -87,15 +85,16 @@ def judges(runs: Runs[DetectionResult]) -> list[JudgeRuns]:
     }
     return [
         JudgeRuns(
-            name=f"{name.partition('-')[0]}: {judge_named(config)}",
+            name=f"{config['labeller']['name']}: {judge_named(config)}",
             entry=entry,
             config=config,
-            first=runs_of["first"][entry],
-            later={each: runs_of[each] for each in CONDITIONS if each in runs_of},
+            first=first,
+            later={each: own[each] for each in CONDITIONS if each in own},
             usage=usage,
         )
-        for name, entry in entries.items()
-        for config, runs_of in [(runs.configs[entry], by_judge[name])]
+        for own in by_judge.values()
+        for entry, first in own[FIRST].items()
+        for config in [runs.configs[entry]]
     ]
 
 

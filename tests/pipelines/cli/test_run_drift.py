@@ -106,7 +106,7 @@ def test_a_model_that_minds_company_drifts_alone_and_nowhere_else(
 ) -> None:
     active, lock = 0, threading.Lock()
 
-    def weigh(_: dict[str, Any]) -> list[float]:
+    def weigh(_request: dict[str, Any]) -> list[float]:
         nonlocal active
         with lock:
             active += 1
