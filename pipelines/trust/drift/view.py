@@ -33,21 +33,20 @@ def view(
     tables = named(made, "")
     flips = [(each.name, each.whole.flipped()) for each in own]
     control = [
-        (each.judge, each.flipped())
+        (f"{each.judge}, unchanged", each.flipped())
         for judge in own
         for each in judge.drifts
         if each.condition == UNCHANGED
     ]
     shifts = "; ".join(f"{each.name} {_largest(each)}" for each in own)
     lost = sum(each.status != "labelled" for results in runs.results.values() for each in results)
-    again = glance.with_figures(control)
     finding = Finding(
         question="Does a judge say the same when it is asked again?",
         data=glance.data_of({each.entry: [*each.first] for each in own}, runs.configs, "claim"),
         models=glance.joined(glance.judges(each.config) for each in own),
         found=f"Labels that flip: {glance.with_figures(flips)}. Largest shift of a probability: "
         f"{shifts}.",
-        beside=f"asked again unchanged: {again}" if control else "",
+        beside=f"asked again: {glance.with_figures(control)}" if control else "",
         failed=glance.failed((lost, "claims of all runs without a verdict: {}")),
         examples=glance.fewest(each for _, each in flips),
         figures=flips,
