@@ -23,6 +23,7 @@ EXPERIMENTS: Final[dict[str, str]] = {
     "madam-rag": "pipelines.madam_rag.experiment",
     "npov": "pipelines.npov.experiment",
     "trust": "pipelines.trust.experiment",
+    "drift": "pipelines.trust.drift.experiment",
 }
 """Name of the command -> module that declares it, in the order of the report."""
 

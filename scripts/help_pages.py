@@ -93,6 +93,7 @@ GUIDES = {
     "run madam-rag": "madam-rag.md",
     "run npov": "npov.md",
     "run trust": "trust.md",
+    "run drift": "drift.md",
     "run report-writing": "feedback.md",
     "run truth-judges": "feedback.md",
     "run truthfulqa": "feedback.md",

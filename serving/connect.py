@@ -83,6 +83,13 @@ class Source:
         """
         return placement(self.profile).seats(self.profiled) if self.on_gpus else ()
 
+    def replicas(self, model: str) -> int:
+        """How many servers a model has. Raises ServingError if the GPUs do not suffice."""
+        if self.endpoints:
+            return len(self.endpoints)
+        copies = self.options(model).replicas
+        return len(self.seats()) if copies == "auto" else copies
+
     @property
     def on_gpus(self) -> bool:
         """Whether the role's model runs on GPUs."""
@@ -181,8 +188,7 @@ async def connect(
     """
     resolved = await resolve(source)
     options = source.options(resolved.identity.name)
-    copies = len(source.seats()) if options.replicas == "auto" else options.replicas
-    servers = len(resolved.served) or copies
+    servers = source.replicas(resolved.identity.name)
     places = concurrency or (options.max_num_seqs or DEFAULT_CONCURRENCY) * servers
     with CompletionCache(cache or default_cache()) as store:
         client = kind(

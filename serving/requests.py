@@ -1,6 +1,7 @@
 """One request to an OpenAI-compatible server: sent, and retried where that can help."""
 
 import hashlib
+import secrets
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,9 +32,12 @@ def least_loaded(lines: Sequence[Line], affinity: str) -> Line:
 
 
 def bodies(
-    request: dict[str, Any], vectors: "Vectors | None", engine: str
+    request: dict[str, Any], vectors: "Vectors | None", engine: str, *, cold: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """What is sent for a request, and then where labels were not among what came back."""
+    """What is sent for a request, and then where labels were not among what came back.
+
+    Of a `cold` one that is a chat, the server takes nothing from its prefix cache.
+    """
     if vectors is not None:
         from serving.embeddings import as_body
 
@@ -44,10 +48,12 @@ def bodies(
         return
     body = request | {"chat_template_kwargs": TEMPLATE_ARGUMENTS}
     if engine.startswith(llama_cpp.ENGINE):
+        body |= {"cache_prompt": False} if cold else {}
         yield llama_cpp.body(body)
         yield llama_cpp.body(body, llama_cpp.ALL)
     else:
-        yield body
+        # Only requests of equal salt share a prefix.
+        yield body | ({"cache_salt": secrets.token_hex(16)} if cold else {})
 
 
 async def ask(

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.evidence.known_drift import known_drift
 from pipelines.evidence.priors import correction_in
 from pipelines.files import replace_text
 from pipelines.report import explorer, table
@@ -77,12 +78,19 @@ def _corrected(config: Mapping[str, Any]) -> str:
     return f" Labels are by corrected probabilities: {found.in_words()}." if found else ""
 
 
-def _with_priors(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
-    """The view, with the label prior that its runs took out among its facts."""
+def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
+    """The view, with what is known of its runs' judges among its facts.
+
+    That is the label prior that was taken out, and the drift where it was measured.
+    """
+    known = {"label prior": correction_in, "drift": known_drift}
     said = dict.fromkeys(
-        found.in_words() for config in runs.configs.values() if (found := correction_in(config))
+        (label, found.in_words())
+        for label, of in known.items()
+        for config in runs.configs.values()
+        if (found := of(config))
     )
-    return replace(view, facts=(*view.facts, *(("label prior", each) for each in said)))
+    return replace(view, facts=(*view.facts, *said))
 
 
 def models_of(config: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -111,7 +119,7 @@ def write(folder: RunFolder, published: Sequence[tuple[Publication, Runs[Any]]])
         note = " ".join(dict.fromkeys(map(made_with, runs.entries.values())))
         for each in made.tables:
             table.write(replace(each, notes=(*each.notes, note)), folder.tables)
-    views = [_with_priors(made.view, runs) for made, runs in published]
+    views = [_with_judges(made.view, runs) for made, runs in published]
     title = views[0].title if len(views) == 1 else SEVERAL
     about = folder.about()
     entries = about["pipelines"].values()

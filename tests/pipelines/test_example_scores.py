@@ -34,6 +34,7 @@ RUNS = {
     "behaviour-judge": "--limit 4",
     "madam-rag": "--limit 3",
     "trust": "--limit 4 --labeller llm",
+    "drift": "--limit 4 --labeller llm --condition alone --repeat 1",
 }
 
 FIGURES: Mapping[str, tuple[str, str, str, Mapping[str, str]]] = {

@@ -32,6 +32,7 @@ from pipelines.madam_rag import debate_tables
 from pipelines.madam_rag import tables as madam
 from pipelines.npov import tables as npov
 from pipelines.report.table import Table
+from pipelines.trust.drift.tables import drift_table
 from pipelines.trust.tables import judge_table
 
 PLAN = read()
@@ -58,6 +59,7 @@ TABLES: dict[str, Table] = {
         agreement_table([], "", ""),
         npov.detection({}),
         judge_table({}),
+        drift_table([]),
     )
 }
 """The tables that the page may show, of nothing."""

@@ -1,0 +1,1 @@
+"""The determinism meter: the same judgements, asked for again under changed conditions."""
