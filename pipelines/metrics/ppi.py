@@ -1,0 +1,153 @@
+"""Prediction-powered inference: a few true labels and many predicted ones give a mean."""
+
+from collections.abc import Sequence
+from math import fsum, sqrt
+from statistics import NormalDist
+from typing import NamedTuple
+
+from pipelines.metrics.estimate import Estimate, check_confidence
+
+
+class Labelled(NamedTuple):
+    """A random sample with its labels, and the predictions for it and for what was not drawn.
+
+    `labels` and `predictions` belong to the same examples, at least one; `unlabelled` are the
+    predictions for all others, of which there may be none.
+    """
+
+    labels: Sequence[float]
+    predictions: Sequence[float]
+    unlabelled: Sequence[float]
+
+    @property
+    def size(self) -> int:
+        """Examples, labelled or not."""
+        return len(self.labels) + len(self.unlabelled)
+
+
+def power_tuning(samples: Sequence[Labelled]) -> float:
+    """How far to trust the predictions: the lambda of the smallest variance, cut to [0, 1].
+
+    PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6 and example 6.1): for one sample of n
+    labels y with predictions f, and N further predictions,
+
+        lambda = cov(y, f) / ((1 + n/N) var(f)).
+
+    Several samples are strata of weights w_h, their share of all examples. One lambda serves all,
+    for a stratum of ten labels would tune its own to noise:
+
+        lambda = sum w_h^2 cov_h / n_h  /  sum w_h^2 var_h (1/n_h + 1/N_h).
+
+    As in ppi-python, cov divides by n, var by the n + N predictions less 1. It is 0 where the
+    predictions do not differ, so that they say nothing.
+    """
+    whole = sum(each.size for each in samples)
+    gain, cost = 0.0, 0.0
+    for each in samples:
+        n, rest = len(each.labels), len(each.unlabelled)
+        if rest == 0:
+            continue
+        weight = (each.size / whole) ** 2
+        gain += weight * _covariance(each.labels, each.predictions) / n
+        every = [*each.predictions, *each.unlabelled]
+        cost += weight * _variance(every) * len(every) / (len(every) - 1) * (1 / n + 1 / rest)
+    return min(max(gain / cost, 0.0), 1.0) if cost > 1e-15 else 0.0  # 0 but for rounding
+
+
+def ppi_mean(
+    samples: Sequence[Labelled],
+    *,
+    lam: float | None = None,
+    confidence: float = 0.95,
+) -> Estimate | None:
+    """The mean of the labels of all examples, from a sample and predictions (PPI++).
+
+    In each sample, with lambda from `power_tuning` unless given,
+
+        theta = mean(y) + lambda (mean of f over the unlabelled - mean of f over the labelled)
+        variance = var(y - lambda f) / n + lambda^2 var(f over the unlabelled) / N.
+
+    The mean over samples, which are strata, is weighted by their share of all examples, and its
+    interval is theta -+ z sqrt(sum of w_h^2 variance_h). lambda = 0 is the classical mean of the
+    labels, 1 the first form of prediction-powered inference. For the mean over these very examples
+    the interval is wider than need be, as the sample is drawn without replacement.
+
+    Returns:
+        None without a sample, or where one has no label.
+
+    Raises:
+        ValueError: Labels and predictions of a sample differ in number.
+    """
+    return _estimate(samples, lam, 0.0, confidence)
+
+
+def ppi_share(
+    samples: Sequence[Labelled],
+    *,
+    lam: float | None = None,
+    confidence: float = 0.95,
+) -> Estimate | None:
+    """`ppi_mean` of labels that are 0 or 1, with an interval that small samples bear out.
+
+    Where ten labels are equal, their variance is 0, and the interval of `ppi_mean` would be a
+    point. So the interval, not the value, is that of Price and Bonett (2004, "An improved
+    confidence interval for a linear function of binomial proportions"): each of m strata gets 2/m
+    labels of 1 and of 0 besides, here with the stratum's mean prediction. With one stratum and
+    lambda = 0 it is that of Agresti and Coull. It is cut to [0, 1], and widened to the value where
+    that lies outside.
+    """
+    return _estimate(samples, lam, 2 / max(len(samples), 1), confidence, bounds=(0.0, 1.0))
+
+
+def _estimate(
+    samples: Sequence[Labelled],
+    lam: float | None,
+    added: float,
+    confidence: float,
+    bounds: tuple[float, float] = (float("-inf"), float("inf")),
+) -> Estimate | None:
+    """The estimate of `ppi_mean`, its interval with so many labels of 1 and of 0 besides."""
+    check_confidence(confidence)
+    for each in samples:
+        if len(each.labels) != len(each.predictions):
+            raise ValueError(f"{len(each.labels)} labels, {len(each.predictions)} predictions")
+    if not samples or not all(each.labels for each in samples):
+        return None
+    tuned = power_tuning(samples) if lam is None else lam
+    whole = sum(each.size for each in samples)
+    value, centre, variance = 0.0, 0.0, 0.0
+    for each in samples:
+        weight, used = each.size / whole, tuned if each.unlabelled else 0.0
+        predicted = _mean(each.predictions)
+        moved = used * (_mean(each.unlabelled) - predicted) if each.unlabelled else 0.0
+        value += weight * (_mean(each.labels) + moved)
+
+        # Residuals around the mean prediction: it moves no variance, and those added have it.
+        residuals = [y - used * (f - predicted) for y, f in zip(*each[:2], strict=True)]
+        counts = [1.0] * len(residuals) + [added, added]
+        residuals += [1.0, 0.0]
+        total = fsum(counts)
+        middle = fsum(c * r for c, r in zip(counts, residuals, strict=True)) / total
+        spread = fsum(c * (r - middle) ** 2 for c, r in zip(counts, residuals, strict=True)) / total
+        centre += weight * (middle + moved)
+        variance += weight**2 * spread / total
+        if each.unlabelled:
+            variance += weight**2 * used**2 * _variance(each.unlabelled) / len(each.unlabelled)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
+    value = min(max(value, bounds[0]), bounds[1])
+    low, high = max(centre - half, bounds[0]), min(centre + half, bounds[1])
+    n = sum(len(each.labels) for each in samples)
+    return Estimate(value, min(low, value), max(high, value), n, confidence)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
+
+
+def _variance(values: Sequence[float]) -> float:
+    return _covariance(values, values)
+
+
+def _covariance(first: Sequence[float], second: Sequence[float]) -> float:
+    one, other = _mean(first), _mean(second)
+    return fsum((x - one) * (y - other) for x, y in zip(first, second, strict=True)) / len(first)
