@@ -9,7 +9,7 @@ from pipelines.annotation.sample import UNREADABLE, Sample, read, strata_of
 from pipelines.annotation.subject import Subject
 from pipelines.metrics.confusion import Counts, confusion
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.ppi import Labelled, power_tuning, ppi_share
+from pipelines.metrics.ppi import Predicted, power_tuning, ppi_share
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.stratified_kappa import stratified_kappa
 
@@ -94,7 +94,7 @@ class Ratings:
         samples = self._predicted(label)
         return power_tuning(samples) if all(each.labels for each in samples) else None
 
-    def _predicted(self, label: str) -> list[Labelled]:
+    def _predicted(self, label: str) -> list[Predicted]:
         """Whether a label is given, predicted by the judge's probability, else by its label."""
         items = self.subject.items
         known = all(each.probabilities is not None for each in items.values())
@@ -111,13 +111,13 @@ class Ratings:
 
     def _samples(
         self, holds: Callable[[str], bool], prediction: Callable[[str], float]
-    ) -> list[Labelled]:
+    ) -> list[Predicted]:
         found = []
         for items in self.strata.values():
             labelled = [item for item in items if item in self.given]
             others = [item for item in items if item not in self.given]
             found.append(
-                Labelled(
+                Predicted(
                     [float(holds(item)) for item in labelled],
                     list(map(prediction, labelled)),
                     list(map(prediction, others)),

@@ -187,7 +187,7 @@ def people_table(every: Sequence[Ratings]) -> Table:
         columns=[
             Column("labels", "Labels", lambda own: own[0].title),
             Column("annotators", "Annotators", lambda own: ", ".join(e.annotator for e in own)),
-            Column("items", "Labelled by several", lambda own: len(units(own))),
+            Column("both", "Labelled by several", lambda own: len(units(own))),
             Measure("agree", "All agree", lambda own: share([len({*u}) == 1 for u in units(own)])),
             Measure("kappa", "Kappa of two", kappa),
             Measure("alpha", "Krippendorff's alpha", lambda own: nominal_alpha(units(own))),

@@ -1,6 +1,7 @@
 """`contested annotate`: people label what a judge labelled, and how far they agree."""
 
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,12 +12,14 @@ from rich.markup import escape
 from pipelines import papers
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import show
+from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
 from pipelines.report.table import write
 from pipelines.runs.folder import RunFolder, file_name
 
 if TYPE_CHECKING:
     from pipelines.annotation.subject import Subject
+    from pipelines.report.table import Table
 
 
 def annotate(
@@ -102,9 +105,10 @@ def _label(
 
     def told(address: str) -> None:
         counted = subject.labelling.counted
-        strata = ", ".join(f"{each.drawn} of {each.items}" for each in drawn.strata.values())
-        print(f"{len(drawn.items):,} {counted} to label, {len(labels.given):,} of them done")
-        print(f"drawn by {drawn.by}: {strata}")
+        print(
+            f"{len(drawn.items):,} {counted} to label, drawn by {drawn.by} from "
+            f"{len(subject.items):,}; {len(labels.given):,} of them done"
+        )
         print(f"open {address}\nCtrl-C ends it; each label is kept at once", flush=True)
 
     with labels.held(), suppress(KeyboardInterrupt):  # Ctrl-C is the usual end
@@ -129,9 +133,28 @@ def _results(
             "--results serves the page to do so"
         )
     console = Console(emoji=False)
+    for own in found:
+        labelled = f"{len(own.given):,} of {len(own.sample.items):,} labelled by {own.annotator}"
+        console.print(plain(f"{own.title}: {labelled}"), soft_wrap=True)
     with folder.locked():
         for table in all_tables(found):
             write(table, folder.tables)
             if table.rows:
-                show(table, console)
+                show(_narrow(table), console)
     STDERR.print(f"tables: {escape(str(folder.tables))}", soft_wrap=True)
+
+
+def _narrow(table: "Table") -> "Table":
+    """The table without what all its rows share, and what the lines above it say."""
+
+    def told(place: int) -> bool:
+        key = table.columns[place].key
+        same = key in {"labels", "annotator"} and len({row[place] for row in table.rows}) == 1
+        return key not in {"labelled", "items"} and not same
+
+    kept = [place for place in range(len(table.columns)) if told(place)]
+    return replace(
+        table,
+        columns=tuple(table.columns[place] for place in kept),
+        rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+    )

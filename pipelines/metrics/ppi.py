@@ -8,7 +8,7 @@ from typing import NamedTuple
 from pipelines.metrics.estimate import Estimate, check_confidence
 
 
-class Labelled(NamedTuple):
+class Predicted(NamedTuple):
     """A random sample with its labels, and the predictions for it and for what was not drawn.
 
     `labels` and `predictions` belong to the same examples, at least one; `unlabelled` are the
@@ -25,7 +25,7 @@ class Labelled(NamedTuple):
         return len(self.labels) + len(self.unlabelled)
 
 
-def power_tuning(samples: Sequence[Labelled]) -> float:
+def power_tuning(samples: Sequence[Predicted]) -> float:
     """How far to trust the predictions: the lambda of the smallest variance, cut to [0, 1].
 
     PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6 and example 6.1): for one sample of n
@@ -55,7 +55,7 @@ def power_tuning(samples: Sequence[Labelled]) -> float:
 
 
 def ppi_mean(
-    samples: Sequence[Labelled],
+    samples: Sequence[Predicted],
     *,
     lam: float | None = None,
     confidence: float = 0.95,
@@ -82,7 +82,7 @@ def ppi_mean(
 
 
 def ppi_share(
-    samples: Sequence[Labelled],
+    samples: Sequence[Predicted],
     *,
     lam: float | None = None,
     confidence: float = 0.95,
@@ -100,7 +100,7 @@ def ppi_share(
 
 
 def _estimate(
-    samples: Sequence[Labelled],
+    samples: Sequence[Predicted],
     lam: float | None,
     added: float,
     confidence: float,

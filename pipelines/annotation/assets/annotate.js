@@ -1,7 +1,7 @@
 // A person labels one item after the other; each label is kept before the next item is shown.
 "use strict";
 const $ = (id) => document.getElementById(id);
-const LONG = 160; // characters from which a text stands in a box
+const HEADLINES = ["Question", "Claim"]; // what is shown large, unless it is long
 
 let contents, at = 0, busy = false;
 const given = new Map(); // place of an item -> its label
@@ -17,7 +17,7 @@ function element(kind, text, name) {
 function show() {
   const { items, labels } = contents;
   const sections = items[at].map(([heading, text]) => {
-    const section = element("section", undefined, text.length < LONG ? "short" : "long");
+    const section = element("section", undefined, HEADLINES.includes(heading) && text.length < 300 ? "short" : "long");
     const body = element("p", text, "text");
     body.dir = "auto";
     section.append(element("h2", heading), body);
