@@ -85,5 +85,5 @@ def test_it_is_kept_and_refused_once_it_no_longer_holds(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="drawn from other results"):
         opened(grown, None, None, None)
     (own.path / "sample.json").write_text("{")
-    with pytest.raises(InputError, match="sample.json is damaged"):
+    with pytest.raises(InputError, match=r"sample\.json is damaged"):
         opened(own, None, None, None)

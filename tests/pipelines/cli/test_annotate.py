@@ -185,7 +185,7 @@ def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Cont
         anna.give(item, "IRRELEVANT" if number % 4 == 0 else str(own.items[item].label))
     contested.done("annotate", "out", "--results")
     rows = table(Path("out"), "annotation_confidences")
-    assert [(row["bin"], row["labelled" if "labelled" in row else "n"]) for row in rows] == [
+    assert [(row["bin"], row["n"]) for row in rows] == [
         ("all", 16),
         ("0.6 to 0.8", 16),
     ]
