@@ -51,11 +51,11 @@ class Ratings:
         return self._share(self.agrees)
 
     @property
-    def always(self) -> tuple[str, Estimate | None]:
+    def always(self) -> tuple[str, Estimate] | tuple[None, None]:
         """The label that agrees most where it is given to every item, and how far it does."""
-        every = {label: self.labelled_alone(label) for label in self.subject.labelling.labels}
-        best = max(every, key=lambda label: found.value if (found := every[label]) else 0.0)
-        return best, every[best]
+        every = [(label, self.labelled_alone(label)) for label in self.subject.labelling.labels]
+        known = [(label, found) for label, found in every if found is not None]
+        return max(known, key=lambda each: each[1].value, default=(None, None))
 
     @cached_property
     def kappa(self) -> Estimate | None:

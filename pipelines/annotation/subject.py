@@ -49,30 +49,39 @@ class Subject:
 def subjects(
     folder: RunFolder, found: Sequence[tuple[Experiment[Any, Any], Runs[Any]]]
 ) -> list[Subject]:
-    """All that people can label in a folder, from its runs; InputError where that is nothing."""
-    every = [
+    """All that people can label in a folder, from its runs."""
+    return [
         Subject(folder, f"{experiment.name}.{run}".rstrip("."), kind, labelling, items)
         for experiment, runs in found
         for kind, labelling in experiment.labellings.items()
         for run, results in runs.results.items()
         if (items := _items(labelling, results))
     ]
-    if not every:
-        raise InputError(
-            f"{folder.path} holds nothing that a judge labelled and people can label; name a run "
-            "of conflictscore, conflict-detection, planted, both-sides, report-writing or conflicts"
-        )
-    return every
 
 
 def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Subject:
     """The one of that entry and kind; InputError unless it is exactly one."""
-    found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
+    found = narrowed(every, entry, kind)
     if len(found) == 1:
         return found[0]
-    there = ", ".join(f"--entry {each.entry} --kind {each.kind}" for each in every)
-    problem = "no such labels" if not found else "several kinds of labels"
-    raise InputError(f"{every[0].folder.path} has {problem}; name one of: {there}")
+    raise InputError(f"there are several kinds of labels; name one of: {_names(found)}")
+
+
+def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
+    """Those of that entry and kind; InputError where there is none."""
+    found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
+    if not found:
+        raise InputError(
+            f"there are no such labels; name one of: {_names(every)}"
+            if every
+            else "there is nothing that a judge labelled and people can label; name a run of "
+            "conflictscore, conflict-detection, planted, both-sides, report-writing or conflicts"
+        )
+    return found
+
+
+def _names(every: Sequence[Subject]) -> str:
+    return ", ".join(f"--entry {each.entry} --kind {each.kind}" for each in every)
 
 
 def _items(labelling: Labelling[Any], results: Sequence[Any]) -> dict[str, Labelled]:

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from pipelines import papers
 from pipelines.cli.progress import STDERR
+from pipelines.cli.report import publish
 from pipelines.cli.tagging import show
 from pipelines.cli.terminal import plain
 from pipelines.errors import InputError
@@ -123,10 +124,10 @@ def _results(
     folder: RunFolder, every: "list[Subject]", entry: str | None, kind: str | None
 ) -> None:
     from pipelines.annotation.agreement import ratings
+    from pipelines.annotation.subject import narrowed
     from pipelines.annotation.tables import all_tables
 
-    wanted = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
-    found = ratings(wanted)
+    found = ratings(narrowed(every, entry, kind))
     if not found:
         raise InputError(
             f"nobody has labelled anything of {folder.path} yet; `contested annotate` without "
@@ -141,7 +142,9 @@ def _results(
             write(table, folder.tables)
             if table.rows:
                 show(_narrow(table), console)
-    STDERR.print(f"tables: {escape(str(folder.tables))}", soft_wrap=True)
+        publish(folder)
+    made = f"report: {folder.report}   tables: {folder.tables}"
+    STDERR.print(escape(made), soft_wrap=True)
 
 
 def _narrow(table: "Table") -> "Table":

@@ -231,7 +231,7 @@ def test_what_cannot_be_done_is_refused(
 
 def test_a_folder_without_labels_of_a_judge_is_refused(contested: Contested) -> None:
     write_run([])
-    assert "holds nothing that a judge labelled" in contested.refused("annotate", "out")
+    assert "there is nothing that a judge labelled" in contested.refused("annotate", "out")
 
 
 def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:
