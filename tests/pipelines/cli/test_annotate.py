@@ -197,6 +197,25 @@ def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Cont
     assert wide["corrected_high"] - wide["corrected_low"] < wide["alone_high"] - wide["alone_low"]
 
 
+def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:
+    write_run(LABELS)
+    own = subject(Path("out"))
+    anna = Labels(own, "anna")
+    for item in opened(own, 20, None, None).items:
+        anna.give(item, "SUPPORTS")
+    contested.done("annotate", "out", "--results")
+    page = Path("out/report.html").read_text("utf-8")
+    assert "Shares of labels, corrected by people" in page
+    contested.done("report", "out")
+    assert Path("out/report.html").read_text("utf-8") == page
+    write_run([*LABELS, S])  # the run was resumed with more examples
+    contested.done("report", "out")
+    page = Path("out/report.html").read_text("utf-8")
+    assert "corrected by people" not in page
+    assert "What people labelled is left out" in page
+    assert "drawn from other results" in contested.refused("annotate", "out", "--results")
+
+
 def test_until_each_stratum_has_a_label_nothing_is_estimated(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
