@@ -60,7 +60,7 @@ def ppi_mean(
     lam: float | None = None,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """The mean of the labels of all examples, from a sample and predictions (PPI++).
+    """The mean of the labels where all examples come from, by a sample and predictions (PPI++).
 
     In each sample, with lambda from `power_tuning` unless given,
 
@@ -69,8 +69,7 @@ def ppi_mean(
 
     The mean over samples, which are strata, is weighted by their share of all examples, and its
     interval is theta -+ z sqrt(sum of w_h^2 variance_h). lambda = 0 is the classical mean of the
-    labels, 1 the first form of prediction-powered inference. For the mean over these very examples
-    the interval is wider than need be, as the sample is drawn without replacement.
+    labels, 1 the first form of prediction-powered inference.
 
     Returns:
         None without a sample, or where one has no label.
@@ -78,7 +77,24 @@ def ppi_mean(
     Raises:
         ValueError: Labels and predictions of a sample differ in number.
     """
-    return _estimate(samples, lam, 0.0, confidence)
+    check_confidence(confidence)
+    if not _checked(samples):
+        return None
+    tuned = power_tuning(samples) if lam is None else lam
+    whole = sum(each.size for each in samples)
+    value, variance = 0.0, 0.0
+    for each in samples:
+        weight = each.size / whole
+        value += weight * _mean(each.labels)
+        used = tuned if each.unlabelled else 0.0
+        residuals = [y - used * f for y, f in zip(each.labels, each.predictions, strict=True)]
+        variance += weight**2 * _variance(residuals) / len(residuals)
+        if each.unlabelled:
+            value += weight * used * (_mean(each.unlabelled) - _mean(each.predictions))
+            variance += weight**2 * used**2 * _variance(each.unlabelled) / len(each.unlabelled)
+    half = _z(confidence) * sqrt(variance)
+    n = sum(len(each.labels) for each in samples)
+    return Estimate(value, value - half, value + half, n, confidence)
 
 
 def ppi_share(
@@ -87,57 +103,64 @@ def ppi_share(
     lam: float | None = None,
     confidence: float = 0.95,
 ) -> Estimate | None:
-    """`ppi_mean` of labels that are 0 or 1, with an interval that small samples bear out.
+    """The share of labels of 1 among these very examples; the value is that of `ppi_mean`.
 
-    Where ten labels are equal, their variance is 0, and the interval of `ppi_mean` would be a
-    point. So the interval, not the value, is that of Price and Bonett (2004, "An improved
-    confidence interval for a linear function of binomial proportions"): each of m strata gets 2/m
-    labels of 1 and of 0 besides, here with the stratum's mean prediction. With one stratum and
-    lambda = 0 it is that of Agresti and Coull. It is cut to [0, 1], and widened to the value where
-    that lies outside.
+    What is labelled is known, and only the mean of the N others is estimated, so the interval is
+    narrower: with the residuals e = y - lambda (n + N) / N f, a stratum has
+
+        variance = (N / (n + N))^2 var(e) (1/n + 1/N),
+
+    which is that of `ppi_mean` less var(y) / (n + N). Where ten labels are equal, their variance
+    would be 0, and the interval a point. So that of the others is Price and Bonett's (2004, "An
+    improved confidence interval for a linear function of binomial proportions"): each of m strata
+    gets 2/m labels of 1 and of 0 besides, here with the stratum's mean prediction. For one stratum,
+    many others and lambda = 0 it is the interval of Agresti and Coull. It is cut to [0, 1], and
+    widened to the value where that lies outside.
     """
-    return _estimate(samples, lam, 2 / max(len(samples), 1), confidence, bounds=(0.0, 1.0))
-
-
-def _estimate(
-    samples: Sequence[Predicted],
-    lam: float | None,
-    added: float,
-    confidence: float,
-    bounds: tuple[float, float] = (float("-inf"), float("inf")),
-) -> Estimate | None:
-    """The estimate of `ppi_mean`, its interval with so many labels of 1 and of 0 besides."""
     check_confidence(confidence)
-    for each in samples:
-        if len(each.labels) != len(each.predictions):
-            raise ValueError(f"{len(each.labels)} labels, {len(each.predictions)} predictions")
-    if not samples or not all(each.labels for each in samples):
+    if not _checked(samples):
         return None
     tuned = power_tuning(samples) if lam is None else lam
     whole = sum(each.size for each in samples)
+    added = 2 / len(samples)
     value, centre, variance = 0.0, 0.0, 0.0
     for each in samples:
-        weight, used = each.size / whole, tuned if each.unlabelled else 0.0
-        predicted = _mean(each.predictions)
-        moved = used * (_mean(each.unlabelled) - predicted) if each.unlabelled else 0.0
-        value += weight * (_mean(each.labels) + moved)
+        n, others = len(each.labels), len(each.unlabelled)
+        known = sum(each.labels) / whole
+        value += known
+        centre += known
+        if not others:
+            continue
+        rest = others / whole
+        slope, predicted = tuned * each.size / others, _mean(each.predictions)
+        moved = slope * (_mean(each.unlabelled) - predicted)
+        value += rest * (_mean(each.labels) + moved)
 
-        # Residuals around the mean prediction: it moves no variance, and those added have it.
-        residuals = [y - used * (f - predicted) for y, f in zip(*each[:2], strict=True)]
-        counts = [1.0] * len(residuals) + [added, added]
-        residuals += [1.0, 0.0]
-        total = fsum(counts)
+        # Residuals around the mean prediction, so that the labels added are residuals, too.
+        pairs = zip(each.labels, each.predictions, strict=True)
+        residuals = [*(y - slope * (f - predicted) for y, f in pairs), 1.0, 0.0]
+        counts = [*[1.0] * n, added, added]
+        total = n + 2 * added
         middle = fsum(c * r for c, r in zip(counts, residuals, strict=True)) / total
         spread = fsum(c * (r - middle) ** 2 for c, r in zip(counts, residuals, strict=True)) / total
-        centre += weight * (middle + moved)
-        variance += weight**2 * spread / total
-        if each.unlabelled:
-            variance += weight**2 * used**2 * _variance(each.unlabelled) / len(each.unlabelled)
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * sqrt(variance)
-    value = min(max(value, bounds[0]), bounds[1])
-    low, high = max(centre - half, bounds[0]), min(centre + half, bounds[1])
-    n = sum(len(each.labels) for each in samples)
-    return Estimate(value, min(low, value), max(high, value), n, confidence)
+        centre += rest * (middle + moved)
+        variance += rest**2 * spread * (1 / total + 1 / others)
+    half = _z(confidence) * sqrt(variance)
+    value = min(max(value, 0.0), 1.0)
+    low, high = min(max(centre - half, 0.0), value), max(min(centre + half, 1.0), value)
+    return Estimate(value, low, high, sum(len(each.labels) for each in samples), confidence)
+
+
+def _checked(samples: Sequence[Predicted]) -> bool:
+    """Whether there are labels of each sample; ValueError if predictions do not belong to them."""
+    for each in samples:
+        if len(each.labels) != len(each.predictions):
+            raise ValueError(f"{len(each.labels)} labels, {len(each.predictions)} predictions")
+    return bool(samples) and all(each.labels for each in samples)
+
+
+def _z(confidence: float) -> float:
+    return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -60,7 +60,8 @@ def test_strata_by_hand() -> None:
     """Price and Bonett (2004): 2/m labels of 1 and of 0 besides in each of m = 3 strata.
 
     Strata of 10, 10 and 20 have 0 of 7, 0 of 7 and 3 of 6 labels of 1: the share is 1/2 * 3/6. With
-    2/3 besides they are 0.08, 0.08 and 0.5 of 25/3, 25/3 and 22/3 labels.
+    2/3 besides they are 0.08, 0.08 and 0.5 of 25/3, 25/3 and 22/3 labels. Those stand for the 3, 3
+    and 14 others alone, so the centre is 1/4 (3/10 * 0.08) twice, and 1/2 (6/20 + 14/20) * 0.5.
     """
     strata = [
         Predicted([0] * 7, [0] * 7, [0] * 3),
@@ -68,21 +69,32 @@ def test_strata_by_hand() -> None:
         Predicted([1, 1, 1, 0, 0, 0], [1] * 6, [1] * 14),
     ]
     found = ppi_share(strata)
+    low, high = ends(found)
     assert found is not None
-    centre = 0.25 * 0.08 + 0.25 * 0.08 + 0.5 * 0.5
-    variance = 2 * 0.25**2 * 0.08 * 0.92 / (25 / 3) + 0.5**2 * 0.25 / (22 / 3)
-    half = Z * sqrt(variance)
+    small, large = (3 / 40) ** 2 * 0.08 * 0.92 * (3 / 25 + 1 / 3), (14 / 40) ** 2 * 0.25
+    half = Z * sqrt(2 * small + large * (3 / 22 + 1 / 14))
     assert found.value == 0.25
-    assert (found.low, found.high) == pytest.approx((centre - half, centre + half))
+    assert (low, high) == pytest.approx((0.262 - half, 0.262 + half))
 
 
-def test_with_one_stratum_the_share_has_the_interval_of_agresti_and_coull() -> None:
-    """Which is about (p~ -+ z sqrt(p~ (1 - p~) / 14)) for 10 labels, with p~ = (x + 2) / 14."""
-    found = ppi_share([Predicted([0] * 10, [0] * 10, [0] * 90)])
-    half = Z * sqrt(1 / 7 * 6 / 7 / 14)
+def test_with_many_others_the_share_has_the_interval_of_agresti_and_coull() -> None:
+    """That is p~ -+ z sqrt(p~ (1 - p~) / 14) for 10 labels, with p~ = (x + 2) / 14."""
+    found = ppi_share([Predicted([1] + [0] * 9, [0] * 10, [0] * 10**6)])
     assert found is not None
-    assert (found.value, found.low) == (0.0, 0.0)
-    assert found.high == pytest.approx(1 / 7 + half)
+    half = Z * sqrt(3 / 14 * 11 / 14 / 14)
+    assert found.value == pytest.approx(0.1)
+    assert found.high == pytest.approx(3 / 14 + half, rel=1e-4)
+
+
+def test_where_everything_is_labelled_the_share_is_known() -> None:
+    assert ppi_share([Predicted([1, 0, 0, 0], [0.5] * 4, [])]) == Estimate(0.25, 0.25, 0.25, 4)
+
+
+def ends(found: Estimate | None) -> tuple[float, float]:
+    assert found is not None
+    assert found.low is not None
+    assert found.high is not None
+    return found.low, found.high
 
 
 PROBABILITY = st.floats(0, 1, allow_subnormal=False)
@@ -120,7 +132,16 @@ def test_shares_and_their_trust_lie_between_0_and_1(samples: list[Predicted]) ->
     low, high = ends(found := ppi_share(samples))
     assert found is not None
     assert 0 <= low <= found.value <= high <= 1
-    assert high > low, "a few labels never make a share certain"
+    if any(each.unlabelled for each in samples):
+        assert high > low, "a few labels never make a share certain"
+
+
+@given(SAMPLES)
+def test_the_share_is_the_mean_cut_to_its_range(samples: list[Predicted]) -> None:
+    mean, share = ppi_mean(samples), ppi_share(samples)
+    assert mean is not None
+    assert share is not None
+    assert share.value == pytest.approx(min(max(mean.value, 0), 1))
 
 
 @given(SAMPLES)
@@ -137,13 +158,6 @@ def test_nothing_is_known_without_labels() -> None:
     assert ppi_mean([SAMPLE, Predicted([], [], [0.5])]) is None
     with pytest.raises(ValueError, match="2 labels, 1 predictions"):
         ppi_mean([Predicted([1, 0], [1], [])])
-
-
-def ends(found: Estimate | None) -> tuple[float, float]:
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    return found.low, found.high
 
 
 def covered(

@@ -164,9 +164,10 @@ def _by_hand(contested: Contested) -> None:
         ("CONTRADICTS", 0.25, 0.25, 0.0),
         ("IRRELEVANT", 0.25, 0.5, 0.0),
     ]
-    half = 1.959963984540054 * sqrt(0.125 * 0.08 * 0.92 / (25 / 3) + 0.25 * 0.25 / (22 / 3))
-    assert rows["SUPPORTS"]["corrected_low"] == pytest.approx(0.29 - half)
-    assert rows["SUPPORTS"]["corrected_high"] == pytest.approx(0.29 + half)
+    small, large = (3 / 40) ** 2 * 0.08 * 0.92 * (3 / 25 + 1 / 3), (14 / 40) ** 2 * 0.25
+    half = 1.959963984540054 * sqrt(2 * small + large * (3 / 22 + 1 / 14))
+    assert rows["SUPPORTS"]["corrected_low"] == pytest.approx(0.262 - half)
+    assert rows["SUPPORTS"]["corrected_high"] == pytest.approx(0.262 + half)
     counts = table(Path("out"), f"annotation_confusion-{ENTRY}.relation-anna")
     assert [[*row.values()] for row in counts] == [
         ["SUPPORTS", 3, 0, 0, 0],
