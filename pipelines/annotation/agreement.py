@@ -138,7 +138,7 @@ def ratings(every: Sequence[Subject]) -> list[Ratings]:
         if sample is None:
             continue
         for name in people(subject):
-            given = Labels(subject, name).given
+            given = Labels(subject, sample.items, name).given
             if given:
                 found.append(Ratings(subject, sample, name, given))
     return found

@@ -1,6 +1,6 @@
 """What people said, one JSON line per label; the last line of an item counts."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -24,28 +24,26 @@ class Label(BaseModel):
 
 
 class Labels:
-    """One person's labels in a run folder.
+    """One person's labels of a sample, kept in the run folder.
 
     Raises:
-        InputError: A line of the file is damaged.
+        InputError: A line of the file is damaged, or of another sample.
     """
 
-    def __init__(self, subject: Subject, annotator: str) -> None:
+    def __init__(self, subject: Subject, items: Collection[str], annotator: str) -> None:
         self.annotator = annotator
         self._log = ResultLog(subject.path / f"{annotator}.jsonl", Label)
         self.given: dict[str, str] = {}
         """Item -> label, in the order of the last change."""
+        drawn, known = {*items}, subject.labelling.labels
         for each in self._log.read().values():
-            self._take(each, subject)
-
-    def _take(self, each: Label, subject: Subject) -> None:
-        if each.id not in subject.items or each.label not in (None, *subject.labelling.labels):
-            raise InputError(
-                f"{self._log.path} has the label '{each.label}' of '{each.id}', which are not of "
-                "this run; remove the line"
-            )
-        if each.label is not None:
-            self.given[each.id] = each.label
+            if each.id not in drawn or each.label not in (None, *known):
+                raise InputError(
+                    f"{self._log.path} has the label '{each.label}' of '{each.id}', which is not "
+                    "of this sample; remove the line"
+                )
+            if each.label is not None:
+                self.given[each.id] = each.label
 
     def give(self, item: str, label: str | None) -> None:
         """Keep a label for good."""

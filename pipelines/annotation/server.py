@@ -146,15 +146,10 @@ def serve(
     Port 0 takes a free one.
 
     Raises:
-        InputError: The port is taken, or FastAPI and uvicorn are not installed.
+        InputError: The port is taken.
     """
-    try:
-        import fastapi  # noqa: F401  (said now, not in the middle)
-        import uvicorn
-    except ImportError as error:
-        raise InputError(
-            f"the page needs {error.name}, which comes with vLLM; install with scripts/run_all.sh"
-        ) from error
+    import uvicorn
+
     with socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -73,7 +73,7 @@ def agreement_table(every: Sequence[Ratings]) -> Table:
     return Table.of(
         every,
         name="annotation_agreement",
-        title="Judge and people",
+        title="Agreement of the judge",
         columns=[
             Column("labels", "Labels", lambda own: own.title),
             Column("annotator", "Annotator"),
@@ -183,7 +183,7 @@ def people_table(every: Sequence[Ratings]) -> Table:
     return Table.of(
         several(every),
         name="annotation_people",
-        title="People and people",
+        title="Agreement of people",
         columns=[
             Column("labels", "Labels", lambda own: own[0].title),
             Column("annotators", "Annotators", lambda own: ", ".join(e.annotator for e in own)),

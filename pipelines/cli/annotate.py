@@ -102,7 +102,7 @@ def _label(
     from pipelines.annotation.server import serve
 
     drawn = opened(subject, size, by, seed)
-    labels = Labels(subject, annotator)
+    labels = Labels(subject, drawn.items, annotator)
 
     def told(address: str) -> None:
         counted = subject.labelling.counted

@@ -5,6 +5,7 @@ from typing import Final, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.conflictscore.cited import as_cited
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.result import Result
 from pipelines.data.records import Document
@@ -29,9 +30,10 @@ def relation_of(
 
 
 def of_response(result: Result) -> Iterator[Labelled]:
-    """The pairs of a response that was scored."""
+    """The pairs of a response that was scored, documents named as the judge read them."""
     groups = {"group": result.group} | ({"variant": result.variant} if result.variant else {})
-    yield from _pairs(result.question, result.documents, result.judgements, groups)
+    documents = as_cited(result.claims, result.documents)
+    yield from _pairs(result.question, documents, result.judgements, groups)
 
 
 def of_detection(result: DetectionResult) -> Iterator[Labelled]:

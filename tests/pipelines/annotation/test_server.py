@@ -20,7 +20,7 @@ SENT = {"item": 0, "label": "SUPPORTS"}
 def labels(tmp_path: Path) -> Labels:
     own = subject(write_run([S, C, S], folder=tmp_path / "out"))
     own.path.mkdir(parents=True)
-    return Labels(own, "anna")
+    return Labels(own, own.items, "anna")
 
 
 @pytest.fixture

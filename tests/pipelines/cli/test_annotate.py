@@ -134,7 +134,7 @@ def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
         assert (process.returncode, err) == (0, f"20 of 20 labelled, in {KEPT}\n")
 
     _by_hand(contested)
-    ben = Labels(own, "ben")
+    ben = Labels(own, drawn, "ben")
     for item, label in says.items():
         ben.give(item, label)
     contested.done("annotate", "out", "--results")
@@ -181,7 +181,7 @@ def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Cont
     write_run([S, C] * 20, sure=0.8)
     own = subject(Path("out"))
     drawn = opened(own, 16, "none", None)
-    anna = Labels(own, "anna")
+    anna = Labels(own, drawn.items, "anna")
     for number, item in enumerate(drawn.items):
         anna.give(item, "IRRELEVANT" if number % 4 == 0 else str(own.items[item].label))
     contested.done("annotate", "out", "--results")
@@ -201,8 +201,9 @@ def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Cont
 def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
-    anna = Labels(own, "anna")
-    for item in opened(own, 20, None, None).items:
+    drawn = opened(own, 20, None, None).items
+    anna = Labels(own, drawn, "anna")
+    for item in drawn:
         anna.give(item, "SUPPORTS")
     contested.done("annotate", "out", "--results")
     page = Path("out/report.html").read_text("utf-8")
@@ -221,7 +222,7 @@ def test_until_each_stratum_has_a_label_nothing_is_estimated(contested: Conteste
     write_run(LABELS)
     own = subject(Path("out"))
     drawn = opened(own, 20, None, None)
-    Labels(own, "anna").give(drawn.items[0], "SUPPORTS")
+    Labels(own, drawn.items, "anna").give(drawn.items[0], "SUPPORTS")
     contested.done("annotate", "out", "--results")
     (row,) = table(Path("out"), "annotation_agreement")
     assert (row["labelled"], row["accuracy"], row["kappa"]) == (1, None, None)
@@ -264,9 +265,8 @@ def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:
 def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:
     write_run(LABELS)
     own = subject(Path("out"))
-    item = opened(own, 20, None, None).items[0]
-    anna = Labels(own, "anna")
-    anna.give(item, "SUPPORTS")
+    drawn = opened(own, 20, None, None).items
+    Labels(own, drawn, "anna").give(drawn[0], "SUPPORTS")
     said = contested.refused("annotate", "out", "--sample", "30")
     assert "has another sample (--sample 20 --by label --seed 0)" in said
     path = KEPT / "anna.jsonl"
@@ -275,8 +275,12 @@ def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> 
         path.write_text(good + bad)
         for command in (["--annotator", "anna"], ["--results"]):
             assert f"{path}:2: not a result" in contested.refused("annotate", "out", *command)
-    path.write_text(good.replace("SUPPORTS", "MAYBE"))
-    assert "which are not of this run" in contested.refused("annotate", "out", "--results")
+    other = next(item for item in own.items if item not in drawn)
+    line = json.loads(good)
+    for changed in ({"label": "MAYBE"}, {"id": other}):
+        path.write_text(json.dumps(line | changed) + "\n")
+        said = contested.refused("annotate", "out", "--results")
+        assert "which is not of this sample; remove the line" in said
 
 
 def test_a_taken_port_is_refused(contested: Contested) -> None:

@@ -54,6 +54,21 @@ def test_each_pair_of_a_response() -> None:
     assert all("copy" not in text for each in found for _, text in each.shown)
 
 
+def test_documents_are_named_where_a_claim_names_one_as_the_judge_read_them() -> None:
+    claim = "Document 2 says 1936."
+    result = Result(
+        id="bridge",
+        group="bridge",
+        response=claim,
+        documents=(GUIDE, STUDY),
+        status="scored",
+        claims=(claim,),
+        judgements=(judged(claim, STUDY, Relation.SUPPORTS),),
+    )
+    (one,) = of_response(result)
+    assert one.shown[-1] == ("Document", "Document 2 (Document B)\n\nOpened 1936.")
+
+
 def test_a_planted_pair_knows_its_kind_and_does_not_show_it() -> None:
     plant = Plant(
         kind="numbers",
