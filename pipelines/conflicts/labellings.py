@@ -23,6 +23,7 @@ def _types(classifier: Classifier, result: QueryResult) -> Iterator[Labelled]:
         (
             ("Question", result.asked.query),
             *((f"Source {number}", source.as_read()) for number, source in sources),
+            ("What the types mean", _MEANINGS),
         ),
         None if said.type is None else said.type.value,
         by_name(said.probabilities),
@@ -49,7 +50,8 @@ def _answers(result: QueryResult) -> Iterator[Labelled]:
         )
 
 
-_TYPES: Final = {each.type.value: f"{each.short}. {each.definition}" for each in TAXONOMY}
+_TYPES: Final = {each.type.value: each.short for each in TAXONOMY}
+_MEANINGS: Final = "\n".join(f"{each.short}. {each.definition}" for each in TAXONOMY)
 
 LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
     **{

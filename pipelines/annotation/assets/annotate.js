@@ -108,7 +108,6 @@ async function start() {
   at = free < 0 ? contents.items.length - 1 : free;
   $("who").textContent = contents.annotator;
   $("asked").textContent = contents.asked;
-  $("choices").classList.toggle("many", contents.labels.some(([, words]) => words.length > 40));
   $("choices").replaceChildren(...contents.labels.map(([, words], n) => {
     const button = element("button");
     button.type = "button";
