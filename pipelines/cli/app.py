@@ -8,6 +8,7 @@ from typer.exceptions import Abort, TyperException
 
 from nli.errors import TaggerError
 from pipelines.cli import (
+    annotate,
     answer_npov,
     ask,
     compare,
@@ -84,6 +85,7 @@ app.command("tune-npov")(tune_npov.tune_npov)
 app.command("train-judges")(train_judges.train_judges)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
+app.command("annotate")(annotate.annotate)
 app.command("export")(export.export)
 app.command("trace")(export.trace)
 app.command("compare")(compare.compare)

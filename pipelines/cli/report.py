@@ -1,5 +1,6 @@
 """`contested report`: tables and page of a run, made again from its results."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,10 +29,17 @@ def report(run: Annotated[Path, typer.Argument(help="A run folder.", show_defaul
 
 def publish(folder: RunFolder) -> None:
     """Write `tables/` and `report.html` from what the run folder holds."""
+    from pipelines.annotation.view import parts
+
     found = papers.runs_in(folder)
     if not found:
         *most, last = papers.EXPERIMENTS
         raise InputError(
             f"{folder.path} holds no run of {', '.join(most)} or {last}; name one that does"
         )
-    write(folder, [(each.publish(runs), runs) for each, runs in found])
+    made = []
+    for each, runs in found:
+        own = each.publish(runs)
+        view = replace(own.view, parts=(*own.view.parts, *parts(folder, each, runs)))
+        made.append((replace(own, view=view), runs))
+    write(folder, made)

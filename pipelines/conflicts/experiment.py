@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pipelines.conflicts.datasets import SAMPLES, read
 from pipelines.conflicts.example_scores import SCORES, verdict
+from pipelines.conflicts.labellings import LABELLINGS
 from pipelines.conflicts.needs import NO_ANSWERS, needs_of, refuse_idle, summary
 from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES, Methods, examine
 from pipelines.conflicts.presets import AS_IN_PAPER
@@ -247,4 +248,5 @@ EXPERIMENT = Experiment(
     publish=_publication,
     scores=SCORES,
     verdict=verdict,
+    labellings=LABELLINGS,
 )

@@ -14,6 +14,7 @@ from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, result
 from pipelines.conflictscore.presets import AS_IN_PAPER
+from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
@@ -201,4 +202,5 @@ EXPERIMENT = Experiment(
     scores=SCORES,
     verdict=verdict,
     cluster=lambda result: result.group,
+    labellings=OF_RESPONSES,
 )

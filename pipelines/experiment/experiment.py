@@ -22,6 +22,7 @@ from pipelines.evidence.nli import TaggerFolder
 from pipelines.evidence.priors import Correction
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore
+from pipelines.experiment.labelled import Labelling
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions
 from pipelines.experiment.publish import Publication, Runs
@@ -219,6 +220,7 @@ class Experiment(Generic[ItemT, ResultT]):
         verdict: What is concluded of an example, in a word or two; None where nothing is.
         cluster: What an example shares with those that it is not independent of; None where
             examples are independent.
+        labellings: What judges label in it, by short names, for people to label it too.
     """
 
     name: str
@@ -236,6 +238,7 @@ class Experiment(Generic[ItemT, ResultT]):
     scores: Mapping[str, Score[ResultT]] = field(default_factory=dict)
     verdict: Callable[[ResultT], str] | None = None
     cluster: Callable[[ResultT], str] | None = None
+    labellings: Mapping[str, Labelling[ResultT]] = field(default_factory=dict)
 
     def verdict_on(self, result: Any) -> str:
         """The verdict on a result; its status where it failed, or where there are no verdicts."""

@@ -30,11 +30,11 @@ def named_after(model: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", model)[-60:].strip("-._") or "model"
 
 
-def file_name(name: str) -> str:
-    """A name that can be part of a file's; InputError if it cannot."""
+def file_name(name: str, option: str = "--name") -> str:
+    """A name, of that option, that can be part of a file's; InputError if it cannot."""
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", name):
         raise InputError(
-            f"--name '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
+            f"{option} '{name}' cannot be part of a file name; use letters, digits, '-', '_', '.'"
         )
     return name
 

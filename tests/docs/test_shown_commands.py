@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
+import httpx
 import pytest
 from commands import Outcome
 from filelock import FileLock
@@ -59,8 +60,11 @@ LONG = (
 """Commands that take long: what is shown on several pages is run on the last of them, so not on
 that of all commands, where no other makes anything of its results."""
 
-UNTIL_INTERRUPTED = {"contested serve"}
-"""Commands that run until Ctrl-C. As each starts a server, they run once, on their first page."""
+UNTIL_INTERRUPTED = {
+    "contested serve": "export CONTESTED_API_KEY=",
+    "contested annotate results --sample 60 --by label --annotator anna": "open ",
+}
+"""Commands that run until Ctrl-C, and how the line begins that says that they are ready."""
 
 SERVING = "contested serve"
 """Commands that start and stop servers run apart from those that use one."""
@@ -226,7 +230,7 @@ def test_what_is_shown_runs(
             done = shell.contested(["run", "all", *words[1:], "--dry-run"])
             assert done.code == 0, done.err
     elif case.text in UNTIL_INTERRUPTED:
-        assert until_interrupted(words) == 0
+        assert until_interrupted(words, UNTIL_INTERRUPTED[case.text]) == 0
     else:
         assert words[0] == "contested"
         done = shell.contested(words[1:])
@@ -234,7 +238,7 @@ def test_what_is_shown_runs(
         assert NEEDS_GPU.get(case.text, "") in done.err
 
 
-def until_interrupted(words: list[str]) -> int:
+def until_interrupted(words: list[str], ready: str) -> int:
     """Start a command, see its server answer, interrupt it; its exit code."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     giving_up = threading.Timer(400, process.kill)
@@ -243,18 +247,30 @@ def until_interrupted(words: list[str]) -> int:
     printed = []
     for line in process.stdout:
         printed.append(line)
-        if line.startswith("export CONTESTED_API_KEY="):
+        if line.startswith(ready):
             break
-    assert [line.split()[0] for line in printed] == ["URL", "model", "export"], printed
+    if ready == "open ":
+        label_first(printed[-1].split()[1])
+    else:
+        assert [line.split()[0] for line in printed] == ["URL", "model", "export"], printed
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     giving_up.cancel()
     return process.returncode
 
 
+def label_first(address: str) -> None:
+    """Label the first item of the page of `contested annotate`."""
+    host, _, _ = address.partition("/?")
+    with httpx.Client(base_url=host, headers={"Origin": host}, follow_redirects=True) as client:
+        client.get(address).raise_for_status()
+        (label, _), *_ = client.get("/contents").json()["labels"]
+        client.post("/label", json={"item": 0, "label": label}).raise_for_status()
+
+
 def test_the_tables_of_this_test_name_commands_that_are_shown() -> None:
     shown = {case.text for page in PAGES for case in cases(page)}
-    assert set(NEEDS_GPU) | UNTIL_INTERRUPTED <= shown
+    assert {*NEEDS_GPU, *UNTIL_INTERRUPTED} <= shown
     for script, place in COVERED_BY.items():
         assert (ROOT / script).stat().st_mode & 0o100, f"{script} cannot be executed"
         assert Path(script).name in (ROOT / place).read_text() or script == place

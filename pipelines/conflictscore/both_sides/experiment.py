@@ -13,6 +13,7 @@ from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.experiment import config
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs
 from pipelines.conflictscore.presets import AS_IN_PAPER
+from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import Dataset, read_bytes
 from pipelines.data.records import Document, Example
@@ -159,5 +160,6 @@ EXPERIMENT = Experiment(
     },
     verdict=verdict,
     cluster=lambda result: result.group,
+    labellings=OF_RESPONSES,
 )
 """The declaration."""

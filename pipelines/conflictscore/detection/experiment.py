@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
 from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
+from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
 from pipelines.evidence.judge import combination_threshold, judge_named
 from pipelines.evidence.nli import calibrated
@@ -141,4 +142,5 @@ EXPERIMENT = Experiment(
     scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
+    labellings=OF_EXAMPLES,
 )

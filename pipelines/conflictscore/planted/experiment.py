@@ -13,6 +13,7 @@ from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.planted import answers
 from pipelines.conflictscore.planted.result import ANSWER, COPY, PlantedResult
 from pipelines.conflictscore.presets import AS_IN_PAPER
+from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import Dataset, read_bytes
 from pipelines.data.records import Example
@@ -189,5 +190,6 @@ EXPERIMENT = Experiment(
     scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
+    labellings=OF_EXAMPLES,
 )
 """The declaration."""

@@ -9,6 +9,7 @@ from pydantic import Field
 from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, prepare
 from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
+from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.assignment import (
     Assignment,
     Topics,
@@ -228,4 +229,5 @@ EXPERIMENT = Experiment(
     scores=SCORES,
     verdict=verdict,
     cluster=lambda result: result.group,
+    labellings=OF_RESPONSES,
 )

@@ -1,0 +1,170 @@
+"""A stratified sample, drawn once and kept: a line of what is to be labelled, in random order."""
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipelines.annotation.subject import Subject
+from pipelines.data.sampling import sample as drawn
+from pipelines.errors import InputError
+from pipelines.experiment.labelled import Labelled
+from pipelines.files import replace_text
+
+SIZE, BY, SEED = 100, "label", 0
+
+UNREADABLE = "unreadable"
+"""The stratum, and the label in tables, of what the judge did not label."""
+
+_STEPS = (0.5, 0.7, 0.9)
+"""Confidences at which strata end."""
+
+NAME = "sample.json"
+
+
+class Stratum(BaseModel):
+    """How many items a stratum has, and how many of them were drawn, each with equal chance."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    items: int
+    drawn: int
+
+
+class Sample(BaseModel):
+    """What people label; `digest` is of what it was drawn from, `items` are in the order shown.
+
+    An item's chance to be drawn is `drawn / items` of its stratum.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    by: str
+    size: int
+    seed: int
+    digest: str
+    strata: dict[str, Stratum]
+    items: tuple[str, ...]
+
+
+def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
+    """The sample that the folder has, else a new one, kept there; None takes what there is.
+
+    Raises:
+        InputError: The folder has another sample, or one that is damaged or out of date; or none
+            can be drawn so.
+    """
+    kept = read(subject)
+    if kept is None:
+        made = draw(subject, size or SIZE, by or BY, SEED if seed is None else seed)
+        replace_text(subject.path / NAME, made.model_dump_json(indent=1) + "\n")
+        return made
+    asked = {"--sample": size, "--by": by, "--seed": seed}
+    there = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}
+    if any(value not in (None, there[name]) for name, value in asked.items()):
+        told = " ".join(f"{name} {value}" for name, value in there.items())
+        raise InputError(
+            f"{subject.path / NAME} has another sample ({told}); leave these options out to "
+            "resume it, or move that folder away to draw anew"
+        )
+    return kept
+
+
+def read(subject: Subject) -> Sample | None:
+    """The sample that a folder has; InputError if it is damaged or out of date."""
+    path = subject.path / NAME
+    if not path.exists():
+        return None
+    try:
+        kept = Sample.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise InputError(
+            f"{path} is damaged ({error.error_count()} problems); move {path.parent} away to draw "
+            "anew"
+        ) from error
+    if kept.digest != subject.digest:
+        raise InputError(
+            f"{path} was drawn from other results than {subject.entry} has now, so its chances "
+            f"no longer hold; move {path.parent} away to draw anew"
+        )
+    return kept
+
+
+def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
+    """Draw a sample: as many of each stratum as can be, and all of them where it has fewer.
+
+    Raises:
+        InputError: There is no such stratum, or there are more of them than items to draw.
+    """
+    strata = strata_of(subject.items, by)
+    numbers = evenly({name: len(items) for name, items in strata.items()}, size)
+    if not all(numbers.values()):
+        raise InputError(
+            f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise it, or "
+            "draw --by something coarser"
+        )
+    # A seed for each stratum, so that their draws are independent.
+    picked = [
+        item
+        for place, (name, items) in enumerate(strata.items())
+        for item in drawn(items, numbers[name], seed + place)
+    ]
+    random.Random(seed).shuffle(picked)  # noqa: S311  the order tells nothing of strata
+    counts = {
+        name: Stratum(items=len(items), drawn=numbers[name]) for name, items in strata.items()
+    }
+    return Sample(
+        by=by,
+        size=size,
+        seed=seed,
+        digest=subject.digest,
+        strata=counts,
+        items=tuple(picked),
+    )
+
+
+def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
+    """How many to draw of each stratum: equal numbers, as far as each has so many.
+
+    They sum to the total, or to all there are; what does not go round goes to the first.
+    """
+    numbers = dict.fromkeys(sizes, 0)
+    left = min(total, sum(sizes.values()))
+    while left:
+        open_ = [name for name in sizes if numbers[name] < sizes[name]]
+        for name in open_[:left]:
+            numbers[name] += 1
+        left -= min(left, len(open_))
+    return numbers
+
+
+def strata_of(items: Mapping[str, Labelled], by: str) -> dict[str, list[str]]:
+    """The ids of each stratum, strata by name; InputError where items know no such `by`."""
+    found: dict[str, list[str]] = {}
+    for item, each in items.items():
+        found.setdefault(_stratum(each, by, items.values()), []).append(item)
+    return dict(sorted(found.items()))
+
+
+def _stratum(item: Labelled, by: str, every: Iterable[Labelled]) -> str:
+    if by == "none":
+        return "all"
+    if by == "label":
+        return item.label or UNREADABLE
+    if by == "confidence":
+        return confidence_band(item.confidence)
+    if by not in item.groups:
+        known = Counter(name for each in every for name in each.groups)
+        names = ", ".join(("label", "confidence", *known, "none"))
+        raise InputError(f"--by {by}: these labels can be drawn by {names}")
+    return item.groups[by]
+
+
+def confidence_band(confidence: float | None) -> str:
+    """Where a confidence in [0, 1] lies: "0.5 to 0.7"."""
+    if confidence is None:
+        return "no probability"
+    ends = (0.0, *_STEPS, 1.0)
+    place = sum(confidence >= step for step in _STEPS)
+    return f"{ends[place]:g} to {ends[place + 1]:g}"

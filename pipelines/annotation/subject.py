@@ -1,0 +1,92 @@
+"""What in a run folder people can label."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import InputError
+from pipelines.experiment.experiment import Experiment
+from pipelines.experiment.labelled import Labelled, Labelling
+from pipelines.experiment.publish import Runs
+from pipelines.runs.folder import RunFolder
+
+FOLDER = "annotations"
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What a judge labelled in one entry of `run.json`, of one kind.
+
+    Attributes:
+        folder: The run.
+        entry: "conflict-detection.nli".
+        kind: "relation".
+        items: Everything that has a label, or should have one, by ids, in the order of the data.
+    """
+
+    folder: RunFolder
+    entry: str
+    kind: str
+    labelling: Labelling[Any]
+    items: Mapping[str, Labelled]
+
+    @property
+    def path(self) -> Path:
+        """Where its sample and people's labels are kept."""
+        return self.folder.path / FOLDER / f"{self.entry}.{self.kind}"
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what there is to label, and how the judge labelled it."""
+        labels = [(name, each.label, each.confidence) for name, each in self.items.items()]
+        return hashlib.sha256(json.dumps(labels).encode()).hexdigest()
+
+
+def subjects(
+    folder: RunFolder, found: Sequence[tuple[Experiment[Any, Any], Runs[Any]]]
+) -> list[Subject]:
+    """All that people can label in a folder, from its runs."""
+    return [
+        Subject(folder, f"{experiment.name}.{run}".rstrip("."), kind, labelling, items)
+        for experiment, runs in found
+        for kind, labelling in experiment.labellings.items()
+        for run, results in runs.results.items()
+        if (items := _items(labelling, results))
+    ]
+
+
+def chosen(every: Sequence[Subject], entry: str | None, kind: str | None) -> Subject:
+    """The one of that entry and kind; InputError unless it is exactly one."""
+    found = narrowed(every, entry, kind)
+    if len(found) == 1:
+        return found[0]
+    raise InputError(f"there are several kinds of labels; name one of: {_names(found)}")
+
+
+def narrowed(every: Sequence[Subject], entry: str | None, kind: str | None) -> list[Subject]:
+    """Those of that entry and kind; InputError where there is none."""
+    found = [each for each in every if entry in (None, each.entry) and kind in (None, each.kind)]
+    if not found:
+        raise InputError(
+            f"there are no such labels; name one of: {_names(every)}"
+            if every
+            else "there is nothing that a judge labelled and people can label; name a run of "
+            "conflictscore, conflict-detection, planted, both-sides, report-writing or conflicts"
+        )
+    return found
+
+
+def _names(every: Sequence[Subject]) -> str:
+    return ", ".join(f"--entry {each.entry} --kind {each.kind}" for each in every)
+
+
+def _items(labelling: Labelling[Any], results: Sequence[Any]) -> dict[str, Labelled]:
+    return {
+        json.dumps([result.id, *each.part], ensure_ascii=False): each
+        for result in results
+        for each in labelling.given(result)
+    }

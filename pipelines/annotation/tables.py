@@ -1,0 +1,196 @@
+"""Tables of how far a judge agrees with people, and of what people would have found."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pipelines.annotation.agreement import Ratings
+from pipelines.annotation.sample import UNREADABLE
+from pipelines.metrics.cohen_kappa import cohen_kappa
+from pipelines.metrics.ece import expected_calibration_error
+from pipelines.metrics.estimate import Estimate
+from pipelines.metrics.krippendorff import nominal_alpha
+from pipelines.metrics.proportion import share
+from pipelines.metrics.reliability import reliability
+from pipelines.report.table import Column, Measure, Table
+
+BINS = 5
+"""Of the judge's confidence; a person's labels are too few for more."""
+
+
+def all_tables(every: Sequence[Ratings]) -> list[Table]:
+    """Estimates first, then what they rest on."""
+    return [
+        estimate_table(every),
+        agreement_table(every),
+        *map(confusion_table, every),
+        confidence_table(every),
+        *([people_table(every)] if several(every) else []),
+    ]
+
+
+class Share(NamedTuple):
+    """A label of a person's ratings."""
+
+    ratings: Ratings
+    label: str
+
+
+def estimate_table(every: Sequence[Ratings]) -> Table:
+    """The run's shares of each label: by the judge, by people alone, and corrected."""
+    rows = [Share(own, label) for own in every for label in own.subject.labelling.labels]
+    return Table.of(
+        rows,
+        name="annotation_estimates",
+        title="Shares of labels, corrected by people",
+        caption="Over everything that the judge labelled in the run.",
+        columns=[
+            Column("labels", "Labels", lambda row: row.ratings.title),
+            Column("annotator", "Annotator", lambda row: row.ratings.annotator),
+            Column("label", "Label", lambda row: row.label),
+            Measure("judge", "By the judge", lambda row: row.ratings.by_judge(row.label)),
+            Measure(
+                "alone", "By the person's labels", lambda row: row.ratings.labelled_alone(row.label)
+            ),
+            Measure("corrected", "Corrected", lambda row: row.ratings.corrected(row.label)),
+            Column("lambda", "Lambda", lambda row: row.ratings.trust(row.label)),
+            Column("labelled", "Labelled", lambda row: len(row.ratings.given)),
+            Column("items", "Of", lambda row: len(row.ratings.subject.items)),
+        ],
+        notes=(
+            "Corrected: what this person would find, by prediction-powered inference (PPI++) from "
+            "their labels and the judge's probabilities, or labels, of everything. Lambda says how "
+            "far it goes by the judge: 0 is by the person's labels alone.",
+            "In brackets 95 % intervals, those of Price and Bonett (2004) over the strata of the "
+            "sample; they know nothing of the person's own mistakes. That of the judge's share "
+            "(Wilson) knows nothing of the judge's.",
+        ),
+    )
+
+
+def agreement_table(every: Sequence[Ratings]) -> Table:
+    """How far the judge says what people say."""
+    return Table.of(
+        every,
+        name="annotation_agreement",
+        title="Agreement of the judge",
+        columns=[
+            Column("labels", "Labels", lambda own: own.title),
+            Column("annotator", "Annotator"),
+            Column("labelled", "Labelled", lambda own: len(own.given)),
+            Column("items", "Of", lambda own: len(own.subject.items)),
+            Measure("accuracy", "Accuracy", lambda own: own.accuracy),
+            Measure("kappa", "Kappa", lambda own: own.kappa),
+            Column("always", "Best single label", lambda own: own.always[0]),
+            Measure("always_accuracy", "Its accuracy", lambda own: own.always[1]),
+        ],
+        notes=(
+            "Over everything in the run: each stratum of the sample counts by its share of the "
+            "run. Kappa is Cohen's, its interval a bootstrap within strata. What the judge left "
+            "unreadable agrees with nobody.",
+        ),
+    )
+
+
+def confusion_table(own: Ratings) -> Table:
+    """The labelled items: the person's label down, the judge's across."""
+    labels = (*own.subject.labelling.labels, UNREADABLE)
+    counts = dict(zip(labels, own.confusion(), strict=True))
+
+    def count(place: int) -> Column[str]:
+        return Column(labels[place], labels[place], lambda label: counts[label][place])
+
+    return Table.of(
+        labels[:-1],
+        name=f"annotation_confusion-{own.title}-{own.annotator}",
+        title=f"{own.title}: {own.annotator} down, the judge across",
+        columns=[Column("label", "Label", lambda label: label), *map(count, range(len(labels)))],
+        notes=("Counts of the sample, which need not have labels in the run's shares.",),
+    )
+
+
+class Line(NamedTuple):
+    """A bin of confidences, or all of them."""
+
+    ratings: Ratings
+    bin: str
+    n: int
+    confidence: float | None
+    accuracy: Estimate | None
+    ece: float | None = None
+
+
+def confidence_table(every: Sequence[Ratings]) -> Table:
+    """How sure the judge was, and how often people say the same."""
+    return Table.of(
+        [line for own in every for line in _lines(own)],
+        name="annotation_confidences",
+        title="Confidence and agreement",
+        caption="Of the labelled items for which the judge gives a probability.",
+        columns=[
+            Column("labels", "Labels", lambda line: line.ratings.title),
+            Column("annotator", "Annotator", lambda line: line.ratings.annotator),
+            Column("bin", "Confidence"),
+            Column("n", "Labelled"),
+            Column("confidence", "Mean confidence"),
+            Measure("accuracy", "Accuracy"),
+            Column("ece", "ECE"),
+        ],
+        notes=(
+            f"ECE: the expected calibration error over {BINS} bins. Counts and errors are of the "
+            "sample as it was drawn; one drawn --by none is like the run.",
+        ),
+    )
+
+
+def _lines(own: Ratings) -> Iterator[Line]:
+    items = own.subject.items
+    sure = {item: p for item in own.given if (p := items[item].confidence) is not None}
+    if not sure:
+        return
+    right = [own.agrees(item) for item in sure]
+    bins = reliability(list(sure.values()), right, bins=BINS)
+    mean = sum(sure.values()) / len(sure)
+    yield Line(own, "all", len(sure), mean, share(right), expected_calibration_error(bins))
+    for each in bins:
+        if each.n:
+            ends = f"{each.low:.1f} to {each.high:.1f}"
+            yield Line(own, ends, each.n, each.confidence, each.accuracy)
+
+
+def several(every: Sequence[Ratings]) -> list[list[Ratings]]:
+    """The ratings of each sample that more than one person labelled."""
+    found: dict[str, list[Ratings]] = defaultdict(list)
+    for own in every:
+        found[own.title].append(own)
+    return [own for own in found.values() if len(own) > 1]
+
+
+def people_table(every: Sequence[Ratings]) -> Table:
+    """How far people agree with each other."""
+
+    def units(own: Sequence[Ratings]) -> list[list[str]]:
+        items = own[0].sample.items
+        both = [[each.given[item] for each in own if item in each.given] for item in items]
+        return [unit for unit in both if len(unit) > 1]
+
+    def kappa(own: Sequence[Ratings]) -> Estimate | None:
+        pairs = units(own)
+        if len(own) > 2 or not pairs:
+            return None
+        return cohen_kappa([one for one, _ in pairs], [other for _, other in pairs])
+
+    return Table.of(
+        several(every),
+        name="annotation_people",
+        title="Agreement of people",
+        columns=[
+            Column("labels", "Labels", lambda own: own[0].title),
+            Column("annotators", "Annotators", lambda own: ", ".join(e.annotator for e in own)),
+            Column("both", "Labelled by several", lambda own: len(units(own))),
+            Measure("agree", "All agree", lambda own: share([len({*u}) == 1 for u in units(own)])),
+            Measure("kappa", "Kappa of two", kappa),
+            Measure("alpha", "Krippendorff's alpha", lambda own: nominal_alpha(units(own))),
+        ],
+        notes=("Over the sample as it was drawn.",),
+    )

@@ -1,0 +1,70 @@
+"""Conflict types and behaviour that models labelled, for people to label too."""
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Final, get_args
+
+from pipelines.conflicts.prediction import Classifier
+from pipelines.conflicts.result import QueryResult
+from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
+from pipelines.experiment.labelled import Labelled, Labelling, by_name
+
+ADHERES, FAILS = "adheres", "does not adhere"
+
+
+def _types(classifier: Classifier, result: QueryResult) -> Iterator[Labelled]:
+    """The query, where a classifier was asked; one that abstained said nothing to be compared."""
+    said = result.predictions.get(classifier)
+    if said is None or said.abstained:
+        return
+    sources = enumerate(result.asked.sources, 1)
+    yield Labelled(
+        (),
+        (
+            ("Question", result.asked.query),
+            *((f"Source {number}", source.as_read()) for number, source in sources),
+            ("What the types mean", _MEANINGS),
+        ),
+        None if said.type is None else said.type.value,
+        by_name(said.probabilities),
+    )
+
+
+def _answers(result: QueryResult) -> Iterator[Labelled]:
+    """The answers that were judged; a person reads what the judge of behaviour reads."""
+    for strategy, outcome in result.outcomes.items():
+        said = outcome.judged.adherence
+        if said is None:
+            continue
+        category, sure = CATEGORY[said.type], said.probability
+        yield Labelled(
+            (strategy,),
+            (
+                ("Question", result.asked.query),
+                ("Expected", f"{category.definition} {category.expected}"),
+                ("Answer", outcome.answer.text),
+            ),
+            None if said.adheres is None else ADHERES if said.adheres else FAILS,
+            None if sure is None else {ADHERES: sure, FAILS: 1 - sure},
+            {"strategy": strategy, "type": category.short},
+        )
+
+
+_TYPES: Final = {each.type.value: each.short for each in TAXONOMY}
+_MEANINGS: Final = "\n".join(f"{each.short}. {each.definition}" for each in TAXONOMY)
+
+LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
+    **{
+        f"type-{each}": Labelling(
+            "How do the sources relate to each other?", "queries", _TYPES, partial(_types, each)
+        )
+        for each in get_args(Classifier)
+    },
+    "behaviour": Labelling(
+        "Does the answer behave as is expected?",
+        "answers",
+        {ADHERES: "It does", FAILS: "It does not"},
+        _answers,
+    ),
+}
+"""The types of each classifier that gives any, and the behaviour of answers."""

@@ -1,0 +1,294 @@
+"""`contested annotate`, as a person meets it: twenty pairs labelled by keyboard alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import sqrt
+from pathlib import Path
+
+import pytest
+from annotations import ENTRY, C, I, S, subject, write_run
+from commands import Contested, contents, table
+from playwright.sync_api import Browser, Page, expect
+
+from pipelines.annotation.labels import Labels
+from pipelines.annotation.sample import opened
+
+ROOT = Path(__file__).parents[3]
+KEPT = Path(f"out/annotations/{ENTRY}.relation")
+HOSTILE = (
+    "</p><script>document.title='taken over'</script><img src=x onerror=alert(1)> \u202ereversed"
+)
+LABELS = [S] * 20 + [C] * 10 + [I] * 10
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@contextmanager
+def annotating(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str, list[str]]]:
+    """The command in a process of its own, the address that it prints, and the lines before."""
+    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "annotate", "out", *arguments],
+        env=os.environ | {"PYTHONPATH": paths},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if line.startswith("open "):
+            break
+    else:
+        raise AssertionError(process.communicate()[1])
+    yield process, lines.pop().split()[1], lines
+    process.kill()
+    process.communicate()
+
+
+@contextmanager
+def shown(chromium: Browser, address: str) -> Iterator[Page]:
+    """The page; whatever is done on it, nothing runs that is not its own."""
+    page = chromium.new_page(viewport={"width": 400, "height": 700})
+    trouble: list[str] = []
+    page.on("console", lambda message: trouble.append(message.text))
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on("dialog", lambda dialog: trouble.append(dialog.message))
+    page.goto(address)
+    yield page
+    assert [each for each in trouble if "ERR_CONNECTION_REFUSED" not in each] == []
+    assert page.locator("#item img, #item script").count() == 0
+    assert page.title() == f"{ENTRY}: relation"
+    page.close()
+
+
+def at(page: Page, place: int) -> None:
+    expect(page.locator("#place")).to_have_text(f"{place} of 20")
+
+
+@pytest.mark.browser
+def test_twenty_pairs_by_keyboard_alone_though_the_server_is_killed(
+    chromium: Browser, contested: Contested
+) -> None:
+    write_run(LABELS, texts=[HOSTILE] * 40)
+    own = subject(Path("out"))
+    drawn = opened(own, 20, None, None).items
+    assert Counter(own.items[item].label for item in drawn) == {
+        "SUPPORTS": 6, "CONTRADICTS": 7, "IRRELEVANT": 7,
+    }  # fmt: skip
+    # The person says as the judge does, but of every second SUPPORTS that it is irrelevant.
+    supported = [item for item in drawn if own.items[item].label == "SUPPORTS"]
+    says = {item: str(own.items[item].label) for item in drawn}
+    says |= dict.fromkeys(supported[::2], "IRRELEVANT")
+    keys = [str(1 + ["SUPPORTS", "CONTRADICTS", "IRRELEVANT"].index(says[each])) for each in drawn]
+
+    with annotating("--sample", "20", "--annotator", "anna") as (process, address, lines):
+        assert lines == [
+            "20 pairs of claim and document to label, drawn by label from 40; 0 of them done\n"
+        ]
+        with shown(chromium, address) as page:
+            at(page, 1)
+            expect(page.locator("#item")).to_contain_text("<script>document.title")
+            assert "\u202e" not in page.locator("#item").inner_text()
+            page.keyboard.press("ArrowRight")
+            at(page, 2)
+            page.keyboard.press("ArrowLeft")
+            wrong = str(1 + int(keys[0]) % 3)
+            for key in (wrong, "u", *keys[:8]):  # a slip, taken back
+                page.keyboard.press(key)
+            at(page, 9)
+            process.kill()
+            process.wait()
+            page.keyboard.press(keys[8])
+            expect(page.locator("#said")).to_contain_text("`contested annotate` has ended")
+            at(page, 9)
+    kept = [json.loads(line) for line in (KEPT / "anna.jsonl").read_text().splitlines()]
+    assert [(each["id"], each["label"]) for each in kept[2:]] == list(says.items())[:8]
+    assert kept[1]["label"] is None
+    assert {each["annotator"] for each in kept} == {"anna"}
+    with (KEPT / "anna.jsonl").open("a") as file:
+        file.write('{"id": "[')  # what a kill leaves of a write
+
+    with annotating("--annotator", "anna") as (process, address, lines):
+        assert "8 of them done" in lines[0]
+        refusal = contested.refused("annotate", "out", "--annotator", "anna")
+        assert "is open in another `contested annotate`" in refusal
+        with shown(chromium, address) as page:
+            at(page, 9)
+            for key in keys[8:]:
+                page.keyboard.press(key)
+            expect(page.locator("#done")).to_have_text("all labelled")
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (0, f"20 of 20 labelled, in {KEPT}\n")
+
+    _by_hand(contested)
+    ben = Labels(own, drawn, "ben")
+    for item, label in says.items():
+        ben.give(item, label)
+    contested.done("annotate", "out", "--results")
+    (people,) = table(Path("out"), "annotation_people")
+    assert (people["both"], people["agree"], people["alpha"], people["kappa"]) == (20, 1, 1, 1)
+
+
+def _by_hand(contested: Contested) -> None:
+    """Strata of 10, 10 and 20 of 40: the person agrees on 7 of 7, 7 of 7 and 3 of 6.
+
+    Accuracy is 1/4 + 1/4 + 1/2 * 1/2. Of kappa, p_e = 1/4 * 1/2 + 1/4 * 1/4 + 1/2 * 1/4 = 5/16,
+    so (3/4 - 5/16) / (11/16) = 7/11. The judge's labels are its only predictions, and are all
+    alike within a stratum, so lambda is 0; tests/spec/test_ppi.py has the interval's sum.
+    """
+    done = contested.done("annotate", "out", "--results")
+    assert f"{ENTRY}.relation: 20 of 20 labelled by anna" in done.out
+    (agreement,) = table(Path("out"), "annotation_agreement")
+    assert (agreement["labelled"], agreement["items"], agreement["accuracy"]) == (20, 40, 0.75)
+    assert agreement["kappa"] == pytest.approx(7 / 11)
+    assert agreement["kappa_low"] < 7 / 11 < agreement["kappa_high"]
+    assert (agreement["always"], agreement["always_accuracy"]) == ("IRRELEVANT", 0.5)
+    rows = {row["label"]: row for row in table(Path("out"), "annotation_estimates")}
+    assert [
+        (name, row["judge"], row["corrected"], row["lambda"]) for name, row in rows.items()
+    ] == [
+        ("SUPPORTS", 0.5, 0.25, 0.0),
+        ("CONTRADICTS", 0.25, 0.25, 0.0),
+        ("IRRELEVANT", 0.25, 0.5, 0.0),
+    ]
+    small, large = (3 / 40) ** 2 * 0.08 * 0.92 * (3 / 25 + 1 / 3), (14 / 40) ** 2 * 0.25
+    half = 1.959963984540054 * sqrt(2 * small + large * (3 / 22 + 1 / 14))
+    assert rows["SUPPORTS"]["corrected_low"] == pytest.approx(0.262 - half)
+    assert rows["SUPPORTS"]["corrected_high"] == pytest.approx(0.262 + half)
+    counts = table(Path("out"), f"annotation_confusion-{ENTRY}.relation-anna")
+    assert [[*row.values()] for row in counts] == [
+        ["SUPPORTS", 3, 0, 0, 0],
+        ["CONTRADICTS", 0, 7, 0, 0],
+        ["IRRELEVANT", 3, 0, 7, 0],
+    ]
+
+
+def test_probabilities_are_trusted_and_their_calibration_is_told(contested: Contested) -> None:
+    """A judge that is 0.8 sure of everything, right on 3 of 4 of a sample that is like the run."""
+    write_run([S, C] * 20, sure=0.8)
+    own = subject(Path("out"))
+    drawn = opened(own, 16, "none", None)
+    anna = Labels(own, drawn.items, "anna")
+    for number, item in enumerate(drawn.items):
+        anna.give(item, "IRRELEVANT" if number % 4 == 0 else str(own.items[item].label))
+    contested.done("annotate", "out", "--results")
+    rows = table(Path("out"), "annotation_confidences")
+    assert [(row["bin"], row["n"]) for row in rows] == [
+        ("all", 16),
+        ("0.6 to 0.8", 16),
+    ]
+    assert rows[0]["accuracy"] == 0.75
+    assert rows[0]["ece"] == pytest.approx(0.05)
+    found = {row["label"]: row for row in table(Path("out"), "annotation_estimates")}
+    wide = found["CONTRADICTS"]
+    assert wide["lambda"] > 0
+    assert wide["corrected_high"] - wide["corrected_low"] < wide["alone_high"] - wide["alone_low"]
+
+
+def test_the_page_of_the_run_has_it_and_says_when_it_is_out_of_date(contested: Contested) -> None:
+    write_run(LABELS)
+    own = subject(Path("out"))
+    drawn = opened(own, 20, None, None).items
+    anna = Labels(own, drawn, "anna")
+    for item in drawn:
+        anna.give(item, "SUPPORTS")
+    contested.done("annotate", "out", "--results")
+    page = Path("out/report.html").read_text("utf-8")
+    assert "Shares of labels, corrected by people" in page
+    contested.done("report", "out")
+    assert Path("out/report.html").read_text("utf-8") == page
+    write_run([*LABELS, S])  # the run was resumed with more examples
+    contested.done("report", "out")
+    page = Path("out/report.html").read_text("utf-8")
+    assert "corrected by people" not in page
+    assert "What people labelled is left out" in page
+    assert "drawn from other results" in contested.refused("annotate", "out", "--results")
+
+
+def test_until_each_stratum_has_a_label_nothing_is_estimated(contested: Contested) -> None:
+    write_run(LABELS)
+    own = subject(Path("out"))
+    drawn = opened(own, 20, None, None)
+    Labels(own, drawn.items, "anna").give(drawn.items[0], "SUPPORTS")
+    contested.done("annotate", "out", "--results")
+    (row,) = table(Path("out"), "annotation_agreement")
+    assert (row["labelled"], row["accuracy"], row["kappa"]) == (1, None, None)
+    assert {row["corrected"] for row in table(Path("out"), "annotation_estimates")} == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["annotate", "nowhere"], "nowhere is no run folder"),
+        (["annotate", "out", "--annotator", "../x"], "--annotator '../x' cannot be part of a file"),
+        (["annotate", "out", "--entry", "conrag"], "no such labels; name one of: --entry conflict"),
+        (["annotate", "out", "--by", "colour"], "--by colour: these labels can be drawn by label,"),
+        (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
+        (["annotate", "out", "--results"], "nobody has labelled anything of out yet"),
+        (["annotate", "out", "--results", "--seed", "1"], "--seed has no effect with --results"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(
+    arguments: list[str], said: str, contested: Contested
+) -> None:
+    write_run(LABELS)
+    before = contents(Path("out"))
+    assert said in contested.refused(*arguments)
+    assert contents(Path("out")) == before
+
+
+def test_a_folder_without_labels_of_a_judge_is_refused(contested: Contested) -> None:
+    write_run([])
+    assert "there is nothing that a judge labelled" in contested.refused("annotate", "out")
+
+
+def test_one_of_several_runs_has_to_be_named(contested: Contested) -> None:
+    write_run(LABELS)
+    write_run(LABELS, entry="conflict-detection.llm-json")
+    said = contested.refused("annotate", "out")
+    assert "several kinds of labels; name one of: --entry conflict-detection.nli" in said
+
+
+def test_another_sample_and_damaged_labels_are_refused(contested: Contested) -> None:
+    write_run(LABELS)
+    own = subject(Path("out"))
+    drawn = opened(own, 20, None, None).items
+    Labels(own, drawn, "anna").give(drawn[0], "SUPPORTS")
+    said = contested.refused("annotate", "out", "--sample", "30")
+    assert "has another sample (--sample 20 --by label --seed 0)" in said
+    path = KEPT / "anna.jsonl"
+    good = path.read_text()
+    for bad in ('{"id": "x"}\n', "no JSON\n"):
+        path.write_text(good + bad)
+        for command in (["--annotator", "anna"], ["--results"]):
+            assert f"{path}:2: not a result" in contested.refused("annotate", "out", *command)
+    other = next(item for item in own.items if item not in drawn)
+    line = json.loads(good)
+    for changed in ({"label": "MAYBE"}, {"id": other}):
+        path.write_text(json.dumps(line | changed) + "\n")
+        said = contested.refused("annotate", "out", "--results")
+        assert "which is not of this sample; remove the line" in said
+
+
+def test_a_taken_port_is_refused(contested: Contested) -> None:
+    import socket
+
+    write_run(LABELS)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        assert f"--port {port}: " in contested.refused("annotate", "out", "--port", port)
