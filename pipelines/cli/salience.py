@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -15,13 +15,13 @@ from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
+from pipelines.inspection.salience import as_data
 from pipelines.inspection.salience import salience as rests_on
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import GradientSettings
 
 if TYPE_CHECKING:
     from salience.maps import WordMap
-    from salience.words import Word
 
 MOST = 3
 """Sources that are named for a word."""
@@ -84,21 +84,6 @@ def salience(
         f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
         soft_wrap=True,
     )
-
-
-def as_data(found: "WordMap") -> dict[str, Any]:
-    """The map as JSON has it: words with their characters, and shares of response words."""
-
-    def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
-        every = [word for part in side for word in part]
-        return [{"text": word.text, "start": word.start, "end": word.end} for word in every]
-
-    return {
-        "text": found.encoded.text,
-        "prompt_words": words(found.given),
-        "response_words": words(found.response),
-        "shares": [[round(float(share), 6) for share in row] for row in found.values],
-    }
 
 
 def show(found: "WordMap", console: Console) -> None:

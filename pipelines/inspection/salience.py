@@ -1,7 +1,7 @@
 """Which words of a prompt each word of a response rests on."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nli.windows import sentences
 from pipelines.npov.settings import GradientSettings
@@ -10,6 +10,7 @@ if TYPE_CHECKING:  # numpy
     from pipelines.report.explorer import ExperimentView
     from salience.decoder import Decoder
     from salience.maps import WordMap
+    from salience.words import Word
 
 
 class Resting(NamedTuple):
@@ -57,3 +58,18 @@ def salience(
         return single("salience", "What the response rests on", (shaded, *picture(drawn)))
 
     return Resting(found, shown, view)
+
+
+def as_data(found: "WordMap") -> dict[str, Any]:
+    """The map as JSON has it: words with their characters, and shares of response words."""
+
+    def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
+        every = [word for part in side for word in part]
+        return [{"text": word.text, "start": word.start, "end": word.end} for word in every]
+
+    return {
+        "text": found.encoded.text,
+        "prompt_words": words(found.given),
+        "response_words": words(found.response),
+        "shares": [[round(float(share), 6) for share in row] for row in found.values],
+    }

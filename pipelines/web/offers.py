@@ -1,0 +1,103 @@
+"""What the page offers: each task with its fields and choices, and why one is not to be had."""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel
+
+from pipelines.errors import InputError
+from pipelines.experiment.needs import Needs
+from pipelines.experiment.options import ServerOptions, source_of
+from pipelines.web.tasks import TASKS, Shown, Task
+from serving import models
+from serving.command import engine_version
+from serving.errors import ServingError
+
+
+class Value(BaseModel, frozen=True):
+    """A value of a choice; `lacks` says why it is not to be had."""
+
+    value: str | int
+    label: str
+    lacks: str = ""
+
+
+class Choice(BaseModel, frozen=True):
+    """A choice, and its usual value."""
+
+    name: str
+    label: str
+    usual: str | int
+    values: tuple[Value, ...]
+
+
+class Field(BaseModel, frozen=True):
+    """A field to be filled in."""
+
+    name: str
+    label: str
+    kind: Literal["line", "text", "documents"]
+    hint: str = ""
+
+
+class Offer(BaseModel, frozen=True):
+    """A task; `lacks` says why it is not to be had."""
+
+    task: str
+    title: str
+    help: str
+    command: str
+    fields: tuple[Field, ...]
+    choices: tuple[Choice, ...]
+    lacks: str = ""
+
+
+def offers(server: ServerOptions) -> tuple[Offer, ...]:
+    """All tasks, as they can be done with the models that the program was started with."""
+    return tuple(_offer(task, server) for task in TASKS)
+
+
+def _offer(task: type[Task], server: ServerOptions) -> Offer:
+    fields, choices = [], []
+    for name, known in task.model_fields.items():
+        for shown in known.metadata:
+            if not isinstance(shown, Shown):
+                continue
+            if shown.kind == "choice":
+                values = (
+                    Value(value=value, label=label, lacks=lacking(task, server, **{name: value}))
+                    for value, label in shown.labels.items()
+                )
+                choices.append(
+                    Choice(name=name, label=shown.label, usual=known.default, values=tuple(values))
+                )
+            else:
+                fields.append(Field(name=name, label=shown.label, kind=shown.kind, hint=shown.hint))
+    order = {"line": 0, "text": 1, "documents": 2}
+    return Offer(
+        task=task.model_fields["task"].default,
+        title=task.TITLE,
+        help=task.HELP,
+        command=task.COMMAND,
+        fields=tuple(sorted(fields, key=lambda each: order[each.kind])),
+        choices=tuple(choices),
+        lacks=lacking(task, server),
+    )
+
+
+def lacking(task: type[Task], server: ServerOptions, **chosen: Any) -> str:
+    """Why a task cannot be done as chosen, in a line; empty where it can."""
+    try:
+        # Texts, which this lacks, do not decide which models are needed.
+        _find(task.model_construct(**chosen).needs(server), server)
+    except (InputError, ServingError) as error:
+        return str(error)
+    return ""
+
+
+def _find(needs: Needs, server: ServerOptions) -> None:
+    """Look for the language model that is needed; an endpoint is asked when it is needed."""
+    if needs.role is None or server.endpoint:
+        return
+    source = source_of(server, needs.role)
+    models.find(source.model or source.profiled, source.models_dir)
+    engine_version()
