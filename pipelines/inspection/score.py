@@ -17,6 +17,7 @@ from pipelines.inspection.found import Inspection, Tell, models_used
 from pipelines.inspection.telling import telling
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView, single
+from pipelines.report.texts import Aside, Strong, line
 
 FAST = {"labeller": "nli", "claims": "sentences"}
 
@@ -85,6 +86,7 @@ async def score(
             judges=judge.llm.client.model if judge.llm else None,
             tags=judge.tagger,
         )
-        return single(NAME, TITLE, content(result), used)
+        scores = line(*map(Strong, result.figures()), Aside("lower is better"))
+        return single(NAME, TITLE, [scores, *content(result)], used)
 
     return Inspection(result, spent(models.client, judge), title="ConflictScore", view=view)

@@ -19,7 +19,7 @@ from pipelines.report.template import assets
 from pipelines.report.text import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
-from pipelines.web.offers import Offer, offers
+from pipelines.web.offers import Offer, check, offers
 from pipelines.web.security import Door, guarded
 from pipelines.web.tasks import ANY_TASK, AnyTask, OfDocuments
 from serving.errors import ServingError
@@ -74,7 +74,7 @@ class Refusal(BaseModel, frozen=True):
 
 
 def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -> ASGIApp:
-    """The application; jobs are done by `Jobs.working`."""
+    """The application, with the models that there are now; jobs are done by `Jobs.working`."""
     app = FastAPI(
         title="contested",
         description="Tasks on contested evidence, done one after the other by local models.",
@@ -89,6 +89,8 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
         "web.css": ((_HERE / "web.css").read_text("utf-8"), "text/css"),
         "": ((_HERE / "index.html").read_text("utf-8"), "text/html"),
     }
+
+    known = Setting(tasks=offers(server), limits=limits, files=READ)
 
     @app.exception_handler(RequestValidationError)
     async def malformed(_: Request, error: RequestValidationError) -> JSONResponse:
@@ -110,7 +112,7 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
     @app.get("/api/setting")
     def setting() -> Setting:
         """Tasks with their fields and choices, and why one is not to be had."""
-        return Setting(tasks=offers(server), limits=limits, files=READ)
+        return known
 
     @app.post(
         "/api/documents",
@@ -149,11 +151,11 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         return jobs.all()
 
     @routes.post("/jobs", status_code=201)
-    def add(asked: Annotated[AnyTask, Body()]) -> Job:
+    def add(asked: Annotated[AnyTask, Body(discriminator="task")]) -> Job:
         """Queue a job; `task` says which."""
         count = len(asked.documents) if isinstance(asked, OfDocuments) else 0
         _check(asked.texts(), count, limits)
-        asked.needs(server)  # what cannot be done is refused now
+        check(asked, server)  # what cannot be done is refused now
         return jobs.add(asked)
 
     @routes.get("/jobs/{name}")

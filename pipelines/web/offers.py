@@ -5,7 +5,6 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from pipelines.errors import InputError
-from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions, source_of
 from pipelines.web.tasks import TASKS, Shown, Task
 from serving import models
@@ -88,14 +87,19 @@ def lacking(task: type[Task], server: ServerOptions, **chosen: Any) -> str:
     """Why a task cannot be done as chosen, in a line; empty where it can."""
     try:
         # Texts, which this lacks, do not decide which models are needed.
-        _find(task.model_construct(**chosen).needs(server), server)
+        check(task.model_construct(**chosen), server)
     except (InputError, ServingError) as error:
         return str(error)
     return ""
 
 
-def _find(needs: Needs, server: ServerOptions) -> None:
-    """Look for the language model that is needed; an endpoint is asked when it is needed."""
+def check(asked: Task, server: ServerOptions) -> None:
+    """Look for the models that are needed; an endpoint is asked when the job is done.
+
+    Raises:
+        InputError, ServingError: One is not to be had.
+    """
+    needs = asked.needs(server)
     if needs.role is None or server.endpoint:
         return
     source = source_of(server, needs.role)

@@ -46,7 +46,8 @@ SAFE = {"GET", "HEAD"}
 # another program's page led here; and the key is gone from the address.
 _ENTERED = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">
-<title>contested</title></head><body><p><a href="/">Continue</a></p></body></html>
+<link rel="icon" href="data:,"><title>contested</title></head>
+<body><p><a href="/">Continue</a></p></body></html>
 """
 
 

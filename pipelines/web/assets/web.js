@@ -77,21 +77,24 @@
           ${documents.length > 1 && html`<button type="button" class="quiet" aria-label=${`Remove document ${place + 1}`} onClick=${() => remove(place)}>Remove</button>`}</div>
         <textarea rows="4" value=${each.text} required aria-label=${`Text of document ${place + 1}`} onInput=${(event) => edit(place, { text: event.target.value })} dir="auto"></textarea></li>`)}</ol>
       <p class="line"><button type="button" onClick=${add}>Add a document</button>
-        <label class="files">Choose files <input type="file" multiple accept=${setting.files.join(",")} onChange=${(event) => { take([...event.target.files]); event.target.value = ""; }} /></label></p></fieldset>`;
+        <input type="file" multiple aria-label="Files with documents" accept=${setting.files.join(",")} onChange=${(event) => { take([...event.target.files]); event.target.value = ""; }} /></p></fieldset>`;
   };
 
-  const Tasks = ({ setting, chosen, choose }) => html`<fieldset class="tasks"><legend>What to do</legend>
-    ${setting.tasks.map(({ task, title, help, lacks }) => html`<label class=${lacks ? "lacking" : ""}>
-      <input type="radio" name="task" value=${task} checked=${task === chosen} disabled=${Boolean(lacks)} onChange=${() => choose(task)} autocomplete="off" />
-      <span><strong>${title}</strong>${" "}<span class="note">${help}</span>${lacks && html`${" "}<span class="note lacks" dir="auto">Not to be had: ${lacks}</span>`}</span></label>`)}</fieldset>`;
+  // Why something is not to be had stands once below the tasks: mostly it is one model for all.
+  const reasons = ({ tasks }) => [...new Set(tasks.flatMap(({ lacks, choices }) => [lacks, ...choices.flatMap(({ values }) => values.map((each) => each.lacks))]).filter(Boolean))];
+  const Tasks = ({ setting, chosen, choose }) => {
+    const lacking = reasons(setting);
+    return html`<fieldset class="tasks"><legend>What to do</legend>
+      ${setting.tasks.map(({ task, title, help, lacks }) => html`<label class=${lacks ? "lacking" : ""}>
+        <input type="radio" name="task" value=${task} checked=${task === chosen} disabled=${Boolean(lacks)} aria-describedby=${lacks ? `lacks-${lacking.indexOf(lacks)}` : null} onChange=${() => choose(task)} autocomplete="off" />
+        <span><strong>${title}</strong>${" "}<span class="note">${help}</span></span></label>`)}</fieldset>
+      ${lacking.map((why, place) => html`<p class="note lacks" id=${`lacks-${place}`} dir="auto">What is grey cannot be chosen: ${why}.</p>`)}`;
+  };
 
-  const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, values: offered }) => {
-    const lacking = [...new Set(offered.map(({ lacks }) => lacks).filter(Boolean))];
-    return html`<div class="field"><label for=${`choice-${name}`}>${label}</label>
-      <select id=${`choice-${name}`} value=${String(values[name])} onChange=${(event) => change({ [name]: offered[event.target.selectedIndex].value })} autocomplete="off" aria-describedby=${lacking.length ? `lacks-${name}` : null}>
-        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.label}</option>`)}</select>
-      ${lacking.length > 0 && html`<p class="note lacks" id=${`lacks-${name}`} dir="auto">What is grey is not to be had: ${lacking.join("; ")}</p>`}</div>`;
-  })}</div>`;
+  const Choices = ({ choices, values, change }) => html`<div class="choices">${choices.map(({ name, label, values: offered }) => html`
+    <div class="field"><label for=${`choice-${name}`}>${label}</label>
+      <select id=${`choice-${name}`} value=${String(values[name])} onChange=${(event) => change({ [name]: offered[event.target.selectedIndex].value })} autocomplete="off">
+        ${offered.map((each) => html`<option value=${String(each.value)} disabled=${Boolean(each.lacks)}>${each.label}</option>`)}</select></div>`)}</div>`;
 
   const Form = ({ setting, draft, change }) => {
     const [trouble, setTrouble] = useState("");
