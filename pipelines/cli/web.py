@@ -1,9 +1,11 @@
 """`contested web`: a local page to try things on."""
 
+import os
 import signal
 import socket
 import sys
 import webbrowser
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +19,7 @@ from serving.home import default_home
 
 PANEL = "Limits"
 LOOPBACK = "127.0.0.1"
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
 
 
 class WebOptions(ServerOptions):
@@ -26,7 +29,7 @@ class WebOptions(ServerOptions):
         int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 takes a free one.")
     ] = 8765
     open_page: Annotated[
-        bool, Option("Whether a browser is opened at once.", name="--open/--no-open")
+        bool, Option("Whether a browser opens, where there is a screen.", name="--open/--no-open")
     ] = True
     out: Annotated[Path | None, Option("Folder of its jobs.", shown="web in CONTESTED_HOME")] = None
     upload_mb: Annotated[
@@ -85,11 +88,11 @@ def web(options: WebOptions) -> None:
     )
     print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
     print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
-    if options.open_page:
+    if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
         webbrowser.open(door.url)
     # After a TERM, too, servers of models are to be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with jobs.working(partial(perform, options)):
+    with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
         server.run(sockets=[listening])
 
 

@@ -11,6 +11,11 @@ from serving import models
 from serving.command import engine_version
 from serving.errors import ServingError
 
+Kind = Literal["line", "text", "documents"]
+
+KINDS: tuple[Kind, ...] = ("line", "text", "documents")
+"""Of fields, in the order in which the page asks for them."""
+
 
 class Value(BaseModel, frozen=True):
     """A value of a choice; `lacks` says why it is not to be had."""
@@ -34,7 +39,7 @@ class Field(BaseModel, frozen=True):
 
     name: str
     label: str
-    kind: Literal["line", "text", "documents"]
+    kind: Kind
     hint: str = ""
 
 
@@ -56,30 +61,41 @@ def offers(server: ServerOptions) -> tuple[Offer, ...]:
 
 
 def _offer(task: type[Task], server: ServerOptions) -> Offer:
-    fields, choices = [], []
-    for name, known in task.model_fields.items():
-        for shown in known.metadata:
-            if not isinstance(shown, Shown):
-                continue
-            if shown.kind == "choice":
-                values = (
-                    Value(value=value, label=label, lacks=lacking(task, server, **{name: value}))
-                    for value, label in shown.labels.items()
-                )
-                choices.append(
-                    Choice(name=name, label=shown.label, usual=known.default, values=tuple(values))
-                )
-            else:
-                fields.append(Field(name=name, label=shown.label, kind=shown.kind, hint=shown.hint))
-    order = {"line": 0, "text": 1, "documents": 2}
+    usually = lacking(task, server)
+
+    def value(name: str, chosen: str | int, label: str) -> Value:
+        usual = chosen == task.model_fields[name].default
+        lacks = usually if usual else lacking(task, server, **{name: chosen})
+        return Value(value=chosen, label=label, lacks=lacks)
+
+    asked = {
+        name: shown
+        for name, known in task.model_fields.items()
+        for shown in known.metadata
+        if isinstance(shown, Shown)
+    }
     return Offer(
         task=task.model_fields["task"].default,
         title=task.TITLE,
         help=task.HELP,
         command=task.COMMAND,
-        fields=tuple(sorted(fields, key=lambda each: order[each.kind])),
-        choices=tuple(choices),
-        lacks=lacking(task, server),
+        fields=tuple(
+            Field(name=name, label=shown.label, kind=kind, hint=shown.hint)
+            for kind in KINDS
+            for name, shown in asked.items()
+            if shown.kind == kind
+        ),
+        choices=tuple(
+            Choice(
+                name=name,
+                label=shown.label,
+                usual=task.model_fields[name].default,
+                values=tuple(value(name, *each) for each in shown.labels.items()),
+            )
+            for name, shown in asked.items()
+            if shown.kind == "choice"
+        ),
+        lacks=usually,
     )
 
 

@@ -59,11 +59,20 @@ LONG = (
 """Commands that take long: what is shown on several pages is run on the last of them, so not on
 that of all commands, where no other makes anything of its results."""
 
-UNTIL_INTERRUPTED = {"contested serve"}
-"""Commands that run until Ctrl-C. As each starts a server, they run once, on their first page."""
+UNTIL_INTERRUPTED = {
+    "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
+    "contested web": ("http://127.0.0.1:", "For scripts: "),
+}
+"""Commands that run until Ctrl-C, and how the lines begin that they print before they wait. As each
+starts a server, they run once, on their first page."""
 
 SERVING = "contested serve"
 """Commands that start and stop servers run apart from those that use one."""
+
+
+def once(text: str) -> bool:
+    """Whether a command runs on the first page that shows it alone."""
+    return text.startswith(SERVING) or text in UNTIL_INTERRUPTED
 
 
 def all_cases() -> list[Case]:
@@ -75,7 +84,7 @@ def all_cases() -> list[Case]:
         case
         for case in every
         if (last[case.text] is case or not case.text.startswith(LONG))
-        and (first[case.text] is case or not case.text.startswith(SERVING))
+        and (first[case.text] is case or not once(case.text))
     ]
     return sorted(found, key=lambda case: "--stop" in case.text)
 
@@ -226,7 +235,7 @@ def test_what_is_shown_runs(
             done = shell.contested(["run", "all", *words[1:], "--dry-run"])
             assert done.code == 0, done.err
     elif case.text in UNTIL_INTERRUPTED:
-        assert until_interrupted(words) == 0
+        assert until_interrupted(words, UNTIL_INTERRUPTED[case.text]) == 0
     else:
         assert words[0] == "contested"
         done = shell.contested(words[1:])
@@ -234,18 +243,15 @@ def test_what_is_shown_runs(
         assert NEEDS_GPU.get(case.text, "") in done.err
 
 
-def until_interrupted(words: list[str]) -> int:
-    """Start a command, see its server answer, interrupt it; its exit code."""
+def until_interrupted(words: list[str], begin: tuple[str, ...]) -> int:
+    """Start a command, see its server answer in these lines, interrupt it; its exit code."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     giving_up = threading.Timer(400, process.kill)
     giving_up.start()
     assert process.stdout is not None
-    printed = []
-    for line in process.stdout:
-        printed.append(line)
-        if line.startswith("export CONTESTED_API_KEY="):
-            break
-    assert [line.split()[0] for line in printed] == ["URL", "model", "export"], printed
+    for start in begin:
+        line = process.stdout.readline()
+        assert line.startswith(start), line or process.communicate()[1]
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     giving_up.cancel()
@@ -254,7 +260,7 @@ def until_interrupted(words: list[str]) -> int:
 
 def test_the_tables_of_this_test_name_commands_that_are_shown() -> None:
     shown = {case.text for page in PAGES for case in cases(page)}
-    assert set(NEEDS_GPU) | UNTIL_INTERRUPTED <= shown
+    assert {*NEEDS_GPU, *UNTIL_INTERRUPTED} <= shown
     for script, place in COVERED_BY.items():
         assert (ROOT / script).stat().st_mode & 0o100, f"{script} cannot be executed"
         assert Path(script).name in (ROOT / place).read_text() or script == place

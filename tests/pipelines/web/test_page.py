@@ -46,7 +46,7 @@ def opening(
         page.set_default_timeout(20_000)
         page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
         page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on("dialog", lambda dialog: (trouble.append(dialog.message), dialog.dismiss()))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
         base, requests = url.partition("?")[0], []
         page.on(
             "request",
@@ -162,7 +162,9 @@ def test_all_of_it_by_keyboard(opening: Callable[..., Opened]) -> None:
     expect(page.get_by_label("Judgement")).to_contain_text("The document supports the claim")
 
 
-def test_what_goes_wrong_is_said_where_the_reader_is(opening: Callable[..., Opened]) -> None:
+def test_what_goes_wrong_is_said_where_the_reader_is(
+    opening: Callable[..., Opened], trouble: list[str]
+) -> None:
     page = opening().page
     for task in ("Let documents debate", "Name the conflict", "See what words rest on"):
         radio = page.get_by_role("radio", name=task)
@@ -177,6 +179,8 @@ def test_what_goes_wrong_is_said_where_the_reader_is(opening: Callable[..., Open
     paste(page, "a" * 20_000, GUIDE, GUIDE)
     page.get_by_role("button", name="Run").click()
     expect(page.get_by_role("alert")).to_contain_text("two documents are called 'guide'")
+    assert all("422 (Unprocessable" in each for each in trouble)
+    trouble.clear()
 
 
 def test_jobs_are_followed_cancelled_and_removed(
@@ -198,14 +202,14 @@ def test_jobs_are_followed_cancelled_and_removed(
     expect(page.locator(".debate")).to_be_visible(timeout=60_000)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (768, "dark"), (1600, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
 def test_it_fits_any_window(width: int, scheme: str, opening: Callable[..., Opened]) -> None:
     page = opening(width, scheme).page
     page.get_by_role("button", name="Fill in an example").click()
     assert not wide(page)
     page.get_by_role("radio", name="Ask documents").check()
     page.get_by_role("button", name="Run").click()
-    expect(page.locator(".sentences")).to_be_visible(timeout=60_000)
+    expect(page.locator(".sentences").first).to_be_visible(timeout=60_000)
     assert not wide(page)
     page.locator(".cite").first.click()
     expect(page.locator(".source[open]")).to_have_count(1)

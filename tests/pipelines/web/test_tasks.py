@@ -149,7 +149,7 @@ def test_an_endpoint_that_does_not_answer_fails_the_job_in_one_line(tmp_path: Pa
 
 def test_every_task_asks_for_what_it_must_be_given() -> None:
     for task, offer in zip(TASKS, offers(ServerOptions()), strict=True):
-        asked = {each.name for each in (*offer.fields, *offer.choices)}
+        asked = {each.name for each in offer.fields} | {each.name for each in offer.choices}
         assert asked == task.model_fields.keys() - {"task"}
         for choice in offer.choices:
             schema = task.model_json_schema()["properties"][choice.name]
