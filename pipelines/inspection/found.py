@@ -11,6 +11,7 @@ from pipelines.evidence.nli import TaggerFolder
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
 from serving.calls import ServedIdentity
+from serving.connect import UNVERIFIED
 
 Tell = Callable[[str], None]
 """Told what is being waited for."""
@@ -40,7 +41,7 @@ class Inspection(Generic[ResultT]):
 def models_used(**roles: ServedIdentity | TaggerFolder | None) -> list[ModelUsed]:
     """Who did what, for the page: role -> model, of those that are there."""
     return [
-        ModelUsed(role, model.name, model.digest)
+        ModelUsed(role, model.name, None if model.digest.startswith(UNVERIFIED) else model.digest)
         for role, model in roles.items()
         if model is not None
     ]

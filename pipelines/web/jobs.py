@@ -278,7 +278,8 @@ class Jobs:
                 self._fail(job.id, str(error))
                 return
             # A fault of ours must not end the queue.
-            replace_text(self.file(job.id, "fault.txt"), traceback.format_exc())
+            with suppress(InputError):
+                replace_text(self.file(job.id, "fault.txt"), traceback.format_exc())
             self._fail(
                 job.id,
                 f"a fault of this program ({type(error).__name__}: {error}); "
@@ -310,7 +311,8 @@ class Jobs:
                 self._set(_ended(job, "failed", one_line(visible(why), 2 * LONGEST)))
 
     def _set(self, job: Job) -> Job:
-        replace_text(self.file(job.id, "job.json"), job.model_dump_json(indent=2) + "\n")
+        with suppress(InputError):  # a full disk must not end the queue
+            replace_text(self.file(job.id, "job.json"), job.model_dump_json(indent=2) + "\n")
         return self._note(job)
 
     def _note(self, job: Job) -> Job:

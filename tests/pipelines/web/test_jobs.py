@@ -275,3 +275,25 @@ def test_options_that_are_no_good_are_refused_at_once(
     options: list[str], said: str, contested: Contested
 ) -> None:
     assert said in contested.refused("web", "--no-open", *options)
+
+
+def test_a_full_disk_fails_a_job_and_does_not_end_the_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        name = page.add()
+        until(lambda: slow.began != [])
+        write, full = queue.replace_text, [True]
+
+        def written(path: Path, text: str) -> None:
+            if full[0]:
+                raise InputError(f"{path.name} cannot be written (No space left on device)")
+            write(path, text)
+
+        monkeypatch.setattr(queue, "replace_text", written)
+        slow.go.set()
+        assert "No space left" in page.ended(name)["error"]
+        assert page.script.post("/api/jobs", json=SCORE).status_code == 422
+        full[0] = False
+        assert page.ended(page.add())["state"] == "done"
