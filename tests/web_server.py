@@ -15,8 +15,9 @@ from starlette.testclient import TestClient
 
 from pipelines.cli.web import WebOptions, _listening
 from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.found import Tell
 from pipelines.web.app import Limits, application
-from pipelines.web.jobs import Found, Jobs, Perform, Tell
+from pipelines.web.jobs import Found, Jobs, Perform
 from pipelines.web.perform import perform
 from pipelines.web.security import Door
 from pipelines.web.tasks import ANY_TASK

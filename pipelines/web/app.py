@@ -181,7 +181,10 @@ def _of_jobs(server: ServerOptions, jobs: Jobs, limits: Limits) -> APIRouter:
         """The same as a page of its own, to be kept; 409 of a job that is not done."""
         if known(name).state != "done":
             raise HTTPException(409, f"the job is {known(name).state}, and has no page")
-        return FileResponse(jobs.file(name, "page.html"), filename=f"{name}.html")
+        path = jobs.file(name, "page.html")
+        if not path.is_file():
+            raise HTTPException(404, "the page of this job is gone; ask again")
+        return FileResponse(path, filename=f"{name}.html")
 
     @routes.post("/jobs/{name}/cancel")
     def cancel(name: str) -> Job:

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ValidationError
 from nli.errors import TaggerError
 from pipelines.errors import InputError
 from pipelines.files import hold, replace_text
+from pipelines.inspection.found import Tell
 from pipelines.report.text import one_line, visible
 from salience.errors import SalienceError
 from serving import shared
@@ -97,8 +98,6 @@ class Asked(BaseModel):
         """What the list calls it."""
         raise NotImplementedError
 
-
-Tell = Callable[[str], None]
 
 Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]
 """(what was asked, who is told of progress) -> what was found, and its page."""

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.found import Tell
 from pipelines.report.blocks import encoded
 from pipelines.report.explorer import render
 from pipelines.report.template import made_visible
 from pipelines.runs.provenance import provenance
-from pipelines.web.jobs import Found, ModelNamed, Tell
+from pipelines.web.jobs import Found, ModelNamed
 from pipelines.web.tasks import Task
 from pipelines.web.warm import warm
 

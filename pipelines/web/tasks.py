@@ -27,7 +27,7 @@ from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.ask import ask, claim_of, search
 from pipelines.inspection.debate import PanelOptions, debate, debate_needs, debate_settings
-from pipelines.inspection.found import Inspection, one_line_of
+from pipelines.inspection.found import Inspection, Tell, one_line_of
 from pipelines.inspection.resolve import TypedAnswerOptions, methods_of, resolve
 from pipelines.inspection.salience import as_data, salience
 from pipelines.inspection.score import (
@@ -45,7 +45,7 @@ from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.documents import cut
 from pipelines.retrieval.index import build
 from pipelines.web.documents import GivenText
-from pipelines.web.jobs import Asked, Tell
+from pipelines.web.jobs import Asked
 from pipelines.web.warm import decoder_of, embedder_of
 
 OptionsT = TypeVar("OptionsT", bound=Options)

@@ -19,6 +19,7 @@ from web_server import GUIDE, SCORE, Slow, Web, until, web
 
 from pipelines.cli.web import _listening
 from pipelines.errors import InputError
+from pipelines.files import replace_text
 from pipelines.web import jobs as queue
 from pipelines.web.jobs import Jobs
 from pipelines.web.tasks import ANY_TASK
@@ -284,14 +285,14 @@ def test_a_full_disk_fails_a_job_and_does_not_end_the_queue(
     with web(tmp_path, performing=slow) as page:
         name = page.add()
         until(lambda: slow.began != [])
-        write, full = queue.replace_text, [True]
+        full = [True]
 
         def written(path: Path, text: str) -> None:
             if full[0]:
                 raise InputError(f"{path.name} cannot be written (No space left on device)")
-            write(path, text)
+            replace_text(path, text)
 
-        monkeypatch.setattr(queue, "replace_text", written)
+        monkeypatch.setattr("pipelines.web.jobs.replace_text", written)
         slow.go.set()
         assert "No space left" in page.ended(name)["error"]
         assert page.script.post("/api/jobs", json=SCORE).status_code == 422
