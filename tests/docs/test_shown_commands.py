@@ -221,9 +221,7 @@ def test_what_is_shown_runs(
 ) -> None:
     if any_gpu():
         pytest.skip("the commands are shown for a machine without a GPU; this one has one")
-    place: Place = request.getfixturevalue(
-        "without_server" if once(case.text) else "with_server"
-    )
+    place: Place = request.getfixturevalue("without_server" if once(case.text) else "with_server")
     shell = Shell(place, monkeypatch, capsys)
     shell.enter(case)
     if case.kind == "python":
