@@ -81,6 +81,7 @@ GUIDES = {
     "export": "runs.md",
     "trace": "runs.md",
     "report": "runs.md",
+    "web": "web.md",
     "serve": "serving.md",
     "doctor": "serving.md",
     "index": "conrag.md",

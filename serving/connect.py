@@ -38,6 +38,9 @@ DEFAULT_CONCURRENCY = 1024
 """Requests in flight per server where the profile leaves `max_num_seqs` to vLLM: what it batches on
 the largest GPUs. A smaller one batches 256, and has the rest wait in its queue."""
 
+UNVERIFIED = "unverified-"
+"""How the digest begins of a model of which only a name is known."""
+
 KEY_VARIABLE = "CONTESTED_API_KEY"
 """Environment variable with the key of `--endpoint` servers."""
 
@@ -290,7 +293,7 @@ async def _resolve_endpoints(source: Source) -> RoleModel:
     told = hashlib.sha256(f"{first.name} {first.root}".encode()).hexdigest()
     identity = ServedIdentity(
         name=first.name,
-        digest=folder.digest if folder is not None else f"unverified-{told}",
+        digest=folder.digest if folder is not None else f"{UNVERIFIED}{told}",
         # How a server computes (number format, quantised cache) cannot be asked, so an answer
         # counts for the addresses it came from only.
         engine=f"{first.engine} at {', '.join(sorted(one.url for one in served))}",

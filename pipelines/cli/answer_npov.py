@@ -12,7 +12,6 @@ from pydantic import Field
 from rich.console import Console
 from rich.markup import escape
 
-from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.terminal import plain, plain_json
@@ -21,6 +20,7 @@ from pipelines.errors import InputError
 from pipelines.experiment.cost import cost_line
 from pipelines.experiment.options import LlmOptions, source_of
 from pipelines.files import replace_text
+from pipelines.inspection.found import one_line_of
 from pipelines.npov.example import SIDES, NpovExample, Perspectives
 from pipelines.npov.knowledge_base import SAMPLE_TOPICS, retrieve
 from pipelines.npov.prompt import input_text

@@ -35,6 +35,7 @@ from pipelines.cli import (
     tune_npov,
 )
 from pipelines.cli.serve import serve
+from pipelines.cli.web import web
 from pipelines.errors import InputError
 from pipelines.report.text import visible
 from salience.errors import SalienceError
@@ -69,6 +70,8 @@ First steps:
 
 * `contested resolve "How many moons has Jupiter?" --documents a.txt b.txt` names their conflict.
 
+* `contested web` opens a page where all of this can be tried.
+
 * `contested check-npov` finds what a neutral answer leaves out and what it adds.
 """,
 )
@@ -97,6 +100,7 @@ app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
 app.command("fit-combination")(fit_combination.fit_combination)
 app.command("fit-prior")(fit_prior.fit_prior)
+app.command("web")(web)
 app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)
 

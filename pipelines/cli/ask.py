@@ -1,6 +1,5 @@
 """`contested ask`: what a user's documents say of a claim, both sides of it."""
 
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,23 +9,17 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
+from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.score import MARKS
 from pipelines.cli.terminal import plain
 from pipelines.conrag.answer import Answer
-from pipelines.conrag.generator import generator as generator_of
-from pipelines.conrag.pipeline import conrag
 from pipelines.conrag.settings import AnswerOptions
-from pipelines.errors import InputError
-from pipelines.experiment.cost import spent
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.options import judging
+from pipelines.inspection.ask import ask as ask_one
+from pipelines.inspection.ask import claim_of, search
+from pipelines.inspection.found import one_line_of
 from pipelines.option import Option
-from pipelines.report.explorer import ExperimentView
-from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.dense import Embedder
 from pipelines.retrieval.index import Index
-from pipelines.text.declarative import affirmed
 
 
 class AskOptions(AnswerOptions, PageOptions):
@@ -60,77 +53,20 @@ def ask(
         contested ask "When did the last mammoths die?" --generator llm --packet 4
     """
     text = one_line_of(query)
-    needs, claim = options.needs(), _claim(text, options)
+    needs = options.needs()
+    claim = claim_of(text, options)
     index = Index(options.index, Embedder(options.embedder) if options.embedder else None)
-    retrieved = index.search(
-        claim or text,
-        k=options.settings.depth,
-        method=options.method or ("hybrid" if index.about.model else "bm25"),
+    retrieved = search(index, claim or text, options)
+    inspect(
+        options,
+        needs,
+        lambda models, tell: ask_one(
+            text, retrieved, options, models, tell, index=str(options.index)
+        ),
+        show,
+        as_json=options.as_json,
+        html=options.html,
     )
-
-    async def work(models: Models, tell: Tell) -> Inspection:
-        judge = models.judge(judging(options.judge, options.on_overflow))
-        writer = generator_of(models.asked, models.prompts) if options.writes else None
-        tell("reading the passages")
-        answer = await conrag(
-            claim or text,
-            retrieved,
-            labeller=judge.labeller,
-            settings=options.settings,
-            generator=writer,
-            question=claim is None,
-        )
-        used = models_used(
-            tagger=judge.tagger,
-            judge=judge.llm.client.model if judge.llm else None,
-            writer=writer.client.model if writer else None,
-        )
-
-        return Inspection(
-            answer,
-            lambda console: show(answer, console),
-            spent(models.client, judge),
-            title="What the documents say",
-            view=partial(_view, answer, used),
-            about={"query": answer.query, "index": str(options.index)},
-        )
-
-    inspect(options, needs, work, as_json=options.as_json, html=options.html)
-
-
-def _view(answer: Answer, used: list[ModelUsed]) -> ExperimentView:
-    from pipelines.conrag.view import answer_view
-
-    return answer_view(answer, used)
-
-
-def _claim(text: str, options: AskOptions) -> str | None:
-    """The claim that a query puts; None where a model answers it first."""
-    claim = as_claim(text)
-    if claim is None and not options.writes:
-        raise InputError(
-            f"'{text}' cannot be put as a claim; have a language model answer it first with "
-            "--generator llm, or write the claim that passages are to support or refute"
-        )
-    return claim
-
-
-def one_line_of(query: str) -> str:
-    """A query without superfluous white space; InputError if it is empty, or not UTF-8."""
-    text = " ".join(query.split())
-    if text.encode("utf-8", "replace").decode() != text:
-        raise InputError("the query is not UTF-8; set the terminal to UTF-8")
-    if not text:
-        raise InputError("the query is empty; give a claim, or a question")
-    return text
-
-
-def as_claim(text: str) -> str | None:
-    """The claim that a query puts: a claim as it is, a question of yes or no affirmed.
-
-    None of other questions, which need an answer before passages can be for or against it.
-    """
-    return affirmed(text) if text.endswith("?") else text
 
 
 def show(answer: Answer, console: Console) -> None:

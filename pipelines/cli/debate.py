@@ -7,42 +7,20 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
+from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.score import read_documents
 from pipelines.cli.terminal import plain
-from pipelines.errors import InputError
-from pipelines.evidence.nli import nli_labeller
-from pipelines.evidence.store import stored
-from pipelines.experiment.cost import cost_line
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import ServerOptions, source_of, tagger_named
-from pipelines.madam_rag.debate import debate as hold
-from pipelines.madam_rag.debate import panel
-from pipelines.madam_rag.methods import MADAM, WITH_RELIABILITY, WITHOUT_AGGREGATOR
+from pipelines.inspection.debate import PanelOptions, debate_needs, debate_settings
+from pipelines.inspection.debate import debate as debate_one
+from pipelines.inspection.found import one_line_of
 from pipelines.madam_rag.opened import changed, end_of
 from pipelines.madam_rag.question import GivenDocument, Question
-from pipelines.madam_rag.result import Outcome, QuestionResult
-from pipelines.madam_rag.settings import PANEL, UNTOLD, DebateOptions, DebateSettings
 from pipelines.madam_rag.transcript import AgentReply, Conclusion, Debate, Reliability
-from pipelines.option import Option
-from pipelines.report.explorer import ExperimentView
 
 
-class PanelOptions(DebateOptions, PageOptions, ServerOptions):
-    """How a question is debated, and by which model."""
-
-    aggregator: Annotated[
-        bool,
-        Option(
-            "Without one the answer is what the agents answer between them, and they hear each "
-            "other.",
-            name="--aggregator/--no-aggregator",
-            panel=PANEL,
-        ),
-    ] = True
+class DebatePageOptions(PanelOptions, PageOptions):
+    """How a question is debated, and how the result is printed."""
 
 
 @flat
@@ -55,7 +33,7 @@ def debate(
             "--documents a.txt b.txt c.txt"
         ),
     ],
-    options: PanelOptions,
+    options: DebatePageOptions,
     more: Annotated[list[Path] | None, typer.Argument(hidden=True)] = None,
 ) -> None:
     """Let agents debate a question, one for each document, until nobody changes their answer.
@@ -73,58 +51,15 @@ def debate(
             GivenDocument(document=each) for each in read_documents([*documents, *(more or [])])
         ),
     )
-    settings = options.debate if options.aggregator else _without_aggregator(options)
-
-    async def work(models: Models, tell: Tell) -> Inspection:
-        client, tagger = models.asked, models.tagger
-        labeller = None if tagger is None else stored(nli_labeller(tagger), models.store)
-        tell("debating")
-        found = await hold(
-            asked.question,
-            [each.document for each in asked.documents],
-            panel(client, models.prompts, labeller=labeller),
-            settings,
-        )
-
-        def view() -> ExperimentView:
-            from pipelines.madam_rag.view import question_view
-
-            held = Outcome(concluded=found.concluded, calls=found.calls, debate=found)
-            outcomes = {_method(options): held}
-            result = QuestionResult(id=asked.id, asked=asked, status="answered", outcomes=outcomes)
-            return question_view(result, models_used(agents=client.model, reliability=tagger))
-
-        return Inspection(
-            found,
-            lambda console: show(asked, found, console),
-            cost_line(client),
-            title=asked.question,
-            view=view,
-            about={"question": asked.question},
-        )
-
-    inspect(options, _needs(options), work, as_json=options.as_json, html=options.html)
-
-
-def _needs(options: PanelOptions) -> Needs:
-    where = source_of(options, "generator")
-    tagger = tagger_named(options.tagger, where) if options.reliability else None
-    return Needs(role="generator", tagger=tagger, untagged=UNTOLD)
-
-
-def _method(options: PanelOptions) -> str:
-    if options.reliability:
-        return WITH_RELIABILITY
-    return MADAM if options.aggregator else WITHOUT_AGGREGATOR
-
-
-def _without_aggregator(options: DebateOptions) -> DebateSettings:
-    """The debate without an aggregator; InputError where an option needs one."""
-    told = options.debate.history == "aggregate" and "history" in options.debate.model_fields_set
-    if told or options.reliability:
-        idle = "--reliability" if options.reliability else "--history aggregate"
-        raise InputError(f"{idle} needs an aggregator; leave it or --no-aggregator out")
-    return options.debate.without_aggregator()
+    debate_settings(options)  # said before a model is looked for
+    inspect(
+        options,
+        debate_needs(options),
+        lambda models, tell: debate_one(asked, options, models, tell),
+        lambda found, console: show(asked, found, console),
+        as_json=options.as_json,
+        html=options.html,
+    )
 
 
 def show(asked: Question, found: Debate, console: Console) -> None:

@@ -9,9 +9,8 @@ from pydantic import Field
 from rich.console import Console
 from rich.table import Table
 
-from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
+from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.score import read_example
 from pipelines.cli.terminal import plain
 from pipelines.conflictscore.pipeline import Scorer, prepare
@@ -34,6 +33,7 @@ from pipelines.experiment.cost import cost_line
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgeModel, Overflow, ServerOptions, judging
+from pipelines.inspection.found import Inspection, Tell, models_used, one_line_of
 from pipelines.option import Option
 from pipelines.report.explorer import ExperimentView
 from pipelines.report.glance import ModelUsed
@@ -124,7 +124,7 @@ def regenerate(
     settings = judging(options.metric, options.on_overflow)
     needs = writer_needs(options, settings, options.judge_model, splits=settings.splits)
 
-    async def work(models: Models, tell: Tell) -> Inspection:
+    async def work(models: Models, tell: Tell) -> Inspection[Regeneration]:
         author = writer(
             models.asked,
             models.prompts,
@@ -142,14 +142,13 @@ def regenerate(
         used = models_used(writes=author.client.model, judges=judge, tags=models.tagger)
         return Inspection(
             found,
-            lambda console: show(found, console),
             f"{_who(author, scorer)}\n{cost_line(author.client)}",
             title=title,
             view=partial(_view, found, used, title),
             about={"response": example.id},
         )
 
-    inspect(options, needs, work, as_json=options.as_json, html=options.html)
+    inspect(options, needs, work, show, as_json=options.as_json, html=options.html)
 
 
 def _view(found: Regeneration, used: list[ModelUsed], title: str) -> ExperimentView:

@@ -1,8 +1,8 @@
 """`contested resolve`: one question, its sources, the type of their conflict, a fitting answer."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from pydantic import ValidationError
@@ -10,61 +10,29 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nli.pairs import Pair
-from pipelines.cli.ask import one_line_of
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import Inspection, PageOptions, Tell, inspect, models_used
+from pipelines.cli.inspection import PageOptions, inspect
 from pipelines.cli.terminal import plain
 from pipelines.conflicts.dates import written
 from pipelines.conflicts.judges.verdicts import Verdicts
-from pipelines.conflicts.needs import needs_of, refuse_idle
-from pipelines.conflicts.pipeline import Methods, examine
+from pipelines.conflicts.needs import needs_of
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult
-from pipelines.conflicts.settings import (
-    ANSWERS_PANEL,
-    JUDGES_PANEL,
-    AnswerSettings,
-    ConflictsSettings,
-)
 from pipelines.conflicts.tables.type_scores import NAMES
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
-from pipelines.evidence.nli import NliLabeller, Tagging
-from pipelines.evidence.store import stored
-from pipelines.experiment.cost import cost_line
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.options import Overflow, ServerOptions
-from pipelines.option import Option, refuse_given
-from pipelines.report.explorer import ExperimentView
+from pipelines.inspection.found import one_line_of
+from pipelines.inspection.resolve import TypedAnswerOptions, methods_of
+from pipelines.inspection.resolve import resolve as resolve_one
 
 if TYPE_CHECKING:  # numpy
-    from nli.tagger import Tag
+    pass
 
 
-class ResolveOptions(PageOptions, ServerOptions):
-    """How a question is answered, and by which models."""
-
-    strategy: Annotated[
-        Literal["pipeline", "vanilla", "taxonomy-aware", "none"],
-        Option(
-            "Answer with the predicted type (`pipeline`), without (`vanilla`), with type and "
-            "answer in one reply (`taxonomy-aware`), or predict the type alone (`none`).",
-            panel=ANSWERS_PANEL,
-        ),
-    ] = "pipeline"
-    answering: AnswerSettings = AnswerSettings()
-    judge: Annotated[
-        Literal["nli", "llm", "none"],
-        Option(
-            "Who judges the grounding of each sentence: the tagger or the language model. The "
-            "latter judges behaviour, too. `none` leaves the answer unjudged.",
-            panel=JUDGES_PANEL,
-        ),
-    ] = "nli"
-    on_overflow: Overflow = "error"
+class ResolveOptions(TypedAnswerOptions, PageOptions):
+    """How a question is answered, and how the result is printed."""
 
 
 @flat
@@ -93,56 +61,15 @@ def resolve(
     """
     sources = tuple(_sources([*documents, *(more or [])]))
     asked = Query(id="query", query=one_line_of(query), sources=sources)
-    methods = _methods(options)
-    needs = needs_of(methods, options)
-
-    async def work(models: Models, tell: Tell) -> Inspection:
-        client, tagger = models.client, models.tagger
-        tell("reading")
-        labeller = None
-        if tagger is not None:
-            quick = NliLabeller(tagger.identity, lambda: _Telling(tagger.load(), tell))
-            labeller = stored(quick, models.store)
-        judge = client if options.judge == "llm" else None
-        result = await examine(asked, methods.ready(client, judge, labeller, models.prompts))
-
-        def view() -> ExperimentView:
-            from pipelines.conflicts.view import query_view
-
-            used = models_used(answers=client.model if client else None, tagger=tagger)
-            return query_view(result, used)
-
-        return Inspection(
-            result,
-            lambda console: show(result, console),
-            cost_line(client) if client else "",
-            title=asked.query,
-            view=view,
-            about={"query": asked.query},
-        )
-
-    inspect(options, needs, work, as_json=options.as_json, html=options.html)
-
-
-def _methods(options: ResolveOptions) -> Methods:
-    """Who predicts and answers; options that do nothing then are refused."""
-    settings = ConflictsSettings(
-        **options.answering.model_dump(),
-        # Without a model to judge, "llm" leaves answers unjudged.
-        judge="nli" if options.judge == "nli" else "llm",
-        cut=options.on_overflow == "cut",
+    methods = methods_of(options)
+    inspect(
+        options,
+        needs_of(methods, options),
+        lambda models, tell: resolve_one(asked, options, methods, models, tell),
+        show,
+        as_json=options.as_json,
+        html=options.html,
     )
-    itself = options.strategy == "taxonomy-aware"
-    methods = Methods(
-        () if options.strategy == "none" else (options.strategy,),
-        () if itself else (settings.types,),
-        settings,
-    )
-    if itself:
-        without = "--strategy taxonomy-aware, which names the type itself"
-        refuse_given(options.answering, ("types",), without)
-    refuse_idle(options, options.answering, methods)
-    return methods
 
 
 def show(result: QueryResult, console: Console) -> None:
@@ -207,36 +134,6 @@ def _verdicts(answer: Answer, judged: Verdicts) -> list[str]:
     if judged.grounding is None:
         return [""] * len(answer.sentences)
     return [each.grounds or "not judged" for each in judged.grounding.sentences]
-
-
-class _Telling:
-    """A tagger that says how many pairs it has read: long documents take minutes."""
-
-    def __init__(self, tagger: Tagging, tell: Tell) -> None:
-        self._tagger, self._tell = tagger, tell
-        self.device = tagger.device
-
-    def tag(
-        self,
-        pairs: Sequence[Pair],
-        on_progress: Callable[[int], None] | None = None,
-        *,
-        rationale: bool = False,
-    ) -> "list[Tag]":
-        """See `nli.tagger.Tagger`."""
-        characters = sum(len(pair.premise) for pair in pairs)
-        done = 0
-
-        def moved(more: int) -> None:
-            nonlocal done
-            done += more
-            self._tell(
-                f"the tagger has read {done:,} of {len(pairs):,} pairs ({characters:,} characters)"
-            )
-            if on_progress is not None:
-                on_progress(more)
-
-        return self._tagger.tag(pairs, moved, rationale=rationale)
 
 
 def _sources(paths: list[Path]) -> Iterator[Source]:

@@ -2,27 +2,26 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from nli.windows import sentences
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
+from pipelines.inspection.salience import as_data
+from pipelines.inspection.salience import salience as rests_on
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.settings import GradientSettings
 
 if TYPE_CHECKING:
-    from pipelines.report.explorer import ExperimentView
     from salience.maps import WordMap
-    from salience.words import Word
 
 MOST = 3
 """Sources that are named for a word."""
@@ -58,31 +57,20 @@ def salience(
 
         contested salience --prompt @guide.txt --response @answer.txt --html salience.html
     """
-    from pipelines.npov.check import sentence_spans
-    from pipelines.report.explorer import single
-    from pipelines.report.heatmap import heatmap, picture, sides
-    from salience.maps import tokens_of, word_map, words_of
-
     prompt, response = _text("prompt", prompt), _text("response", response)
     options.refuse_unwritable()
     folder = decoder_folder(options)
     decoder, known = folder.load(), folder.model
-    encoded = decoder.encode(prompt, response)
-    given = [(span.start, span.end) for span in sentences(prompt)]
-    answered = sentence_spans(encoded)
     how = options.gradients.model_dump()
     with progress("gradients") as bar:
-        tokens = decoder.salience(
-            encoded, **how, on_progress=lambda done, total: bar.reached(done, total, "tokens")
+        found, shown, view = rests_on(
+            prompt,
+            response,
+            decoder,
+            options.gradients,
+            by_tokens=options.level == "tokens",
+            on_progress=lambda done, total: bar.reached(done, total, "tokens"),
         )
-    found = shown = word_map(encoded, tokens, words_of(encoded, given), words_of(encoded, answered))
-    if options.level == "tokens":
-        shown = word_map(encoded, tokens, tokens_of(encoded, given), tokens_of(encoded, answered))
-
-    def view(drawn: bytes | None) -> "ExperimentView":
-        # A text per sentence; words are shaded by their largest share.
-        shaded = heatmap(*sides(shown, given, answered), shown.values)
-        return single("salience", "What the response rests on", (shaded, *picture(drawn)))
 
     settings = {"salience": {**how, "precision": decoder.precision}}
     try:
@@ -96,21 +84,6 @@ def salience(
         f"[dim]gradients of {escape(known.name)}, {decoder.precision} on {decoder.device}[/dim]",
         soft_wrap=True,
     )
-
-
-def as_data(found: "WordMap") -> dict[str, Any]:
-    """The map as JSON has it: words with their characters, and shares of response words."""
-
-    def words(side: "tuple[tuple[Word, ...], ...]") -> list[dict[str, Any]]:
-        every = [word for part in side for word in part]
-        return [{"text": word.text, "start": word.start, "end": word.end} for word in every]
-
-    return {
-        "text": found.encoded.text,
-        "prompt_words": words(found.given),
-        "response_words": words(found.response),
-        "shares": [[round(float(share), 6) for share in row] for row in found.values],
-    }
 
 
 def show(found: "WordMap", console: Console) -> None:

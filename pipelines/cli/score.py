@@ -2,30 +2,25 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from pydantic import ValidationError, model_validator
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Column, Table
 
 from pipelines.cli.flat import flat
-from pipelines.cli.inspection import Inspection, ResultOptions, Tell, inspect
+from pipelines.cli.inspection import ResultOptions, inspect
 from pipelines.cli.terminal import plain
-from pipelines.conflictscore.pipeline import conflict_score, prepare, relations_by_claim
+from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.scores import contradiction_ratio, determined
-from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document, Example
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
-from pipelines.evidence.settings import Evidence
-from pipelines.experiment.cost import spent
-from pipelines.experiment.experiment import Models
-from pipelines.experiment.needs import judge_needs
-from pipelines.experiment.options import Overflow, ServerOptions, judging
-from pipelines.option import Option
+from pipelines.inspection.score import AnswerScoreOptions, score_needs
+from pipelines.inspection.score import score as score_one
 
 MARKS = {
     Relation.SUPPORTS: "[green]+ supports[/green]",
@@ -35,38 +30,8 @@ MARKS = {
 }
 
 
-FAST = {"labeller": "nli", "claims": "sentences"}
-
-
-class ExplainedSettings(Settings):
-    """The metric of one answer, with judgements that explain themselves."""
-
-    fast: Annotated[
-        bool,
-        Option(
-            "An answer within seconds, without any server: `--labeller nli --claims sentences`."
-        ),
-    ] = False
-    evidence: Evidence = "json"
-
-    @model_validator(mode="before")
-    @classmethod
-    def _fast(cls, given: dict[str, Any]) -> dict[str, Any]:
-        if not given.get("fast"):
-            return given
-        for name, value in FAST.items():
-            if given.get(name, value) != value:
-                raise ValueError(
-                    f"--fast is --labeller nli --claims sentences; leave --{name} out, or --fast"
-                )
-        return given | FAST
-
-
-class ScoreOptions(ResultOptions, ServerOptions):
-    """How one answer is scored."""
-
-    metric: ExplainedSettings = ExplainedSettings()
-    on_overflow: Overflow = "error"
+class ScoreOptions(ResultOptions, AnswerScoreOptions):
+    """How one answer is scored, and how the result is printed."""
 
 
 @flat
@@ -94,25 +59,13 @@ def score(
     its sources disagree is supported by all of them.
     """
     example = read_example(response, [*documents, *(more or [])])
-    settings = judging(options.metric, options.on_overflow)
-    variant = f"--labeller {settings.labeller} --claims {settings.claims}"
-    needs = judge_needs(
+    inspect(
         options,
-        settings,
-        asks=settings.needs_model(claims_given=False),
-        unasked=f"{'--fast' if settings.fast else variant}, which asks no language model",
+        score_needs(options),
+        lambda models, tell: score_one(example, options, models, tell),
+        show,
+        as_json=options.as_json,
     )
-
-    async def work(models: Models, tell: Tell) -> Inspection:
-        scorer = prepare(
-            settings, models.client, models.prompts, tagger=models.tagger, store=models.store
-        )
-        tell("judging")
-        result = await conflict_score(example, scorer)
-        cost = spent(models.client, scorer.judge)
-        return Inspection(result, lambda console: show(result, console), cost)
-
-    inspect(options, needs, work, as_json=options.as_json)
 
 
 def read_example(response: Path, documents: list[Path]) -> Example:

@@ -18,7 +18,7 @@ from pipelines.cli.app import app
 ROOT = Path(__file__).parents[2]
 HEAVY = {
     *("numpy", "torch", "transformers", "vllm", "openai", "sentence_transformers", "sklearn"),
-    *("datasets", "scipy", "matplotlib"),
+    *("datasets", "scipy", "matplotlib", "fastapi", "uvicorn"),
 }
 
 

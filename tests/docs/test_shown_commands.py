@@ -61,13 +61,20 @@ LONG = (
 that of all commands, where no other makes anything of its results."""
 
 UNTIL_INTERRUPTED = {
-    "contested serve": "export CONTESTED_API_KEY=",
-    "contested annotate results --sample 60 --by label --annotator anna": "open ",
+    "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),
+    "contested web": ("http://127.0.0.1:", "For scripts: "),
+    "contested annotate results --sample 60 --by label --annotator anna": ("", "open "),
 }
-"""Commands that run until Ctrl-C, and how the line begins that says that they are ready."""
+"""Commands that run until Ctrl-C, and how the lines begin that they print before they wait. As each
+starts a server, they run once, on their first page."""
 
-SERVING = "contested serve"
+APART = ("contested serve", "contested web")
 """Commands that start and stop servers run apart from those that use one."""
+
+
+def once(text: str) -> bool:
+    """Whether a command runs on the first page that shows it alone."""
+    return text.startswith(APART) or text in UNTIL_INTERRUPTED
 
 
 def all_cases() -> list[Case]:
@@ -79,7 +86,7 @@ def all_cases() -> list[Case]:
         case
         for case in every
         if (last[case.text] is case or not case.text.startswith(LONG))
-        and (first[case.text] is case or not case.text.startswith(SERVING))
+        and (first[case.text] is case or not once(case.text))
     ]
     return sorted(found, key=lambda case: "--stop" in case.text)
 
@@ -217,7 +224,7 @@ def test_what_is_shown_runs(
     if any_gpu():
         pytest.skip("the commands are shown for a machine without a GPU; this one has one")
     place: Place = request.getfixturevalue(
-        "without_server" if case.text.startswith(SERVING) else "with_server"
+        "without_server" if case.text.startswith(APART) else "with_server"
     )
     shell = Shell(place, monkeypatch, capsys)
     shell.enter(case)
@@ -238,21 +245,18 @@ def test_what_is_shown_runs(
         assert NEEDS_GPU.get(case.text, "") in done.err
 
 
-def until_interrupted(words: list[str], ready: str) -> int:
-    """Start a command, see its server answer, interrupt it; its exit code."""
+def until_interrupted(words: list[str], begin: tuple[str, ...]) -> int:
+    """Start a command, see its server answer in these lines, interrupt it; its exit code."""
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     giving_up = threading.Timer(400, process.kill)
     giving_up.start()
     assert process.stdout is not None
-    printed = []
-    for line in process.stdout:
-        printed.append(line)
-        if line.startswith(ready):
-            break
-    if ready == "open ":
-        label_first(printed[-1].split()[1])
-    else:
-        assert [line.split()[0] for line in printed] == ["URL", "model", "export"], printed
+    line = ""
+    for start in begin:
+        line = process.stdout.readline()
+        assert line.startswith(start), line or process.communicate()[1]
+    if line.startswith("open "):
+        label_first(line.split()[1])
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     giving_up.cancel()

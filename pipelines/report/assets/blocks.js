@@ -11,6 +11,14 @@ const Blocks = ({ of = [] }) => of.map((block) => (typeof block === "string" ? b
 // often a link was followed (to one source twice, it may have been closed in between).
 const Opened = createContext({ address: "", source: null, times: 0 });
 
+// What belongs to the source that was pointed at last lights up, or to those of a sentence.
+const light = (root, target) => {
+  const pointed = target.closest("[data-source], [data-sources]")?.dataset;
+  if (!pointed) return;
+  const own = (pointed.source ?? pointed.sources).split(" ");
+  for (const each of root.querySelectorAll("[data-source]")) each.classList.toggle("lit", own.includes(each.dataset.source));
+};
+
 const LONG = 170; // characters of an explanation that stay unfolded
 const number = (value) => value.toLocaleString("en");
 const share = (value) => `${(100 * value).toFixed(value > 0 && value < 0.01 ? 1 : 0)} %`;

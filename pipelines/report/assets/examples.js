@@ -123,17 +123,11 @@ const examples = (() => {
     const title = useRef();
     useEffect(() => { data.blocks(entry).then(setBlocks); }, [entry]);
     useEffect(() => { if (blocks) ready(title.current); }, [blocks]);
-    // What belongs to the source that was pointed at last lights up, or to those of a sentence.
-    const light = ({ target }) => {
-      const pointed = target.closest("[data-source], [data-sources]")?.dataset;
-      if (!pointed) return;
-      const own = (pointed.source ?? pointed.sources).split(" ");
-      for (const each of root.current.querySelectorAll("[data-source]")) each.classList.toggle("lit", own.includes(each.dataset.source));
-    };
+    const pointed = ({ target }) => light(root.current, target);
     // A link to where the reader is already is followed, too: a source may have been closed.
     const follow = ({ target }) => { if (target.closest("a[data-source]")?.getAttribute("href") === location.hash) again(); };
     const place = around.indexOf(entry);
-    return html`<div class="opened" ref=${root} onClick=${follow} onPointerOver=${light} onfocusin=${light}>
+    return html`<div class="opened" ref=${root} onClick=${follow} onPointerOver=${pointed} onfocusin=${pointed}>
       ${!alone && html`<nav class="steps" aria-label="Example"><a href=${back}>← ${entry.experiment.title}: ${entry.experiment.noun[1]}</a>
         <span class="note">${place < 0 ? "" : `${number(place + 1)} of ${number(around.length)}`}</span>
         <${Step} rel="prev" to=${around[place - 1]}>Previous<//><${Step} rel="next" to=${place < 0 ? null : around[place + 1]}>Next<//></nav>

@@ -1,0 +1,111 @@
+"""`contested web`: a local page to try things on."""
+
+import os
+import signal
+import socket
+import sys
+import webbrowser
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from pipelines.cli.flat import flat
+from pipelines.errors import InputError
+from pipelines.experiment.options import ServerOptions, source_of, tagger_named
+from pipelines.option import Option
+from serving.home import default_home
+
+PANEL = "Limits"
+LOOPBACK = "127.0.0.1"
+SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
+
+
+class WebOptions(ServerOptions):
+    """Where the page is, what it may be given, and by which models its tasks are done."""
+
+    port: Annotated[
+        int, Field(ge=0, le=65535), Option("Port on 127.0.0.1; 0 takes a free one.")
+    ] = 8765
+    open_page: Annotated[
+        bool, Option("Whether a browser opens, where there is a screen.", name="--open/--no-open")
+    ] = True
+    out: Annotated[Path | None, Option("Folder of its jobs.", shown="web in CONTESTED_HOME")] = None
+    upload_mb: Annotated[
+        float,
+        Field(gt=0, le=1000, allow_inf_nan=False),
+        Option("Megabytes of one request.", panel=PANEL),
+    ] = 20
+    most_documents: Annotated[int, Field(ge=1), Option("Documents of a job.", panel=PANEL)] = 50
+    most_characters: Annotated[
+        int, Field(ge=1), Option("Characters of all texts of a job together.", panel=PANEL)
+    ] = 1_000_000
+
+
+@flat
+def web(options: WebOptions) -> None:
+    """Open a page in the browser: paste texts, drop documents, and look at what comes of them.
+
+    It scores a response, judges a claim, asks documents, lets them debate, names the type of their
+    conflict, and shows what words rest on. The server answers this machine alone, and only who has
+    the key of the printed address. Jobs are done one after the other, and kept.
+
+    Examples:
+        contested web
+
+        contested web --profile one-gpu-7b --port 8080 --no-open
+    """
+    tagger_named(options.tagger, source_of(options, "generator"))  # refused before all else
+    listening = _listening(options.port)
+
+    from functools import partial
+
+    import uvicorn
+
+    from pipelines.web.app import Limits, application
+    from pipelines.web.jobs import Jobs
+    from pipelines.web.perform import perform
+    from pipelines.web.security import Door
+    from pipelines.web.tasks import ANY_TASK
+
+    jobs = Jobs(options.out or default_home() / "web", ANY_TASK.validate_json)
+    limits = Limits(
+        bytes=int(options.upload_mb * 1e6),
+        documents=options.most_documents,
+        characters=options.most_characters,
+    )
+    door = Door(listening.getsockname()[1], limits.bytes)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            application(options, jobs, door, limits),
+            log_level="warning",
+            access_log=False,  # it would have the key
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+    )
+    print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
+    print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
+    if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
+        webbrowser.open(door.url)
+    # After a TERM, too, servers of models are to be stopped.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
+        server.run(sockets=[listening])
+
+
+def _listening(port: int) -> socket.socket:
+    """The port, before anything is loaded; InputError where it is taken."""
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((LOOPBACK, port))
+        found.listen()  # else another could bind it, too
+    except OSError as error:
+        found.close()
+        raise InputError(
+            f"port {port} cannot be had ({error.strerror}); name another with --port"
+        ) from error
+    return found

@@ -1,0 +1,1 @@
+"""One example looked at in depth, for a terminal and for the local page alike."""

@@ -1,0 +1,335 @@
+"""The queue of the page: jobs on the disk, done one after the other by a thread of their own.
+
+FOLDER/jobs/ID/job.json    what it is and how far
+               asked.json  what was asked, with its texts
+               found.json  what was found
+               page.html   the same as a page of its own
+
+Each file is written in one step. Whoever starts again on the folder finds what is done, and does
+what was waiting or under way.
+"""
+
+import asyncio
+import secrets
+import shutil
+import threading
+import traceback
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ValidationError
+
+from nli.errors import TaggerError
+from pipelines.errors import InputError
+from pipelines.files import hold, replace_text
+from pipelines.inspection.found import Tell
+from pipelines.report.text import one_line, visible
+from salience.errors import SalienceError
+from serving import shared
+from serving.errors import ServingError
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+
+ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
+WAITING = 100
+"""Most jobs that wait."""
+
+LONGEST = 300
+"""Characters that the list shows of what was asked."""
+
+
+class Job(BaseModel, frozen=True):
+    """A job, as the list shows it.
+
+    Attributes:
+        id: Of its folder; ids sort by time.
+        task: Name of the task.
+        subject: The beginning of what was asked.
+        created, ended: In UTC.
+        progress: What is being waited for.
+        error: Why it failed, in a line.
+    """
+
+    id: str
+    task: str
+    subject: str
+    state: State = "queued"
+    created: datetime
+    ended: datetime | None = None
+    progress: str = ""
+    error: str = ""
+
+
+class ModelNamed(BaseModel, frozen=True):
+    """Who did what; the digest is None for an endpoint of unknown weights."""
+
+    role: str
+    name: str
+    digest: str | None = None
+
+
+class Found(BaseModel, frozen=True):
+    """What a job found.
+
+    Attributes:
+        title: Heading.
+        cost: What it took, in a line.
+        blocks: What the page draws; kinds and fields are those of `pipelines.report.blocks`.
+        result: The same as the command prints it with `--json`.
+    """
+
+    title: str
+    cost: str
+    models: tuple[ModelNamed, ...]
+    blocks: list[dict[str, Any]]
+    result: Any
+
+
+class Asked(BaseModel):
+    """What jobs are made of: a task with its texts and choices."""
+
+    task: str
+
+    def subject(self) -> str:
+        """What the list calls it."""
+        raise NotImplementedError
+
+
+Perform = Callable[[Any, Tell], Awaitable[tuple[Found, str]]]
+"""(what was asked, who is told of progress) -> what was found, and its page."""
+
+
+class Cancelled(Exception):  # noqa: N818  no fault
+    """Raised where progress is told of a job that nobody waits for any more."""
+
+
+@dataclass(frozen=True)
+class _Running:
+    """The job at work, and how it is stopped: in its loop, and where its threads tell progress."""
+
+    id: str
+    loop: asyncio.AbstractEventLoop
+    task: "asyncio.Task[Any]"
+    over: threading.Event
+
+    def stop(self) -> None:
+        self.over.set()
+        with suppress(RuntimeError):  # its loop has ended meanwhile
+            self.loop.call_soon_threadsafe(self.task.cancel)
+
+
+class Jobs:
+    """The jobs of a folder. Any thread may call; `working` does them.
+
+    Args:
+        folder: Made, and locked for this process.
+        read: Reads `asked.json`.
+
+    Raises:
+        InputError: The folder cannot be written, or another process has it.
+    """
+
+    def __init__(self, folder: Path, read: Callable[[bytes], Any]) -> None:
+        self._folder, self._read = folder / "jobs", read
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # texts may be private
+            self._lock = (self._folder / ".lock").open("w")
+        except OSError as error:
+            raise InputError(
+                f"{folder} cannot be written ({error.strerror or error}); name another --out"
+            ) from error
+        hold(self._lock, f"another contested web has its jobs in {folder}; name another --out")
+        self._changed = threading.Condition()
+        self._revision = 0
+        self._jobs: dict[str, tuple[int, Job | None]] = {}
+        self._running: _Running | None = None
+        self._stopping = False
+        for job in self._kept():
+            self._set(job if job.state in ENDED else job.model_copy(update={"state": "queued"}))
+
+    def close(self) -> None:
+        """Give the folder up."""
+        self._lock.close()
+
+    def all(self) -> list[Job]:
+        """All jobs, the oldest first."""
+        with self._changed:
+            return [job for _, (_, job) in sorted(self._jobs.items()) if job is not None]
+
+    def get(self, name: str) -> Job | None:
+        """A job; None where there is none of that id."""
+        with self._changed:
+            return self._jobs.get(name, (0, None))[1]
+
+    def since(self, revision: int) -> tuple[int, dict[str, Job | None]]:
+        """The present revision, and the jobs changed after another; None for those removed."""
+        with self._changed:
+            return self._revision, {
+                name: job for name, (own, job) in self._jobs.items() if own > revision
+            }
+
+    def file(self, name: str, which: str) -> Path:
+        """A file of a job."""
+        return self._folder / name / which
+
+    def add(self, asked: Asked) -> Job:
+        """Queue a job; InputError if too many wait."""
+        with self._changed:
+            if sum(job.state == "queued" for job in self.all()) >= WAITING:
+                raise InputError(f"{WAITING} jobs are waiting; let some end, or cancel them")
+            now = datetime.now(UTC)
+            job = Job(
+                id=f"{now:%Y%m%d-%H%M%S-%f}-{secrets.token_hex(3)}",
+                task=asked.task,
+                subject=visible(one_line(asked.subject(), LONGEST)),
+                created=now,
+            )
+            replace_text(self.file(job.id, "asked.json"), asked.model_dump_json())
+            self._set(job)
+            return job
+
+    def cancel(self, name: str) -> Job | None:
+        """End a job that waits or is under way; another stays as it is."""
+        with self._changed:
+            job = self.get(name)
+            if job is None or job.state in ENDED:
+                return job
+            running = self._running
+            if running is not None and running.id == name:
+                running.stop()
+            return self._set(_ended(job, "cancelled"))
+
+    def remove(self, name: str) -> None:
+        """End a job, and delete its files."""
+        with self._changed:
+            if self.cancel(name) is None:
+                return
+            self._revision += 1
+            self._jobs[name] = (self._revision, None)
+            shutil.rmtree(self._folder / name, ignore_errors=True)
+
+    @contextmanager
+    def working(self, perform: Perform) -> Iterator[None]:
+        """Do jobs while the block runs. One under way at its end is begun again next time.
+
+        Servers of language models that jobs start run on for the next job, until the end.
+        """
+        thread = threading.Thread(target=self._work, args=(perform,), name="jobs", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._stopping = True
+                if self._running is not None:
+                    self._running.stop()
+                self._changed.notify_all()
+            thread.join(timeout=30)
+            self.close()
+
+    def _work(self, perform: Perform) -> None:
+        with shared.servers():
+            while (job := self._next()) is not None:
+                asyncio.run(self._do(job, perform))
+
+    def _next(self) -> Job | None:
+        """The oldest job that waits, once there is one; None at the end."""
+        with self._changed:
+            while not self._stopping:
+                for job in self.all():
+                    if job.state == "queued":
+                        return job
+                self._changed.wait()
+            return None
+
+    async def _do(self, job: Job, perform: Perform) -> None:
+        """Do a job, whatever comes of it."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101  for the type
+        running = _Running(job.id, asyncio.get_running_loop(), task, threading.Event())
+        with self._changed:
+            present = self.get(job.id)
+            if self._stopping or present is None or present.state != "queued":
+                return
+            self._running = running
+            self._set(job.model_copy(update={"state": "running", "progress": "beginning"}))
+
+        def tell(text: str) -> None:
+            if running.over.is_set():
+                raise Cancelled
+            self._progress(job.id, text)
+
+        try:
+            asked = self._read(self.file(job.id, "asked.json").read_bytes())
+            found, page = await perform(asked, tell)
+            self._finish(job.id, found, page)
+        except (Cancelled, asyncio.CancelledError):
+            pass  # its state is set already; at the end of the program it stays as it is
+        except Exception as error:
+            if running.over.is_set():
+                return  # whatever breaks when a job is stopped is no fault of it
+            if isinstance(error, InputError | ServingError | TaggerError | SalienceError):
+                self._fail(job.id, str(error))
+                return
+            # A fault of ours must not end the queue.
+            with suppress(InputError):
+                replace_text(self.file(job.id, "fault.txt"), traceback.format_exc())
+            self._fail(
+                job.id,
+                f"a fault of this program ({type(error).__name__}: {error}); "
+                f"{self.file(job.id, 'fault.txt')} says where",
+            )
+        finally:
+            with self._changed:
+                self._running = None
+
+    def _progress(self, name: str, text: str) -> None:
+        with self._changed:
+            job = self.get(name)
+            if job is not None and job.state == "running":
+                self._note(job.model_copy(update={"progress": one_line(visible(text), LONGEST)}))
+
+    def _finish(self, name: str, found: Found, page: str) -> None:
+        with self._changed:
+            job = self.get(name)
+            if job is None or job.state != "running":
+                return  # cancelled, or removed, in its last moment
+            replace_text(self.file(name, "found.json"), found.model_dump_json())
+            replace_text(self.file(name, "page.html"), page)
+            self._set(_ended(job, "done"))
+
+    def _fail(self, name: str, why: str) -> None:
+        with self._changed:
+            job = self.get(name)
+            if job is not None and job.state == "running":
+                self._set(_ended(job, "failed", one_line(visible(why), 2 * LONGEST)))
+
+    def _set(self, job: Job) -> Job:
+        with suppress(InputError):  # a full disk must not end the queue
+            replace_text(self.file(job.id, "job.json"), job.model_dump_json(indent=2) + "\n")
+        return self._note(job)
+
+    def _note(self, job: Job) -> Job:
+        with self._changed:
+            self._revision += 1
+            self._jobs[job.id] = (self._revision, job)
+            self._changed.notify_all()
+        return job
+
+    def _kept(self) -> Iterator[Job]:
+        """The jobs on the disk; one that cannot be read is passed over, its files stay."""
+        for path in sorted(self._folder.glob("*/job.json")):
+            with suppress(OSError, ValidationError):
+                job = Job.model_validate_json(path.read_bytes())
+                if job.id == path.parent.name:
+                    yield job
+
+
+def _ended(job: Job, state: State, error: str = "") -> Job:
+    ended: dict[str, Any] = {"state": state, "ended": datetime.now(UTC), "progress": ""}
+    return job.model_copy(update=ended | {"error": error})

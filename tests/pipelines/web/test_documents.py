@@ -1,0 +1,147 @@
+"""What is read of files: texts as people see them, and one line where there is none."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from web_server import Web, web
+
+from pipelines.errors import InputError
+from pipelines.web import documents
+from pipelines.web.documents import html_text, read
+
+
+def pdf(text: str) -> bytes:
+    """A PDF with one line of text."""
+    stream = f"BT /F1 24 Tf 72 700 Td ({text}) Tj ET".encode()
+    objects = [
+        b"<< /Type /Catalog /Pages 2 0 R >>",
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 5 0 R >> >> >>",
+        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(stream), stream),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+    ]
+    made, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, start=1):
+        places.append(len(made))
+        made += b"%d 0 obj\n%s\nendobj\n" % (number, each)
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    end = len(made)
+    made += b"xref\n0 6\n0000000000 65535 f \n" + table
+    return made + b"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n" % end
+
+
+HTML = """<!doctype html><html><head><title>The bridge</title><style>p {color: red}</style>
+<script>alert("no text")</script></head><body><h1>Opening</h1>
+<p>It was <b>opened</b> in
+1932.</p><ul><li>by the mayor<li>in May</ul><table><tr><td>year<td>1932</table>
+<template>hidden</template>5 &lt; 6 &amp; 7<br>end</body></html>"""
+
+
+def test_the_text_of_a_page_is_what_it_shows() -> None:
+    assert html_text(HTML) == (
+        "The bridge\n\nOpening\n\nIt was opened in 1932.\n\nby the mayor\nin May\n\nyear 1932\n\n"
+        "5 < 6 & 7\nend"
+    )
+
+
+@given(st.text(alphabet="ab<>/!-&;\"'= pscritylebr\n", max_size=60))
+def test_any_page_can_be_read(page: str) -> None:
+    assert "\n\n\n" not in html_text(page)
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))
+def test_escaped_text_comes_back(text: str) -> None:
+    from html import escape
+
+    assert html_text(f"<p>{escape(text)}</p>") == " ".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "texts"),
+    [
+        ("a.txt", "\ufeffÄ text. ".encode(), {"a.txt": "Ä text."}),
+        ("../../etc/guide.MD", b"# A\n\nText.", {"guide.MD": "# A\n\nText."}),
+        ("C:\\texts\\a.txt", b"Text.", {"a.txt": "Text."}),
+        ("a.html", b"<p>One<p>Two", {"a.html": "One\n\nTwo"}),
+        (
+            "a.jsonl",
+            b'{"id": "x", "text": "One."}\n\n{"id": "y", "title": "Two", "text": "2."}\n',
+            {"x": "One.", "y": "Two\n\n2."},
+        ),
+    ],
+)
+def test_what_is_read(name: str, data: bytes, texts: dict[str, str]) -> None:
+    assert {each.name: each.text for each in read(name, data)} == texts
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.docx", b"PK", "a.docx is of no kind that is read; documents end in .txt"),
+        ("a.txt", b"\xff\xfe", "a.txt is not UTF-8 at byte 1; save the file as UTF-8"),
+        ("a.txt", b"a\0b", "a.txt has a NUL character"),
+        ("a.txt", b"  \n", "a.txt is empty; give it text"),
+        ("a.html", b"<script>x</script>", "a.html has no text"),
+        ("a.jsonl", b'{"id": "x"}', "a.jsonl:1: "),
+        ("a.jsonl", b"[" * 100_000, "a.jsonl: cannot be read as JSON"),
+        (f"{'a' * 300}.txt", b"a", "cannot name a document"),
+        ("a.pdf", b"no PDF", "a.pdf cannot be read as PDF ("),
+    ],
+)
+def test_what_is_not_read_is_said_in_one_line(name: str, data: bytes, said: str) -> None:
+    with pytest.raises(InputError) as raised:
+        read(name, data)
+    assert said in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert "/tmp" not in str(raised.value)
+
+
+def test_a_pdf() -> None:
+    pytest.importorskip("pypdf")
+    (found,) = read("study.pdf", pdf("The bridge was opened in 1936."))
+    assert (found.name, found.text) == ("study.pdf", "The bridge was opened in 1936.")
+    with pytest.raises(InputError, match="no text; one that was scanned needs"):
+        read("scan.pdf", pdf(""))
+
+
+def test_a_pdf_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "PDF_SECONDS", 0.001)
+    with pytest.raises(InputError, match="takes longer than"):
+        read("a.pdf", pdf("A text."))
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    with web(tmp_path_factory.mktemp("web"), work=False) as made:
+        yield made
+
+
+def test_files_are_read_by_the_server(page: Web) -> None:
+    answer = page.script.post("/api/documents?name=a.html", content=b"<p>A &lt;b&gt; text.")
+    assert answer.json() == [{"name": "a.html", "text": "A <b> text."}]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "status", "said"),
+    [
+        ("a.exe", b"MZ", 422, "a.exe is of no kind that is read"),
+        ("a.txt", b"a" * 20_001, 413, "20,001 characters of text are more than 20,000"),
+        (
+            "a.jsonl",
+            b"\n".join(json.dumps({"id": str(n), "text": "a"}).encode() for n in range(5)),
+            422,
+            "5 documents are more than 4; give fewer",
+        ),
+        ("\x1b[31m.exe", b"a", 422, "␛[31m.exe is of no kind"),
+    ],
+)
+def test_what_the_server_does_not_take(
+    page: Web, name: str, data: bytes, status: int, said: str
+) -> None:
+    answer = page.script.post("/api/documents", params={"name": name}, content=data)
+    assert answer.status_code == status
+    assert said in answer.json()["detail"]

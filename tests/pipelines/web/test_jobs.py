@@ -1,0 +1,300 @@
+"""The queue: order, cancelling, failing, and what is left by a program that ends."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from commands import Contested
+from scripted import Scripted
+from tagging import ScriptedTagger, offer
+from web_server import GUIDE, SCORE, Slow, Web, until, web
+
+from pipelines.cli.web import _listening
+from pipelines.errors import InputError
+from pipelines.files import replace_text
+from pipelines.web import jobs as queue
+from pipelines.web.jobs import Jobs
+from pipelines.web.tasks import ANY_TASK
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A server that does no job."""
+    with web(tmp_path_factory.mktemp("web"), work=False) as made:
+        yield made
+
+
+def test_jobs_are_done_one_after_the_other_in_order(tmp_path: Path) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        names = [page.add(response=f"{number}.") for number in range(3)]
+        until(lambda: slow.began == ["0."])
+        assert [page.state(name) for name in names] == ["running", "queued", "queued"]
+        slow.go.set()
+        assert [page.ended(name)["state"] for name in names] == ["done"] * 3
+        assert slow.began == ["0.", "1.", "2."]
+        listed = page.script.get("/api/jobs").json()
+        assert [job["id"] for job in listed] == names == sorted(names)
+        assert page.found(names[0])["title"] == "Done"
+        answer = page.script.get(f"/api/jobs/{names[0]}/page")
+        assert answer.text == "<p>page"
+        assert answer.headers["content-disposition"].startswith("attachment")
+
+
+def test_a_job_is_cancelled_where_it_waits_and_where_it_runs(tmp_path: Path) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        first, second, third = (page.add(response=f"{number}.") for number in range(3))
+        until(lambda: slow.began == ["0."])
+        for name in (second, first):
+            job = page.script.post(f"/api/jobs/{name}/cancel").json()
+            assert (job["state"], job["progress"]) == ("cancelled", "")
+        until(lambda: slow.began == ["0.", "2."])
+        slow.go.set()
+        assert page.ended(third)["state"] == "done"
+        assert page.state(first) == "cancelled"
+        assert page.script.get(f"/api/jobs/{first}/found").status_code == 409
+        # What has ended stays as it is.
+        assert page.script.post(f"/api/jobs/{third}/cancel").json()["state"] == "done"
+
+
+def test_a_removed_job_leaves_nothing_behind(tmp_path: Path) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        name = page.add()
+        until(lambda: slow.began != [])
+        assert page.script.delete(f"/api/jobs/{name}").status_code == 204
+        for path in (name, f"{name}/asked", f"{name}/found"):
+            assert page.script.get(f"/api/jobs/{path}").status_code == 404
+        slow.go.set()
+        after = page.add()
+        assert page.ended(after)["state"] == "done"
+        assert [path.name for path in (tmp_path / "jobs").iterdir() if path.is_dir()] == [after]
+
+
+def test_the_tagger_stops_when_its_job_is_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tagger = offer(monkeypatch, ScriptedTagger(delay_s=5))
+    with web(tmp_path) as page:
+        name = page.add()
+        until(lambda: page.script.get(f"/api/jobs/{name}").json()["progress"].startswith("the tag"))
+        began = time.monotonic()
+        page.script.post(f"/api/jobs/{name}/cancel")
+        tagger.delay_s = 0
+        assert page.ended(page.add(response="Another one."))["state"] == "done"
+        assert time.monotonic() - began < 4
+        assert page.state(name) == "cancelled"
+        assert tagger.loads == 1, "it stays loaded from one job to the next"
+
+
+def test_a_failure_is_one_line_and_the_next_job_is_done(tmp_path: Path) -> None:
+    slow = Slow(
+        {"user.": InputError("no\nmodel <b>here</b> \x1b[31m"), "ours.": KeyError("documents")}
+    )
+    slow.go.set()
+    with web(tmp_path, performing=slow) as page:
+        user, ours, fine = (page.add(response=each) for each in ("user.", "ours.", "fine."))
+        assert page.ended(user)["error"] == "no model <b>here</b> ␛[31m"
+        fault = page.ended(ours)["error"]
+        assert fault.startswith("a fault of this program (KeyError: 'documents'); ")
+        assert "Traceback" not in fault
+        assert "Traceback" in (tmp_path / "jobs" / ours / "fault.txt").read_text()
+        assert page.ended(fine)["state"] == "done"
+
+
+def test_events_tell_all_jobs_and_then_what_changes(tmp_path: Path) -> None:
+    with web(tmp_path, work=False) as page:
+        first = page.add()
+        revision, changed = page.jobs.since(-1)
+        assert set(changed) == {first}
+        page.jobs.cancel(first)
+        second = page.add(response="Another.")
+        _, changed = page.jobs.since(revision)
+        assert {name: job and job.state for name, job in changed.items()} == {
+            first: "cancelled",
+            second: "queued",
+        }
+        page.jobs.remove(second)
+        assert page.jobs.since(revision)[1][second] is None
+
+
+def test_what_was_done_is_shown_again_and_what_was_not_is_done(tmp_path: Path) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        slow.go.set()
+        done = page.add(response="done.")
+        page.ended(done)
+        slow.go.clear()
+        running, queued, cancelled = (
+            page.add(response=each) for each in ("running.", "queued.", "cancelled.")
+        )
+        page.jobs.cancel(cancelled)
+        until(lambda: slow.began == ["done.", "running."])
+    kept = {p.parent.name: json.loads(p.read_text()) for p in tmp_path.glob("jobs/*/job.json")}
+    assert (kept[running]["state"], kept[queued]["state"]) == ("running", "queued")
+
+    (tmp_path / "jobs/damaged").mkdir()
+    (tmp_path / "jobs/damaged/job.json").write_text('{"id": ')
+    again = Slow({})
+    again.go.set()
+    with web(tmp_path, performing=again) as page:
+        assert page.found(done)["title"] == "Done"
+        assert [page.ended(name)["state"] for name in (running, queued)] == ["done", "done"]
+        assert again.began == ["running.", "queued."]
+        assert page.state(cancelled) == "cancelled"
+        assert page.script.get(f"/api/jobs/{queued}/asked").json()["response"] == "queued."
+
+
+def test_two_programs_do_not_share_a_folder(tmp_path: Path) -> None:
+    with web(tmp_path, work=False), pytest.raises(InputError, match="another contested web has"):
+        Jobs(tmp_path, ANY_TASK.validate_json)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot be written"):
+        Jobs(tmp_path / "file", ANY_TASK.validate_json)
+
+
+def test_a_queue_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(queue, "WAITING", 2)
+    with web(tmp_path, work=False) as page:
+        page.add()
+        page.add()
+        answer = page.script.post("/api/jobs", json=SCORE)
+        assert answer.status_code == 422
+        assert answer.json()["detail"] == "2 jobs are waiting; let some end, or cancel them"
+
+
+@pytest.mark.parametrize(
+    ("asked", "status", "said"),
+    [
+        ({"response": " "}, 422, "score.response: String should have at least 1 character"),
+        ({"documents": []}, 422, "score.documents: "),
+        ({"documents": [GUIDE, GUIDE]}, 422, "two documents are called 'guide'; rename one"),
+        ({"documents": [GUIDE | {"text": ""}]}, 422, "score.documents.0.text: "),
+        ({"documents": [GUIDE | {"name": "n" * 201}]}, 422, "score.documents.0.name: "),
+        (
+            {"documents": [{"name": f"{n}", "text": "a"} for n in range(5)]},
+            422,
+            "5 documents are more than 4; give fewer",
+        ),
+        ({"response": "a" * 20_001}, 413, "characters of text are more than 20,000; give less"),
+        ({"labeller": "me"}, 422, "score.labeller: Input should be 'llm', 'nli'"),
+        ({"task": "none"}, 422, "does not match any of the expected tags"),
+        ({"evil": 1}, 422, "score.evil: Extra inputs are not permitted"),
+        ({"labeller": "llm"}, 422, "there is no model"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_in_one_line(
+    asked: dict[str, Any], status: int, said: str, idle: Web
+) -> None:
+    answer = idle.script.post("/api/jobs", json=SCORE | asked)
+    assert answer.status_code == status, answer.text
+    detail = answer.json()["detail"]
+    assert said in detail
+    assert "\n" not in detail
+    assert idle.jobs.all() == []
+
+
+@pytest.mark.parametrize("body", ["{", "[" * 50_000, '{"task": "score", "response": "\\ud800"}'])
+def test_a_damaged_request_is_no_fault(body: str, idle: Web) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = idle.script.post("/api/jobs", content=body, headers=headers)
+    assert answer.status_code in {400, 422}
+    assert isinstance(answer.json()["detail"], str)
+
+
+def start(*options: str) -> tuple[subprocess.Popen[str], httpx.Client]:
+    """The command in a process of its own, and a script that asks it."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pipelines.cli", "web", "--no-open", "--port", "0", *options],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    url = process.stdout.readline().strip()
+    assert url.startswith("http://127.0.0.1:"), process.communicate()
+    base, _, key = url.partition("/?key=")
+    return process, httpx.Client(base_url=base, headers={"Authorization": f"Bearer {key}"})
+
+
+def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Scripted) -> None:
+    options = ["--endpoint", endpoint.url, "--out", str(tmp_path)]
+    endpoint.delay_s = 60
+    process, script = start(*options)
+    asked = SCORE | {"labeller": "llm"}
+    names = [
+        script.post("/api/jobs", json=asked | {"response": f"{n}."}).json()["id"] for n in "ab"
+    ]
+    until(lambda: endpoint.requests != [])
+    process.kill()
+    process.communicate()
+    endpoint.delay_s = 0
+    process, script = start(*options)
+
+    def state(name: str) -> str:
+        return str(script.get(f"/api/jobs/{name}").json()["state"])
+
+    until(lambda: [state(name) for name in names] == ["done", "done"])
+    with script.stream("GET", "/api/events") as events:  # which must not keep it from ending
+        first = next(line for line in events.iter_lines() if line.startswith("data: "))
+        assert {job["id"] for job in json.loads(first[6:])["jobs"]} == set(names)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert said == "Ctrl-C stops it; jobs under way begin again next time.\n"
+
+
+def test_a_port_that_is_taken_is_one_line(contested: Contested) -> None:
+    taken = _listening(0)
+    port = taken.getsockname()[1]
+    said = contested.refused("web", "--no-open", "--port", port)
+    assert said == f"port {port} cannot be had (Address already in use); name another with --port"
+    taken.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--profile", "none"], "none"),
+        (["--tagger", "/nowhere/tagger"], "/nowhere/tagger"),
+        (["--strict", "--endpoint", "http://127.0.0.1:1/v1"], "--strict says how a server is"),
+        (["--upload-mb", "0"], "--upload-mb: Input should be greater than 0"),
+        (["--port", "70000"], "less than or equal to 65535"),
+    ],
+)
+def test_options_that_are_no_good_are_refused_at_once(
+    options: list[str], said: str, contested: Contested
+) -> None:
+    assert said in contested.refused("web", "--no-open", *options)
+
+
+def test_a_full_disk_fails_a_job_and_does_not_end_the_queue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow({})
+    with web(tmp_path, performing=slow) as page:
+        name = page.add()
+        until(lambda: slow.began != [])
+        full = [True]
+
+        def written(path: Path, text: str) -> None:
+            if full[0]:
+                raise InputError(f"{path.name} cannot be written (No space left on device)")
+            replace_text(path, text)
+
+        monkeypatch.setattr("pipelines.web.jobs.replace_text", written)
+        slow.go.set()
+        assert "No space left" in page.ended(name)["error"]
+        assert page.script.post("/api/jobs", json=SCORE).status_code == 422
+        full[0] = False
+        assert page.ended(page.add())["state"] == "done"

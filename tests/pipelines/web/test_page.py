@@ -1,0 +1,218 @@
+"""The page in a real browser: what a person does, what a hostile text does not."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from by_schema import reply
+from playwright.sync_api import Browser, Page, expect
+from scripted import Scripted
+from web_server import GUIDE, LIMITS, STUDY, listening
+
+from pipelines.web.jobs import Jobs
+
+pytestmark = pytest.mark.browser
+
+HOSTILE = (
+    '<script>alert(1)</script><img src=x onerror="alert(2)"><svg onload=alert(3)>'
+    "<a href='javascript:alert(4)'>press</a> </textarea></script>{{7*7}} ${alert(5)} "
+    "The bridge was opened in 1932. \u202egnp.exe"
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A page that was entered by the printed address; `requests` are those to elsewhere."""
+
+    page: Page
+    jobs: Jobs
+    url: str
+    requests: list[str]
+
+
+@pytest.fixture
+def opening(
+    chromium: Browser, trouble: list[str], tmp_path: Path
+) -> Iterator[Callable[..., Opened]]:
+    """Opens the page; nothing is fetched from elsewhere, complained of or run."""
+    closing = []
+
+    def opened(width: int = 1280, scheme: str = "light", **options: object) -> Opened:
+        running = listening(tmp_path / "web", LIMITS, **options)
+        url, jobs = running.__enter__()
+        page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
+        page.set_default_timeout(20_000)
+        page.on("console", lambda message: trouble.append(f"{message.type}: {message.text}"))
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on("dialog", lambda dialog: trouble.append(dialog.message))
+        base, requests = url.partition("?")[0], []
+        page.on(
+            "request",
+            lambda each: (
+                None if each.url.startswith((base, "data:")) else requests.append(each.url)
+            ),
+        )
+        closing.append((page, running))
+        page.goto(url)
+        page.wait_for_selector("form")
+        assert page.url == base, "the key is not in the address any more"
+        return Opened(page, jobs, base, requests)
+
+    yield opened
+    for page, running in closing:
+        page.close()
+        running.__exit__(None, None, None)
+    assert trouble == []
+
+
+def paste(page: Page, response: str, *documents: dict[str, str]) -> None:
+    page.get_by_label("Response", exact=True).fill(response)
+    for number, each in enumerate(documents, start=1):
+        page.get_by_label(f"Name of document {number}").fill(each["name"])
+        page.get_by_label(f"Text of document {number}").fill(each["text"])
+
+
+def wide(page: Page) -> bool:
+    """Whether the page is wider than its window."""
+    return bool(page.evaluate("document.documentElement.scrollWidth > innerWidth"))
+
+
+def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> None:
+    opened = opening()
+    page = opened.page
+    paste(page, "The bridge was opened in 1932. It is of steel.", GUIDE, STUDY)
+    page.get_by_role("button", name="Run").click()
+    matrix = page.get_by_role("table", name="Claim against each document")
+    expect(matrix).to_be_visible(timeout=60_000)
+    cells = matrix.get_by_role("button")
+    expect(cells).to_have_count(4)
+    expect(cells.nth(0)).to_have_attribute("aria-label", re.compile("guide: supports, "))
+    expect(cells.nth(1)).to_have_attribute("aria-label", re.compile("study: contradicts, "))
+    expect(page.get_by_text("CS-C 0.50")).to_be_visible()
+    expect(page.get_by_role("status")).to_contain_text("done")
+    with page.expect_download() as kept:
+        page.get_by_text("Save as a page").click()
+    assert "<!doctype html>" in Path(kept.value.path()).read_text()
+    # A reader comes back to the list, and to the same texts.
+    page.get_by_role("button", name="Change and run again").click()
+    expect(page.get_by_label("Text of document 2")).to_have_value(STUDY["text"])
+    expect(page.locator(".jobs .row")).to_have_count(1)
+    page.reload()
+    page.get_by_role("link", name="The bridge was opened in 1932. It is of steel.").click()
+    expect(matrix).to_be_visible()
+    assert opened.requests == []
+
+
+def test_hostile_texts_stay_texts(opening: Callable[..., Opened]) -> None:
+    opened = opening()
+    page = opened.page
+    paste(page, HOSTILE, {"name": "<b>guide</b>", "text": HOSTILE}, STUDY)
+    page.get_by_label("Files with documents").set_input_files(
+        {"name": "<img src=x onerror=alert(6)>.html", "mimeType": "text/html",
+         "buffer": b"<script>alert(7)</script><p onclick=alert(8)>It opened in &lt;1936&gt;."}
+    )  # fmt: skip
+    expect(page.get_by_label("Text of document 3")).to_have_value("It opened in <1936>.")
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".matrix")).to_be_visible(timeout=60_000)
+    page.locator(".sources summary").first.click()
+    expect(page.locator(".sources .text").first).to_contain_text("<script>alert(1)</script>")
+    for selector in (
+        "img",
+        "#content script",
+        "#content a[href^=javascript]",
+        "[onerror]",
+        "[onload]",
+    ):
+        assert page.locator(selector).count() == 0
+    assert "\u202e" not in page.locator("#content").inner_text()
+    page.goto(opened.url)
+    expect(page.locator(".jobs .row")).to_have_count(1)
+    (job,) = opened.jobs.all()
+    kept = opened.jobs.file(job.id, "page.html")
+    page.goto(kept.as_uri())
+    expect(page.locator(".matrix")).to_be_visible()
+    assert opened.requests == [kept.as_uri()]
+
+
+def test_all_of_it_by_keyboard(opening: Callable[..., Opened]) -> None:
+    page = opening().page
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("radio", name="Score a response")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.get_by_role("radio", name="Judge a claim")).to_be_checked()
+    page.keyboard.press("Tab")
+    page.keyboard.type("The bridge was opened in 1932.")
+    for text in (GUIDE["name"], None, GUIDE["text"], STUDY["name"], None, STUDY["text"]):
+        page.keyboard.press("Tab")
+        if text is not None:
+            page.keyboard.type(text)
+    page.keyboard.press("Control+Enter")
+    expect(page.get_by_role("heading", name="The bridge was opened in 1932.")).to_be_focused()
+    expect(page.locator(".matrix")).to_be_visible(timeout=60_000)
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.classList.contains('cell')"):
+            break
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_label("Judgement")).to_contain_text("The document supports the claim")
+
+
+def test_what_goes_wrong_is_said_where_the_reader_is(
+    opening: Callable[..., Opened], trouble: list[str]
+) -> None:
+    page = opening().page
+    for task in ("Let documents debate", "Name the conflict", "See what words rest on"):
+        radio = page.get_by_role("radio", name=task)
+        expect(radio).to_be_disabled()
+        described = radio.get_attribute("aria-describedby")
+        expect(page.locator(f"#{described}")).to_contain_text("there is no model")
+    expect(page.get_by_role("option", name="the language model, with reasons")).to_be_disabled()
+    page.get_by_label("Files with documents").set_input_files(
+        {"name": "a.exe", "mimeType": "application/x", "buffer": b"MZ"}
+    )
+    expect(page.get_by_role("alert")).to_contain_text("a.exe is of no kind that is read")
+    paste(page, "a" * 20_000, GUIDE, GUIDE)
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("alert")).to_contain_text("two documents are called 'guide'")
+    assert all("422 (Unprocessable" in each for each in trouble)
+    trouble.clear()
+
+
+def test_jobs_are_followed_cancelled_and_removed(
+    opening: Callable[..., Opened], endpoint: Scripted
+) -> None:
+    endpoint.delay_s, endpoint.reply = 30, reply
+    page = opening(endpoint=[endpoint.url]).page
+    page.get_by_role("button", name="Fill in an example").click()
+    page.get_by_role("radio", name="Let documents debate").check()
+    page.get_by_role("button", name="Run").click()
+    expect(page.get_by_role("status")).to_contain_text("debating")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("status")).to_contain_text("cancelled")
+    page.get_by_role("link", name="A new job").click()
+    page.get_by_role("button", name="Remove: When was the bridge opened?").click()
+    expect(page.get_by_text("None yet.")).to_be_visible()
+    endpoint.delay_s = 0
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".debate")).to_be_visible(timeout=60_000)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1600, "dark")])
+def test_it_fits_any_window(width: int, scheme: str, opening: Callable[..., Opened]) -> None:
+    page = opening(width, scheme).page
+    page.get_by_role("button", name="Fill in an example").click()
+    assert not wide(page)
+    page.get_by_role("radio", name="Ask documents").check()
+    page.get_by_role("button", name="Run").click()
+    expect(page.locator(".sentences").first).to_be_visible(timeout=60_000)
+    assert not wide(page)
+    page.locator(".cite").first.click()
+    expect(page.locator(".source[open]")).to_have_count(1)
+    page.get_by_role("link", name="A new job").click()
+    expect(page.locator(".jobs .row")).to_have_count(1)
+    assert not wide(page)

@@ -1,0 +1,185 @@
+"""Each task does as its command does; what lacks a model says so."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from by_schema import reply
+from commands import Contested
+from scripted import Scripted
+from tiny_loaded import saved
+from web_server import GUIDE, SCORE, STUDY, web
+
+from pipelines.experiment.options import ServerOptions
+from pipelines.report import blocks, texts
+from pipelines.web.offers import offers
+from pipelines.web.tasks import TASKS
+
+DOCUMENTS = {"documents": [GUIDE, STUDY]}
+QUESTION = "When was the bridge opened?"
+BY_TAGGER = [
+    SCORE,
+    {"task": "claim", "claim": "The bridge was opened in 1932.", **DOCUMENTS},
+    {"task": "ask", "query": "Was the bridge opened in 1932?", **DOCUMENTS},
+]
+BY_MODEL = [
+    SCORE | {"labeller": "llm", "claims": "atomic"},
+    SCORE | {"labeller": "cascade", "claims": "salient"},
+    SCORE | {"labeller": "combined", "claims": "whole"},
+    {"task": "claim", "claim": "It opened in 1932.", "labeller": "llm", **DOCUMENTS},
+    {"task": "ask", "query": QUESTION, "generator": "llm", "labeller": "llm", **DOCUMENTS},
+    {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
+    {"task": "debate", "question": QUESTION, "reliability": "yes", **DOCUMENTS},
+    {"task": "conflict-type", "question": QUESTION, "types": "json", **DOCUMENTS},
+    {"task": "conflict-type", "question": QUESTION, "strategy": "pipeline", **DOCUMENTS},
+]
+
+
+def kinds(value: Any) -> set[str]:
+    """The kinds of all blocks in a value."""
+    if isinstance(value, list):
+        return set().union(*map(kinds, value))
+    if not isinstance(value, dict):
+        return set()
+    own = {value["kind"]} if "kind" in value else set()
+    return own.union(*map(kinds, value.values()))
+
+
+def test_tasks_by_the_tagger_that_comes_with_the_program(
+    tmp_path: Path, contested: Contested, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the page shows of a response is what the command prints of it."""
+    with web(tmp_path / "web") as page:
+        scored, judged, asked = (page.found(page.add(each)) for each in BY_TAGGER)
+    monkeypatch.chdir(tmp_path)
+    Path("answer.txt").write_text(SCORE["response"])
+    for each in (GUIDE, STUDY):
+        Path(f"{each['name']}.txt").write_text(each["text"])
+    files = ["--documents", "guide.txt", "study.txt"]
+    told = contested.done("score", "--fast", "--response", "answer.txt", *files, "--json")
+    printed = json.loads(told.out)
+    assert scored["result"]["judgements"] == printed["judgements"]
+    assert scored["result"]["cs_c"] == printed["cs_c"] == 1.0
+    assert "matrix" in kinds(scored["blocks"])
+    assert [model["name"] for model in scored["models"]] == ["contested-nli"]
+    assert scored["cost"].startswith("no language model was needed; ")
+
+    relations = [each["relation"] for each in judged["result"]["judgements"]]
+    assert relations == ["SUPPORTS", "CONTRADICTS"]
+    assert asked["result"]["query"] == "The bridge was opened in 1932."
+    assert {row["relation"] for row in asked["result"]["evidence"]} == {"SUPPORTS", "CONTRADICTS"}
+    assert "sentences" in kinds(asked["blocks"])
+
+
+def test_tasks_by_a_language_model(tmp_path: Path, endpoint: Scripted) -> None:
+    endpoint.reply = reply
+    endpoint.weigh = lambda request: (
+        [0.9 / len(request["logprob_token_ids"])] * len(request["logprob_token_ids"])
+    )
+    known = {
+        kind.__name__.lower()
+        for module in (blocks, texts)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, texts.Block)
+    } | {"axis", "tick"}
+    with web(tmp_path, endpoint=[endpoint.url]) as page:
+        for name, asked in [(page.add(each), each) for each in BY_MODEL]:
+            found = page.found(name)
+            assert found["blocks"]
+            assert kinds(found["blocks"]) <= known
+            assert "scripted" in {model["name"] for model in found["models"]}
+            whole = page.script.get(f"/api/jobs/{name}/page").text
+            assert whole.startswith("<!doctype html>")
+            again = page.script.get(f"/api/jobs/{name}/asked").json()
+            assert {key: again[key] for key in asked} == asked
+
+
+def test_a_question_that_is_no_claim_says_what_it_needs(tmp_path: Path) -> None:
+    with web(tmp_path) as page:
+        job = page.ended(page.add({"task": "ask", "query": QUESTION, **DOCUMENTS}))
+    assert job["state"] == "failed"
+    assert job["error"].startswith(f"'{QUESTION}' cannot be put as a claim; ")
+
+
+def test_salience_by_a_small_model(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "tiny")
+    asked = {"task": "salience", "prompt": "The dam holds", "response": "drinking water."}
+    with web(tmp_path / "web", model=str(folder)) as page:
+        found = page.found(page.add(asked))
+        again = page.found(page.add(asked))
+    assert found["result"]["text"] == "The dam holds drinking water."
+    assert [word["text"] for word in found["result"]["response_words"]] == ["drinking", "water"]
+    assert found["result"]["shares"] == again["result"]["shares"]
+    assert kinds(found["blocks"]) >= {"heatmap", "words", "word"}
+    assert [model["role"] for model in found["models"]] == ["gradients"]
+
+
+def test_without_a_model_what_needs_one_says_so() -> None:
+    offered = {each.task: each for each in offers(ServerOptions())}
+    assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "salience"]
+    assert [name for name, each in offered.items() if not each.lacks] == ["score", "claim", "ask"]
+    assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
+    labellers = {each.value: each.lacks for each in offered["score"].choices[0].values}
+    assert labellers["nli"] == ""
+    assert all(labellers[name] for name in ("llm", "cascade", "combined"))
+    claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
+    assert claims == {"sentences": False, "whole": False, "atomic": True, "salient": True}
+
+
+def test_with_an_endpoint_only_gradients_are_not_to_be_had() -> None:
+    offered = offers(ServerOptions(endpoint=["http://127.0.0.1:1/v1"]))
+    assert [each.task for each in offered if each.lacks] == ["salience"]
+    assert not any(
+        value.lacks
+        for each in offered
+        if each.task != "salience"
+        for choice in each.choices
+        for value in choice.values
+    )
+
+
+def test_an_endpoint_that_does_not_answer_fails_the_job_in_one_line(tmp_path: Path) -> None:
+    with web(tmp_path, endpoint=["http://127.0.0.1:1/v1"]) as page:
+        job = page.ended(page.add(labeller="llm"))
+        assert job["state"] == "failed"
+        assert "http://127.0.0.1:1" in job["error"]
+
+
+def test_every_task_asks_for_what_it_must_be_given() -> None:
+    for task, offer in zip(TASKS, offers(ServerOptions()), strict=True):
+        asked = {each.name for each in offer.fields} | {each.name for each in offer.choices}
+        assert asked == task.model_fields.keys() - {"task"}
+        for choice in offer.choices:
+            schema = task.model_json_schema()["properties"][choice.name]
+            assert {each.value for each in choice.values} == set(schema["enum"])
+
+
+def test_the_interface_is_described(tmp_path: Path) -> None:
+    with web(tmp_path, work=False) as page:
+        schema = page.script.get("/openapi.json").json()
+    assert schema["openapi"].startswith("3.1")
+    assert {f"{method} {path}" for path, each in schema["paths"].items() for method in each} == {
+        "get /api/setting",
+        "post /api/documents",
+        "get /api/jobs",
+        "post /api/jobs",
+        "get /api/jobs/{name}",
+        "delete /api/jobs/{name}",
+        "get /api/jobs/{name}/asked",
+        "get /api/jobs/{name}/found",
+        "get /api/jobs/{name}/page",
+        "post /api/jobs/{name}/cancel",
+        "get /api/events",
+    }
+    parts = schema["components"]["schemas"]
+    jsonschema.Draft202012Validator.check_schema(parts)
+    body = schema["paths"]["/api/jobs"]["post"]["requestBody"]["content"]["application/json"]
+    wanted = body["schema"] | {"components": schema["components"]}
+    for asked in [*BY_TAGGER, *BY_MODEL]:
+        jsonschema.validate(asked, wanted)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(SCORE | {"labeller": "me"}, wanted)
+    refused = schema["paths"]["/api/jobs"]["post"]["responses"]["422"]["content"]
+    assert refused["application/json"]["schema"] == {"$ref": "#/components/schemas/Refusal"}

@@ -1,0 +1,148 @@
+"""The local page without a browser: its application, asked as a page or a script would."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from pipelines.cli.web import WebOptions, _listening
+from pipelines.experiment.options import ServerOptions
+from pipelines.inspection.found import Tell
+from pipelines.web.app import Limits, application
+from pipelines.web.jobs import Found, Jobs, Perform
+from pipelines.web.perform import perform
+from pipelines.web.security import Door
+from pipelines.web.tasks import ANY_TASK
+
+PORT = 8765
+GUIDE = {"name": "guide", "text": "The bridge was opened by the mayor in 1932."}
+STUDY = {
+    "name": "study",
+    "text": "The bridge was not opened in 1932: it was opened in May 1936, after delays.",
+}
+SCORE: dict[str, Any] = {
+    "task": "score",
+    "response": "The bridge was opened in 1932.",
+    "documents": [GUIDE, STUDY],
+}
+LIMITS = Limits(bytes=200_000, documents=4, characters=20_000)
+
+
+@dataclass(frozen=True)
+class Web:
+    """A page's server: `script` has the key in its header, `stranger` no key."""
+
+    jobs: Jobs
+    door: Door
+    script: TestClient
+    stranger: TestClient
+
+    def add(self, asked: Mapping[str, Any] = SCORE, **changed: Any) -> str:
+        """Id of a job that was queued."""
+        answer = self.script.post("/api/jobs", json={**asked, **changed})
+        assert answer.status_code == 201, answer.text
+        return str(answer.json()["id"])
+
+    def ended(self, name: str, within: float = 60) -> dict[str, Any]:
+        """A job once it has ended."""
+        until(lambda: self.state(name) not in {"queued", "running"}, within)
+        found: dict[str, Any] = self.script.get(f"/api/jobs/{name}").json()
+        return found
+
+    def state(self, name: str) -> str:
+        """How far a job is."""
+        return str(self.script.get(f"/api/jobs/{name}").json()["state"])
+
+    def found(self, name: str) -> dict[str, Any]:
+        """What a job has found, once it is done."""
+        job = self.ended(name)
+        assert job["state"] == "done", job["error"]
+        found: dict[str, Any] = self.script.get(f"/api/jobs/{name}/found").json()
+        return found
+
+
+def until(so: Callable[[], bool], within: float = 30) -> None:
+    """Wait until something is so."""
+    deadline = time.monotonic() + within
+    while not so():
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+@contextmanager
+def web(
+    folder: Path,
+    *,
+    performing: Perform | None = None,
+    limits: Limits = LIMITS,
+    work: bool = True,
+    **options: Any,
+) -> Iterator[Web]:
+    """A server that does jobs unless it is told not to work, by `performing` or as it is meant."""
+    server = ServerOptions(**options)
+    jobs = Jobs(folder, ANY_TASK.validate_json)
+    door = Door(PORT, limits.bytes)
+    app = application(server, jobs, door, limits)
+    base = f"http://127.0.0.1:{PORT}"
+    made = Web(
+        jobs,
+        door,
+        TestClient(app, base, headers={"Authorization": f"Bearer {door.key}"}),
+        TestClient(app, base),
+    )
+    if work:
+        with jobs.working(performing or partial(perform, server)):
+            yield made
+    else:
+        yield made
+        jobs.close()
+
+
+@contextmanager
+def listening(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tuple[str, Jobs]]:
+    """A server on a port, for browsers: the address that it prints, and its jobs."""
+    asked = WebOptions(**options)
+    jobs, socket = Jobs(folder, ANY_TASK.validate_json), _listening(0)
+    door = Door(socket.getsockname()[1], limits.bytes)
+    config = uvicorn.Config(
+        application(asked, jobs, door, limits), log_level="warning", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]}, daemon=True)
+    with jobs.working(partial(perform, asked)):
+        thread.start()
+        yield door.url, jobs
+        server.should_exit = True
+        thread.join(10)
+        socket.close()
+
+
+@dataclass
+class Slow:
+    """Does jobs that wait to be let go; it knows in which order they began.
+
+    `raising` is what a job raises whose response is that.
+    """
+
+    raising: dict[str, Exception]
+
+    def __post_init__(self) -> None:
+        self.began: list[str] = []
+        self.go = threading.Event()
+
+    async def __call__(self, asked: Any, tell: Tell) -> tuple[Found, str]:
+        self.began.append(asked.response)
+        while not self.go.is_set():
+            tell("waiting <b>for</b> you")
+            await asyncio.sleep(0.01)
+        if asked.response in self.raising:
+            raise self.raising[asked.response]
+        return Found(title="Done", cost="nothing", models=(), blocks=[], result={}), "<p>page"
