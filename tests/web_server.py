@@ -13,13 +13,13 @@ from typing import Any
 import uvicorn
 from starlette.testclient import TestClient
 
-from pipelines.cli.web import WebOptions, _listening
+from pipelines.cli.web import WebOptions
 from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.found import Tell
+from pipelines.loopback import Door, listening
 from pipelines.web.app import Limits, application
 from pipelines.web.jobs import Found, Jobs, Perform
 from pipelines.web.perform import perform
-from pipelines.web.security import Door
 from pipelines.web.tasks import ANY_TASK
 
 PORT = 8765
@@ -107,10 +107,10 @@ def web(
 
 
 @contextmanager
-def listening(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tuple[str, Jobs]]:
+def live(folder: Path, limits: Limits = LIMITS, **options: Any) -> Iterator[tuple[str, Jobs]]:
     """A server on a port, for browsers: the address that it prints, and its jobs."""
     asked = WebOptions(**options)
-    jobs, socket = Jobs(folder, ANY_TASK.validate_json), _listening(0)
+    jobs, socket = Jobs(folder, ANY_TASK.validate_json), listening(0)
     door = Door(socket.getsockname()[1], limits.bytes)
     config = uvicorn.Config(
         application(asked, jobs, door, limits), log_level="warning", timeout_graceful_shutdown=1

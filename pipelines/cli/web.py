@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import sys
 import webbrowser
 from contextlib import suppress
@@ -12,13 +11,11 @@ from typing import Annotated
 from pydantic import Field
 
 from pipelines.cli.flat import flat
-from pipelines.errors import InputError
 from pipelines.experiment.options import ServerOptions, source_of, tagger_named
 from pipelines.option import Option
 from serving.home import default_home
 
 PANEL = "Limits"
-LOOPBACK = "127.0.0.1"
 SCREENS = {"DISPLAY", "WAYLAND_DISPLAY"}
 
 
@@ -57,25 +54,24 @@ def web(options: WebOptions) -> None:
         contested web --profile one-gpu-7b --port 8080 --no-open
     """
     tagger_named(options.tagger, source_of(options, "generator"))  # refused before all else
-    listening = _listening(options.port)
-
     from functools import partial
 
     import uvicorn
 
+    from pipelines.loopback import Door, listening
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
     from pipelines.web.perform import perform
-    from pipelines.web.security import Door
     from pipelines.web.tasks import ANY_TASK
 
+    opened = listening(options.port)
     jobs = Jobs(options.out or default_home() / "web", ANY_TASK.validate_json)
     limits = Limits(
         bytes=int(options.upload_mb * 1e6),
         documents=options.most_documents,
         characters=options.most_characters,
     )
-    door = Door(listening.getsockname()[1], limits.bytes)
+    door = Door(opened.getsockname()[1], limits.bytes)
     server = uvicorn.Server(
         uvicorn.Config(
             application(options, jobs, door, limits),
@@ -93,19 +89,4 @@ def web(options: WebOptions) -> None:
     # After a TERM, too, servers of models are to be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
-        server.run(sockets=[listening])
-
-
-def _listening(port: int) -> socket.socket:
-    """The port, before anything is loaded; InputError where it is taken."""
-    found = socket.socket()
-    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        found.bind((LOOPBACK, port))
-        found.listen()  # else another could bind it, too
-    except OSError as error:
-        found.close()
-        raise InputError(
-            f"port {port} cannot be had ({error.strerror}); name another with --port"
-        ) from error
-    return found
+        server.run(sockets=[opened])

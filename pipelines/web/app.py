@@ -15,12 +15,12 @@ from starlette.types import ASGIApp
 
 from pipelines.errors import InputError
 from pipelines.experiment.options import ServerOptions
+from pipelines.loopback import Door, guarded
 from pipelines.report.template import assets
 from pipelines.report.text import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
 from pipelines.web.jobs import Found, Job, Jobs
 from pipelines.web.offers import Offer, check, offers
-from pipelines.web.security import Door, guarded
 from pipelines.web.tasks import ANY_TASK, AnyTask, OfDocuments
 from serving.errors import ServingError
 

@@ -291,4 +291,4 @@ def test_a_taken_port_is_refused(contested: Contested) -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        assert f"--port {port}: " in contested.refused("annotate", "out", "--port", port)
+        assert f"port {port} cannot be had" in contested.refused("annotate", "out", "--port", port)

@@ -17,9 +17,9 @@ from scripted import Scripted
 from tagging import ScriptedTagger, offer
 from web_server import GUIDE, SCORE, Slow, Web, until, web
 
-from pipelines.cli.web import _listening
 from pipelines.errors import InputError
 from pipelines.files import replace_text
+from pipelines.loopback import listening
 from pipelines.web import jobs as queue
 from pipelines.web.jobs import Jobs
 from pipelines.web.tasks import ANY_TASK
@@ -255,7 +255,7 @@ def test_a_killed_program_begins_its_jobs_again(tmp_path: Path, endpoint: Script
 
 
 def test_a_port_that_is_taken_is_one_line(contested: Contested) -> None:
-    taken = _listening(0)
+    taken = listening(0)
     port = taken.getsockname()[1]
     said = contested.refused("web", "--no-open", "--port", port)
     assert said == f"port {port} cannot be had (Address already in use); name another with --port"

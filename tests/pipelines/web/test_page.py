@@ -9,7 +9,7 @@ import pytest
 from by_schema import reply
 from playwright.sync_api import Browser, Page, expect
 from scripted import Scripted
-from web_server import GUIDE, LIMITS, STUDY, listening
+from web_server import GUIDE, LIMITS, STUDY, live
 
 from pipelines.web.jobs import Jobs
 
@@ -40,7 +40,7 @@ def opening(
     closing = []
 
     def opened(width: int = 1280, scheme: str = "light", **options: object) -> Opened:
-        running = listening(tmp_path / "web", LIMITS, **options)
+        running = live(tmp_path / "web", LIMITS, **options)
         url, jobs = running.__enter__()
         page = chromium.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)  # type: ignore[arg-type]
         page.set_default_timeout(20_000)

@@ -1,4 +1,4 @@
-"""Who may ask the page for anything: its own user, from its own page, and scripts with the key.
+"""Who may ask a page of this machine for anything: its user, from the page itself, and scripts.
 
 A server on loopback can be reached by every page that the user's browser has open, and by every
 user of the machine. So each request names a host of this machine (no other name may be bound to
@@ -7,6 +7,8 @@ allowed.
 """
 
 import secrets
+import socket
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
@@ -14,6 +16,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import cookie_parser
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from pipelines.errors import InputError
+
+HOST = "127.0.0.1"
 
 POLICY = "; ".join(
     (
@@ -31,7 +37,6 @@ POLICY = "; ".join(
 )
 
 HEADERS = {
-    "Content-Security-Policy": POLICY,
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "no-store",
@@ -68,7 +73,7 @@ class Door:
     @property
     def url(self) -> str:
         """Where a browser enters."""
-        return f"http://127.0.0.1:{self.port}/?key={self.key}"
+        return f"http://{HOST}:{self.port}/?key={self.key}"
 
     @property
     def cookie(self) -> str:
@@ -78,7 +83,7 @@ class Door:
     @property
     def hosts(self) -> tuple[str, ...]:
         """What the Host header may be."""
-        return (f"127.0.0.1:{self.port}", f"localhost:{self.port}")
+        return (f"{HOST}:{self.port}", f"localhost:{self.port}")
 
     def is_key(self, given: str) -> bool:
         """Whether it is the key, compared in constant time."""
@@ -93,7 +98,7 @@ class Door:
         with_header = by_header.startswith("Bearer ") and self.is_key(by_header[7:])
         cookies = cookie_parser(headers.get("cookie", ""))
         if not (with_header or self.is_key(cookies.get(self.cookie, ""))):
-            return 401, "the key is missing or wrong; open the address that contested web printed"
+            return 401, "the key is missing or wrong; open the address that was printed"
         if scope["method"] in SAFE:
             return None
         # A browser names the origin of whatever changes something; a script need not have one.
@@ -124,8 +129,28 @@ class Door:
         return entered
 
 
-def guarded(app: ASGIApp, door: Door) -> ASGIApp:
+def listening(port: int) -> socket.socket:
+    """The port, before anything is loaded; 0 takes a free one.
+
+    Raises:
+        InputError: It is taken, or no port.
+    """
+    found = socket.socket()
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((HOST, port))
+        found.listen()  # else another could bind it, too
+    except OSError as error:
+        found.close()
+        raise InputError(
+            f"port {port} cannot be had ({error.strerror}); name another with --port"
+        ) from error
+    return found
+
+
+def guarded(app: ASGIApp, door: Door, policy: str = POLICY) -> ASGIApp:
     """The application behind the door, with headers that bound what its pages may do."""
+    headers = HEADERS | {"Content-Security-Policy": policy}
 
     async def let_in(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -139,17 +164,15 @@ def guarded(app: ASGIApp, door: Door) -> ASGIApp:
         elif refused := door.refusal(scope):
             status, why = refused
             answer = JSONResponse({"detail": why}, status)
-        await answer(scope, receive, _with_headers(send))
+        await answer(scope, receive, _with_headers(send, headers))
 
     return let_in
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(send: Send, headers: Mapping[str, str]) -> Send:
     async def sending(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in HEADERS.items():
-                headers[name] = value
+            MutableHeaders(scope=message).update(headers)
         await send(message)
 
     return sending

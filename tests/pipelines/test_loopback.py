@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from web_server import LIMITS, PORT, SCORE, Web, web
 
-from pipelines.web.security import Door
+from pipelines.loopback import Door
 
 OWN = f"http://127.0.0.1:{PORT}"
 
