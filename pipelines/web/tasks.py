@@ -211,7 +211,7 @@ class AskTask(OfDocuments, frozen=True):
         Shown(
             "Claim or question",
             "line",
-            "One of who or when needs the language model to answer.",
+            "A question that is no yes or no needs the language model to answer it.",
         ),
     ]
     labeller: Judged = "nli"
