@@ -82,11 +82,11 @@ def web(options: WebOptions) -> None:
             timeout_graceful_shutdown=1,
         )
     )
-    print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
-    print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
-    if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
-        webbrowser.open(door.url)
     # After a TERM, too, servers of models are to be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):
+        print(f"{door.url}\nFor scripts: Authorization: Bearer {door.key}", flush=True)
+        print("Ctrl-C stops it; jobs under way begin again next time.", file=sys.stderr)
+        if options.open_page and SCREENS & os.environ.keys():  # else one may open in this terminal
+            webbrowser.open(door.url)
         server.run(sockets=[opened])
