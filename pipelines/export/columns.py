@@ -47,7 +47,7 @@ def table_of(kind: type[BaseModel], records: Sequence[BaseModel]) -> pa.Table:
     }
     rows = [record.model_dump(mode="json") for record in records]
     arrays = [
-        pa.array([each.stored(row[name]) for row in rows], type=each.type)
+        pa.array([each.stored(row.get(name)) for row in rows], type=each.type)
         for name, each in columns.items()
     ]
     return pa.Table.from_arrays(arrays, names=list(columns))
@@ -94,7 +94,8 @@ def _of_object(schema: Schema, definitions: Mapping[str, Schema]) -> Column:
         def struct(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
             if value is None:
                 return None
-            return {name: part.stored(value[name]) for name, part in parts.items()}
+            # A field that says nothing may be left out.
+            return {name: part.stored(value.get(name)) for name, part in parts.items()}
 
         return Column(pa.struct({name: part.type for name, part in parts.items()}), struct)
     if isinstance(values := schema.get("additionalProperties"), Mapping):

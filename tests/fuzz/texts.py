@@ -154,7 +154,9 @@ def main() -> None:
 
     with tempfile.TemporaryDirectory() as first:
         Path(first, "written").write_bytes(WRITTEN[name].encode(errors="surrogatepass"))
-        atheris.Setup([sys.argv[0], "-timeout=10", "-max_len=512", *arguments, first], one)
+        # No limit of memory: what is measured is a process's peak, its parent's included.
+        limits = ["-timeout=10", "-rss_limit_mb=0", "-max_len=512"]
+        atheris.Setup([sys.argv[0], *limits, *arguments, first], one)
         atheris.Fuzz()
 
 
