@@ -10,6 +10,7 @@ import secrets
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,6 +19,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pipelines.errors import InputError
+
+if TYPE_CHECKING:
+    import uvicorn
 
 HOST = "127.0.0.1"
 
@@ -146,6 +150,22 @@ def listening(port: int) -> socket.socket:
             f"port {port} cannot be had ({error.strerror}); name another with --port"
         ) from error
     return found
+
+
+def serving(app: ASGIApp) -> "uvicorn.Server":
+    """What serves a guarded application; give its `run` the socket of `listening`."""
+    import uvicorn
+
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,  # it would have the key
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=1,
+        )
+    )
 
 
 def guarded(app: ASGIApp, door: Door, policy: str = POLICY) -> ASGIApp:

@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from pipelines.report.template import assets, policy
+from pipelines.report.template import assets, environment, policy
 
 _HERE = Path(__file__).parent
 
@@ -15,10 +13,6 @@ def page(title: str) -> tuple[str, str]:
         (_HERE / "assets" / name).read_text("utf-8") for name in ("annotate.js", "annotate.css")
     )
     style = assets("page.css") + style
-    environment = Environment(
-        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined
-    )
-    text = environment.get_template("annotate.html.j2").render(
-        title=title, script=script, style=style
-    )
+    template = (_HERE / "templates/annotate.html.j2").read_text("utf-8")
+    text = environment().from_string(template).render(title=title, script=script, style=style)
     return text, f"{policy(script, style)}; connect-src 'self'; frame-ancestors 'none'"

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from pipelines.annotation.labels import Labels
 from pipelines.annotation.page import page
 from pipelines.annotation.subject import Subject
-from pipelines.loopback import Door, guarded, listening
+from pipelines.loopback import Door, guarded, listening, serving
 from pipelines.report.template import made_visible
 from pipelines.report.text import cut
 
@@ -78,12 +78,8 @@ def serve(
     Raises:
         InputError: The port is taken.
     """
-    import uvicorn
-
     with listening(port) as opened:
         door = Door(opened.getsockname()[1], LARGEST)
         app = application(subject, items, labels, door)
         told(door.url)
-        # Addresses have the key, so none is logged.
-        config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-        uvicorn.Server(config).run(sockets=[opened])
+        serving(app).run(sockets=[opened])

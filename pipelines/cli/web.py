@@ -56,9 +56,7 @@ def web(options: WebOptions) -> None:
     tagger_named(options.tagger, source_of(options, "generator"))  # refused before all else
     from functools import partial
 
-    import uvicorn
-
-    from pipelines.loopback import Door, listening
+    from pipelines.loopback import Door, listening, serving
     from pipelines.web.app import Limits, application
     from pipelines.web.jobs import Jobs
     from pipelines.web.perform import perform
@@ -72,16 +70,7 @@ def web(options: WebOptions) -> None:
         characters=options.most_characters,
     )
     door = Door(opened.getsockname()[1], limits.bytes)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            application(options, jobs, door, limits),
-            log_level="warning",
-            access_log=False,  # it would have the key
-            server_header=False,
-            ws="none",
-            timeout_graceful_shutdown=1,
-        )
-    )
+    server = serving(application(options, jobs, door, limits))
     # After a TERM, too, servers of models are to be stopped.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with suppress(KeyboardInterrupt), jobs.working(partial(perform, options)):

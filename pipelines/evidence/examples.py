@@ -104,6 +104,10 @@ class Bench(NamedTuple):
     digest: str
     examples: tuple[ContestedClaim, ...]
 
+    def pairs(self) -> list[tuple[str, Document]]:
+        """Every claim with each of its documents, in order."""
+        return [(each.claim, document) for each in self.examples for document in each.documents]
+
 
 def read(path: Path, *, limit: int | None = None) -> Bench:
     """Read examples in the unified format: JSON Lines, gzipped or not; the first `limit`.

@@ -134,6 +134,11 @@ class JudgeSettings(BaseModel):
         return self
 
     @property
+    def kind(self) -> str:
+        """What its labeller is called unless a user says so: "nli", "llm-choice"."""
+        return f"llm-{self.evidence}" if self.labeller == "llm" else self.labeller
+
+    @property
     def by_model(self) -> bool:
         """Whether a language model judges anything."""
         return self.labeller != "nli"

@@ -30,16 +30,14 @@ SEVERAL = "Results"
 
 Result = TypeVar("Result")
 
-_STYLES = ("page.css", "explorer.css")
+PREACT = "vendor/htm-preact.js"
+DRAWING = ("blocks.js", "debate.js", "graph.js", "heatmap.js", "matrix.js", "timeline.js")
+"""Scripts that draw blocks; they want Preact before them."""
+STYLES = ("page.css", "explorer.css")
 _SCRIPTS = (
-    "vendor/htm-preact.js",
+    PREACT,
     "data.js",
-    "blocks.js",
-    "debate.js",
-    "graph.js",
-    "heatmap.js",
-    "matrix.js",
-    "timeline.js",
+    *DRAWING,
     "examples.js",
     "navigation.js",
 )
@@ -191,7 +189,7 @@ def render(
     facts: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The page as HTML; see `write`."""
-    style, script = assets(*_STYLES), assets(*_SCRIPTS)
+    style, script = assets(*STYLES), assets(*_SCRIPTS)
     findings = [view.finding for view in views if view.finding is not None]
     packed = Packed()
     contents = [_packed(view, packed) for view in views]

@@ -10,7 +10,7 @@ from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.writer import writer
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
 from pipelines.data.records import Document
-from pipelines.evidence.judge import Judge, judge_named, judge_of, model_of
+from pipelines.evidence.judge import Judge, judge_named, model_of
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
@@ -125,17 +125,9 @@ def _works(
 ) -> Iterator[Work[Case, TrustResult]]:
     if "labellers" in parts:
         # Judgements come from no store: what is tried is how they are read from replies.
-        judge = judge_of(
-            settings,
-            models.client,
-            models.prompts,
-            tagger=models.tagger,
-            correction=models.correction,
-        )
-        llm = f"llm-{settings.evidence}"
-        name = llm if settings.labeller == "llm" else settings.labeller
+        judge = models.judge(settings, stored=False)
         subject = labeller_subject(
-            name, judge.labeller, judge.prompts, together=settings.evidence == "together"
+            settings.kind, judge.labeller, judge.prompts, together=settings.evidence == "together"
         )
         about = {"settings": settings.judging(), **judge.about()}
         yield _work(subject, about, models, cases, judge)

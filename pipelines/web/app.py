@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from pipelines.errors import InputError
 from pipelines.experiment.options import ServerOptions
 from pipelines.loopback import Door, guarded
+from pipelines.report.explorer import DRAWING, PREACT, STYLES
 from pipelines.report.template import assets
 from pipelines.report.text import one_line, visible
 from pipelines.web.documents import READ, GivenText, read
@@ -30,18 +31,6 @@ EVERY_S = 0.1
 """How often changes of jobs are looked for."""
 
 _HERE = Path(__file__).parent / "assets"
-
-# What a job found is drawn as a report draws it.
-_SCRIPTS = (
-    "vendor/htm-preact.js",
-    "blocks.js",
-    "debate.js",
-    "graph.js",
-    "heatmap.js",
-    "matrix.js",
-    "timeline.js",
-)
-_STYLES = ("page.css", "explorer.css")
 
 
 class Limits(BaseModel, frozen=True):
@@ -83,8 +72,9 @@ def application(server: ServerOptions, jobs: Jobs, door: Door, limits: Limits) -
         responses={status: {"model": Refusal} for status in (401, 403, 413, 422)},
     )
     files = {
-        "blocks.js": (assets(*_SCRIPTS), "text/javascript"),
-        "report.css": (assets(*_STYLES), "text/css"),
+        # What a job found is drawn as a report draws it.
+        "blocks.js": (assets(PREACT, *DRAWING), "text/javascript"),
+        "report.css": (assets(*STYLES), "text/css"),
         "web.js": ((_HERE / "web.js").read_text("utf-8"), "text/javascript"),
         "web.css": ((_HERE / "web.css").read_text("utf-8"), "text/css"),
         "": ((_HERE / "index.html").read_text("utf-8"), "text/html"),

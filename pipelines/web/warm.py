@@ -45,11 +45,7 @@ def embedder_of(path: Path) -> Embedder:
     return Embedder(path)
 
 
+@lru_cache(maxsize=1)
 def decoder_of(folder: DecoderFolder) -> "Decoder":
     """The model of a folder, as an earlier job left it."""
-    return _decoder(folder)
-
-
-@lru_cache(maxsize=1)
-def _decoder(folder: DecoderFolder) -> "Decoder":
     return folder.load()

@@ -1,7 +1,7 @@
 """Conflict Detection of one example: label every document, look for both sides (section 4.1)."""
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,6 +28,11 @@ class DetectionResult(BaseModel):
     conflict: bool | None = None
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None
+
+    @classmethod
+    def failed(cls, example: ContestedClaim, reason: str) -> Self:
+        """The result of an example that could not be judged."""
+        return cls(id=example.id, example=example, status="failed", error=reason)
 
     @property
     def right(self) -> bool | None:

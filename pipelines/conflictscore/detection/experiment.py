@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
+from pipelines.conflictscore.detection.example_scores import SCORES
 from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.evidence.judge import combination_threshold, judge_named
+from pipelines.evidence.judge import Judge, combination_threshold, judge_named
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.settings import JudgeSettings
@@ -17,7 +18,6 @@ from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunMod
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option
 from pipelines.runs.folder import file_name
 
@@ -62,33 +62,32 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
     """Read the examples; each is one claim with its documents."""
     bench = read(options.data, limit=options.limit)
     settings = judging(options.judge, options.on_overflow)
-    kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller
-    name = file_name(kind if options.name is None else options.name)
+    name = file_name(settings.kind if options.name is None else options.name)
     needs = judge_needs(options, settings)
 
     def work(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
         judge = models.judge(settings)
-        config = {
-            "data": {"name": bench.name, "sha256": bench.digest},
-            "settings": settings.judging(),
-            "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
-            "sampling": {"temperature": 0.0, "seed": 0},
-            "labeller": {"name": name, "identity": judge.labeller.identity},
-            **judge.about(),
-        }
-        entry = f"{EXPERIMENT.name}.{name}"
-        return [Work(entry, config, partial(detect, labeller=judge.labeller), judge=judge)]
+        entry, about = f"{EXPERIMENT.name}.{name}", config(bench, settings, judge, name)
+        return [Work(entry, about, partial(detect, labeller=judge.labeller), judge=judge)]
 
-    prior = LabelPrior(
-        settings,
-        bench.digest,
-        lambda: [(each.claim, text) for each in bench.examples for text in each.documents],
-    )
+    prior = LabelPrior(settings, bench.digest, bench.pairs)
     return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs), prior=prior)
 
 
+def config(bench: Bench, settings: JudgeSettings, judge: Judge, name: str) -> dict[str, Any]:
+    """Everything that decides a result of the labeller of that name, for `run.json`."""
+    return {
+        "data": {"name": bench.name, "sha256": bench.digest},
+        "settings": settings.judging(),
+        "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
+        "sampling": {"temperature": 0.0, "seed": 0},
+        "labeller": {"name": name, "identity": judge.labeller.identity},
+        **judge.about(),
+    }
+
+
 def _summary(bench: Bench, name: str, settings: JudgeSettings, needs: Needs) -> str:
-    judged = [(each.claim, text.as_read()) for each in bench.examples for text in each.documents]
+    judged = [(claim, document.as_read()) for claim, document in bench.pairs()]
     pairs = len(set(judged))
     told = (
         f"{len(bench.examples):,} examples from {bench.name}, "
@@ -134,12 +133,10 @@ EXPERIMENT = Experiment(
     options=DetectionOptions,
     result=DetectionResult,
     plan=plan,
-    failed=lambda example, reason: DetectionResult(
-        id=example.id, example=example, status="failed", error=reason
-    ),
+    failed=DetectionResult.failed,
     publish=_publication,
     common=("data",),
-    scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
+    scores=SCORES,
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
     labellings=OF_EXAMPLES,

@@ -99,9 +99,13 @@ def all_tables(
     Fitted combinations are `vouched` for from a threshold on.
     """
     every = detectors(results)
+    return [detection(every, data, vouched), *beside_scores(results, every)]
+
+
+def beside_scores(results: Detectors, every: Detectors) -> list[Table]:
+    """What stands beside the scores, of labellers alone and of all detectors."""
     compared = judges(every)
     return [
-        detection(every, data, vouched),
         *([compared] if compared.rows else []),
         comparisons(by_source(every)),
         documents(every),

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final
 
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.detection.detect import detect
+from pipelines.conflictscore.detection.example_scores import SCORES
 from pipelines.conflictscore.experiment import config
 from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.planted import answers
@@ -23,7 +24,6 @@ from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunMod
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option, refuse_given
 from pipelines.runs.folder import file_name
 
@@ -108,11 +108,7 @@ def plan(options: PlantedOptions) -> Plan[ContestedClaim, PlantedResult]:
         about = _config(bench, scorer, options.responses)
         return [Work(f"{NAME}.{name}", about, each, judge=scorer.judge)]
 
-    prior = LabelPrior(
-        settings,
-        bench.digest,
-        lambda: [(each.claim, text) for each in bench.examples for text in each.documents],
-    )
+    prior = LabelPrior(settings, bench.digest, bench.pairs)
     return Plan(bench.examples, needs, work, _summary(bench, given, name), prior=prior)
 
 
@@ -142,7 +138,7 @@ async def measured(
 
 
 def _name(settings: Settings, responses: Path | None) -> str:
-    kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller
+    kind = settings.kind
     return kind if responses is None else f"{kind}-{responses.name.split('.')[0]}"
 
 
@@ -182,12 +178,10 @@ EXPERIMENT = Experiment(
     options=PlantedOptions,
     result=PlantedResult,
     plan=plan,
-    failed=lambda example, reason: PlantedResult(
-        id=example.id, example=example, status="failed", error=reason, answers={}
-    ),
+    failed=PlantedResult.failed,
     publish=_publication,
     common=("data",),
-    scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
+    scores=SCORES,
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
     labellings=OF_EXAMPLES,

@@ -5,25 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pipelines.conflictscore.detection import metrics
-from pipelines.conflictscore.detection.comparisons import comparisons
-from pipelines.conflictscore.detection.confidences import confidence_table
 from pipelines.conflictscore.detection.decisions import (
     Detectors,
     baseline,
     detectors,
-    mistakes,
     verdicts,
 )
 from pipelines.conflictscore.detection.detect import DetectionResult
 from pipelines.conflictscore.detection.tables import (
     OVERALL,
     Slice,
-    by_source,
-    confusions,
-    documents,
-    errors,
-    failures,
-    judges,
+    beside_scores,
     remarks,
     slices,
 )
@@ -49,22 +41,11 @@ Planted = Mapping[str, Sequence[PlantedResult]]
 
 def all_tables(results: Planted, unevidenced: Mapping[str, Unevidenced]) -> list[Table]:
     """Every table of a run folder; what claims without evidence count in CS-R is by labeller."""
-    every = detectors(results)
-    compared = judges(every)
     answered = of_answers(results, unevidenced)
-    shared = [
-        *([compared] if compared.rows else []),
-        comparisons(by_source(every)),
-        documents(every),
-        confusions(every),
-        confidence_table(results),
-        errors(mistakes(results)),
-        failures(results),
-    ]
     return [
         detection(results),
         *([answered] if answered.rows else []),
-        *(_called_planted(each) for each in shared),
+        *map(_called_planted, beside_scores(results, detectors(results))),
     ]
 
 

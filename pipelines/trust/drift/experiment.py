@@ -1,6 +1,7 @@
 """The determinism meter as an experiment: does a judge say the same when it is asked again?"""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -8,9 +9,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipelines.conflictscore.detection.detect import DetectionResult, detect
+from pipelines.conflictscore.detection.example_scores import SCORES
+from pipelines.conflictscore.detection.experiment import config
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
-from pipelines.evidence.judge import Judge, judge_of
+from pipelines.evidence.judge import Judge
 from pipelines.evidence.known_drift import keep_drift
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
@@ -23,7 +26,6 @@ from pipelines.experiment.options import (
     source_of,
 )
 from pipelines.experiment.publish import Publication, Runs
-from pipelines.experiment.scores import Score, of_each
 from pipelines.option import Option, one_of, refuse_given
 from pipelines.runs.folder import named_after
 from pipelines.trust.drift.conditions import CONDITIONS, FIRST, OF_A_MODEL, Condition, Rerun
@@ -86,35 +88,25 @@ def plan(options: DriftOptions) -> Plan[ContestedClaim, DetectionResult]:
     bench = read(options.data, limit=options.limit)
     settings = judging(options.judge, options.on_overflow)
     reruns = _reruns(options, settings)
-    kind = f"llm-{settings.evidence}" if settings.labeller == "llm" else settings.labeller
 
     def works(models: RunModels) -> Sequence[Work[ContestedClaim, DetectionResult]]:
         # The store of judgements has no part in it, and the client is asked anew each time.
         first = models.client and models.client.anew(Anew())
-        judge = judge_of(
-            settings, first, models.prompts, tagger=models.tagger, correction=models.correction
-        )
-        config = {
-            "data": {"name": bench.name, "sha256": bench.digest},
-            "settings": settings.judging(),
-            "prompts": {prompt.name: prompt.digest for prompt in judge.prompts},
-            "sampling": {"temperature": 0.0, "seed": 0},
-            "labeller": {"name": kind, "identity": judge.labeller.identity},
-            **judge.about(),
-        }
+        judge = replace(models, client=first).judge(settings, stored=False)
+        about = config(bench, settings, judge, settings.kind)
         asked = f"-{named_after(first.model.name)}" if first else ""
-        entry = f"{EXPERIMENT.name}.{kind}{asked}"
+        entry = f"{EXPERIMENT.name}.{settings.kind}{asked}"
         plain = Work(
             entry,
-            config | {"condition": FIRST},
+            about | {"condition": FIRST},
             partial(detect, labeller=judge.labeller),
             client=first,
         )
-        again = [_again(rerun, entry, config, judge, models) for rerun in reruns]
+        again = [_again(rerun, entry, about, judge, models) for rerun in reruns]
         return [plain, *again]
 
     def _again(
-        rerun: Rerun, entry: str, config: dict[str, Any], judge: Judge, models: RunModels
+        rerun: Rerun, entry: str, about: dict[str, Any], judge: Judge, models: RunModels
     ) -> Work[ContestedClaim, DetectionResult]:
         client = models.client and models.client.anew(rerun.how)
         inner = behind(judge.labeller, client, lambda tagger: tagger)
@@ -122,7 +114,7 @@ def plan(options: DriftOptions) -> Plan[ContestedClaim, DetectionResult]:
         labeller = rerun.labeller(inner, bench.examples, together=together)
         return Work(
             f"{entry}.{rerun.condition}.repeat-{rerun.number}",
-            config | {"condition": rerun.condition, "repeat": rerun.number},
+            about | {"condition": rerun.condition, "repeat": rerun.number},
             partial(detect, labeller=labeller),
             # The tagger counts the pairs of all runs; the last one tells them.
             judge=judge if rerun is reruns[-1] else None,
@@ -137,17 +129,13 @@ def plan(options: DriftOptions) -> Plan[ContestedClaim, DetectionResult]:
         for own in judges(runs):
             keep_drift(own.config, measured(own))
 
-    pairs = sum(len(each.documents) for each in bench.examples)
     told = (
-        f"{len(bench.examples):,} claims from {bench.name}, {pairs:,} pairs of claim and document, "
-        f"judged by {kind}: once, and again {len(reruns):,} times "
+        f"{len(bench.examples):,} claims from {bench.name}, "
+        f"{len(bench.pairs()):,} pairs of claim and document, judged by {settings.kind}: once, "
+        f"and again {len(reruns):,} times "
         f"({', '.join(dict.fromkeys(each.condition for each in reruns))})"
     )
-    prior = LabelPrior(
-        settings,
-        bench.digest,
-        lambda: [(each.claim, text) for each in bench.examples for text in each.documents],
-    )
+    prior = LabelPrior(settings, bench.digest, bench.pairs)
     needs = judge_needs(options, settings)
     return Plan(bench.examples, needs, works, told, afterwards=afterwards, prior=prior)
 
@@ -191,12 +179,10 @@ EXPERIMENT = Experiment(
     options=DriftOptions,
     result=DetectionResult,
     plan=plan,
-    failed=lambda example, reason: DetectionResult(
-        id=example.id, example=example, status="failed", error=reason
-    ),
+    failed=DetectionResult.failed,
     publish=_publication,
     common=("data",),
-    scores={"right": Score("Right", of_each(lambda result: result.right), test="McNemar")},
+    scores=SCORES,
     verdict=lambda result: result.verdict,
     cluster=lambda result: result.example.group,
 )
