@@ -8,6 +8,7 @@ from typing import Any
 from pipelines import papers
 from pipelines.annotation.subject import Subject, chosen, subjects
 from pipelines.conflictscore.detection.detect import DetectionResult
+from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Document
 from pipelines.evidence.examples import ContestedClaim
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
@@ -33,7 +34,8 @@ def write_run(
     known: dict[str, Any] = json.loads(about.read_text()) if about.exists() else {"pipelines": {}}
     data = {"name": "bench.jsonl", "sha256": "0" * 64}
     model = {"name": "judge", "digest": "1" * 64, "engine": "scripted"}
-    known["pipelines"][entry] = {"config": {"data": data, "model": model, "settings": {}}}
+    settings = Settings(labeller="llm").deciding()
+    known["pipelines"][entry] = {"config": {"data": data, "model": model, "settings": settings}}
     about.write_text(json.dumps(known))
     lines = []
     for number, label in enumerate(labels):

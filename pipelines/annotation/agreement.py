@@ -1,12 +1,15 @@
 """How far a judge agrees with a person, and what a person would have found in the whole run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import fsum
 
 from pipelines.annotation.labels import Labels, people
 from pipelines.annotation.sample import UNREADABLE, Sample, read, strata_of
-from pipelines.annotation.subject import Subject
+from pipelines.annotation.subject import Subject, Unit
+from pipelines.experiment.labelled import WholeScore
 from pipelines.metrics.confusion import Counts, confusion
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.ppi import Predicted, power_tuning, ppi_share
@@ -19,7 +22,7 @@ class Ratings:
     """What one person said of a sample, beside what the judge says of everything.
 
     Figures are of all items of the run: each stratum counts by its share of them, however many were
-    drawn. They are None until every stratum has a label.
+    drawn. They are None until every stratum has a unit that is labelled, with all its items.
     """
 
     subject: Subject
@@ -33,9 +36,14 @@ class Ratings:
         return self.subject.path.name
 
     @cached_property
-    def strata(self) -> dict[str, list[str]]:
-        """The items of the run by stratum."""
-        return strata_of(self.subject.items, self.sample.by)
+    def strata(self) -> list[list[Unit]]:
+        """What could be drawn, by stratum."""
+        units = self.subject.units(self.sample.whole)
+        return [[units[name] for name in own] for own in strata_of(units, self.sample.by).values()]
+
+    def labelled(self, unit: Unit) -> bool:
+        """Whether all of a unit is labelled."""
+        return all(item in self.given for item in unit.items)
 
     def judge(self, item: str) -> str:
         """The judge's label, or that there is none."""
@@ -60,13 +68,16 @@ class Ratings:
     @cached_property
     def kappa(self) -> Estimate | None:
         """Cohen's kappa of person and judge."""
-        pairs = {
-            name: [(self.given[item], self.judge(item)) for item in items if item in self.given]
-            for name, items in self.strata.items()
-        }
-        if not all(pairs.values()):
-            return None
-        return stratified_kappa(pairs, {name: len(own) for name, own in self.strata.items()})
+        pairs, sizes = {}, {}
+        for place, units in enumerate(self.strata):
+            labelled = [unit.items for unit in units if self.labelled(unit)]
+            if not labelled:
+                return None
+            pairs[str(place)] = [
+                [(self.given[item], self.judge(item)) for item in own] for own in labelled
+            ]
+            sizes[str(place)] = sum(len(unit.items) for unit in units)
+        return stratified_kappa(pairs, sizes)
 
     def confusion(self) -> Counts:
         """The labelled items: a row for each label of the person, a column for each of the judge.
@@ -91,8 +102,55 @@ class Ratings:
 
     def trust(self, label: str) -> float | None:
         """The lambda of `corrected`: how far it goes by the judge, in [0, 1]."""
-        samples = self._predicted(label)
-        return power_tuning(samples) if all(each.labels for each in samples) else None
+        return _trust(self._predicted(label))
+
+    @property
+    def scores(self) -> tuple[WholeScore, ...]:
+        """The scores of the run that the sample can correct: those of whole claims."""
+        wholes = self.subject.labelling.wholes
+        return wholes.scores if wholes is not None and self.sample.whole else ()
+
+    @property
+    def claims(self) -> tuple[int, int]:
+        """How many units are labelled, and how many the run has."""
+        units = [unit for own in self.strata for unit in own]
+        return sum(map(self.labelled, units)), len(units)
+
+    def score_by_judge(self, score: WholeScore) -> float:
+        """A score of the run by the judge's labels alone."""
+        units = [unit for own in self.strata for unit in own]
+        weights = list(map(self._weight(score), units))
+        values = [w * self._by_judge(score, u) for w, u in zip(weights, units, strict=True)]
+        return fsum(values) / fsum(weights)
+
+    def score_alone(self, score: WholeScore) -> Estimate | None:
+        """A score of the run by what this person labelled alone."""
+        return ppi_share(self._scored(score), lam=0.0)
+
+    def score_corrected(self, score: WholeScore) -> Estimate | None:
+        """A score of the run as this person would find it, by `ppi_share`."""
+        return ppi_share(self._scored(score))
+
+    def score_trust(self, score: WholeScore) -> float | None:
+        """The lambda of `score_corrected`."""
+        return _trust(self._scored(score))
+
+    def _scored(self, score: WholeScore) -> list[Predicted]:
+        return self._samples(
+            lambda unit: score.value([self.given[item] for item in unit.items]),
+            lambda unit: self._by_judge(score, unit),
+            self._weight(score),
+        )
+
+    def _by_judge(self, score: WholeScore, unit: Unit) -> float:
+        return score.value([self.subject.items[item].label for item in unit.items])
+
+    def _weight(self, score: WholeScore) -> Callable[[Unit], float]:
+        """How much a claim counts: of a mean over responses, by how many its response has."""
+        if not score.by_result:
+            return lambda _: 1.0
+        claims = Counter(unit.result for own in self.strata for unit in own)
+        return lambda unit: 1 / claims[unit.result]
 
     def _predicted(self, label: str) -> list[Predicted]:
         """Whether a label is given, predicted by the judge's probability, else by its label."""
@@ -104,26 +162,45 @@ class Ratings:
                 return (items[item].probabilities or {}).get(label, 0.0)
             return float(items[item].label == label)
 
-        return self._samples(lambda item: self.given[item] == label, prediction)
+        return self._samples(
+            lambda unit: _mean(self.given[item] == label for item in unit.items),
+            lambda unit: _mean(map(prediction, unit.items)),
+        )
 
     def _share(self, holds: Callable[[str], bool]) -> Estimate | None:
-        return ppi_share(self._samples(holds, lambda _: 0.0), lam=0.0)
+        """The share of items for which it holds, by what is labelled alone."""
+        samples = self._samples(lambda unit: _mean(map(holds, unit.items)), lambda _: 0.0)
+        return ppi_share(samples, lam=0.0)
 
     def _samples(
-        self, holds: Callable[[str], bool], prediction: Callable[[str], float]
+        self,
+        value: Callable[[Unit], float],
+        prediction: Callable[[Unit], float],
+        weight: Callable[[Unit], float] = lambda unit: len(unit.items),
     ) -> list[Predicted]:
         found = []
-        for items in self.strata.values():
-            labelled = [item for item in items if item in self.given]
-            others = [item for item in items if item not in self.given]
+        for units in self.strata:
+            labelled = [unit for unit in units if self.labelled(unit)]
+            others = [unit for unit in units if not self.labelled(unit)]
             found.append(
                 Predicted(
-                    [float(holds(item)) for item in labelled],
+                    list(map(value, labelled)),
                     list(map(prediction, labelled)),
                     list(map(prediction, others)),
+                    list(map(weight, labelled)),
+                    list(map(weight, others)),
                 )
             )
         return found
+
+
+def _trust(samples: Sequence[Predicted]) -> float | None:
+    return power_tuning(samples) if all(each.labels for each in samples) else None
+
+
+def _mean(values: Iterable[float]) -> float:
+    every = list(values)
+    return fsum(every) / len(every)
 
 
 def ratings(every: Sequence[Subject]) -> list[Ratings]:

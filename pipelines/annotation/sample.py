@@ -1,4 +1,4 @@
-"""A stratified sample, drawn once and kept: a line of what is to be labelled, in random order."""
+"""A stratified sample of items or of whole claims, drawn once and kept, in random order."""
 
 import random
 from collections import Counter
@@ -6,13 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pipelines.annotation.subject import Subject
+from pipelines.annotation.subject import Subject, Unit
 from pipelines.data.sampling import sample as drawn
 from pipelines.errors import InputError
-from pipelines.experiment.labelled import Labelled
 from pipelines.files import replace_text
 
-SIZE, BY, SEED = 100, "label", 0
+SIZE, WHOLE_SIZE, BY, SEED = 100, 30, "label", 0
 
 UNREADABLE = "unreadable"
 """The stratum, and the label in tables, of what the judge did not label."""
@@ -24,7 +23,7 @@ NAME = "sample.json"
 
 
 class Stratum(BaseModel):
-    """How many items a stratum has, and how many of them were drawn, each with equal chance."""
+    """How many units a stratum has (`items`), and how many were drawn, each with equal chance."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -33,14 +32,21 @@ class Stratum(BaseModel):
 
 
 class Sample(BaseModel):
-    """What people label; `digest` is of what it was drawn from, `items` are in the order shown.
+    """What people label.
 
-    An item's chance to be drawn is `drawn / items` of its stratum.
+    A unit's chance to be drawn is `drawn / items` of its stratum.
+
+    Attributes:
+        whole: Whether a unit is a whole claim with all its documents, rather than an item.
+        size: How many units were asked for.
+        digest: Of what it was drawn from.
+        items: Those of the units that were drawn, in the order shown.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     by: str
+    whole: bool = False
     size: int
     seed: int
     digest: str
@@ -48,7 +54,14 @@ class Sample(BaseModel):
     items: tuple[str, ...]
 
 
-def opened(subject: Subject, size: int | None, by: str | None, seed: int | None) -> Sample:
+def opened(
+    subject: Subject,
+    size: int | None,
+    by: str | None,
+    seed: int | None,
+    *,
+    whole: bool = False,
+) -> Sample:
     """The sample that the folder has, else a new one, kept there; None takes what there is.
 
     Raises:
@@ -57,13 +70,16 @@ def opened(subject: Subject, size: int | None, by: str | None, seed: int | None)
     """
     kept = read(subject)
     if kept is None:
-        made = draw(subject, size or SIZE, by or BY, SEED if seed is None else seed)
+        size = size or (WHOLE_SIZE if whole else SIZE)
+        made = draw(subject, size, by or BY, SEED if seed is None else seed, whole=whole)
         replace_text(subject.path / NAME, made.model_dump_json(indent=1) + "\n")
         return made
     asked = {"--sample": size, "--by": by, "--seed": seed}
     there = {"--sample": kept.size, "--by": kept.by, "--seed": kept.seed}
-    if any(value not in (None, there[name]) for name, value in asked.items()):
+    changed = any(value not in (None, there[name]) for name, value in asked.items())
+    if changed or (whole and not kept.whole):
         told = " ".join(f"{name} {value}" for name, value in there.items())
+        told += " --whole-claims" if kept.whole else ""
         raise InputError(
             f"{subject.path / NAME} has another sample ({told}); leave these options out to "
             "resume it, or move that folder away to draw anew"
@@ -91,14 +107,16 @@ def read(subject: Subject) -> Sample | None:
     return kept
 
 
-def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
+def draw(subject: Subject, size: int, by: str, seed: int, *, whole: bool = False) -> Sample:
     """Draw a sample: as many of each stratum as can be, and all of them where it has fewer.
 
     Raises:
-        InputError: There is no such stratum, or there are more of them than items to draw.
+        InputError: There is no such stratum, or there are more of them than units to draw; or
+            whole claims are wanted of what has none.
     """
-    strata = strata_of(subject.items, by)
-    numbers = evenly({name: len(items) for name, items in strata.items()}, size)
+    units = subject.units(whole)
+    strata = strata_of(units, by)
+    numbers = evenly({name: len(own) for name, own in strata.items()}, size)
     if not all(numbers.values()):
         raise InputError(
             f"--by {by} makes {len(strata):,} strata, more than --sample {size}; raise it, or "
@@ -106,21 +124,19 @@ def draw(subject: Subject, size: int, by: str, seed: int) -> Sample:
         )
     # A seed for each stratum, so that their draws are independent.
     picked = [
-        item
-        for place, (name, items) in enumerate(strata.items())
-        for item in drawn(items, numbers[name], seed + place)
+        unit
+        for place, (name, own) in enumerate(strata.items())
+        for unit in drawn(own, numbers[name], seed + place)
     ]
     random.Random(seed).shuffle(picked)  # noqa: S311  the order tells nothing of strata
-    counts = {
-        name: Stratum(items=len(items), drawn=numbers[name]) for name, items in strata.items()
-    }
     return Sample(
         by=by,
+        whole=whole,
         size=size,
         seed=seed,
         digest=subject.digest,
-        strata=counts,
-        items=tuple(picked),
+        strata={name: Stratum(items=len(own), drawn=numbers[name]) for name, own in strata.items()},
+        items=tuple(item for unit in picked for item in units[unit].items),
     )
 
 
@@ -139,26 +155,26 @@ def evenly(sizes: Mapping[str, int], total: int) -> dict[str, int]:
     return numbers
 
 
-def strata_of(items: Mapping[str, Labelled], by: str) -> dict[str, list[str]]:
-    """The ids of each stratum, strata by name; InputError where items know no such `by`."""
+def strata_of(units: Mapping[str, Unit], by: str) -> dict[str, list[str]]:
+    """The ids of each stratum, strata by name; InputError where units know no such `by`."""
     found: dict[str, list[str]] = {}
-    for item, each in items.items():
-        found.setdefault(_stratum(each, by, items.values()), []).append(item)
+    for name, each in units.items():
+        found.setdefault(_stratum(each, by, units.values()), []).append(name)
     return dict(sorted(found.items()))
 
 
-def _stratum(item: Labelled, by: str, every: Iterable[Labelled]) -> str:
+def _stratum(unit: Unit, by: str, every: Iterable[Unit]) -> str:
     if by == "none":
         return "all"
     if by == "label":
-        return item.label or UNREADABLE
+        return unit.label or UNREADABLE
     if by == "confidence":
-        return confidence_band(item.confidence)
-    if by not in item.groups:
+        return confidence_band(unit.confidence)
+    if by not in unit.groups:
         known = Counter(name for each in every for name in each.groups)
         names = ", ".join(("label", "confidence", *known, "none"))
         raise InputError(f"--by {by}: these labels can be drawn by {names}")
-    return item.groups[by]
+    return unit.groups[by]
 
 
 def confidence_band(confidence: float | None) -> str:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from pipelines.annotation.agreement import Ratings
 from pipelines.annotation.sample import UNREADABLE
+from pipelines.experiment.labelled import WholeScore
 from pipelines.metrics.cohen_kappa import cohen_kappa
 from pipelines.metrics.ece import expected_calibration_error
 from pipelines.metrics.estimate import Estimate
@@ -21,12 +22,49 @@ BINS = 5
 def all_tables(every: Sequence[Ratings]) -> list[Table]:
     """Estimates first, then what they rest on."""
     return [
+        *([score_table(every)] if any(own.scores for own in every) else []),
         estimate_table(every),
         agreement_table(every),
         *map(confusion_table, every),
         confidence_table(every),
         *([people_table(every)] if several(every) else []),
     ]
+
+
+class Scored(NamedTuple):
+    """A score of a run whose claims a person labelled."""
+
+    ratings: Ratings
+    score: WholeScore
+
+
+def score_table(every: Sequence[Ratings]) -> Table:
+    """The run's scores: by the judge, by people alone, and corrected."""
+    return Table.of(
+        [Scored(own, score) for own in every for score in own.scores],
+        name="annotation_scores",
+        title="Scores, corrected by people",
+        caption="Over all claims of the run.",
+        columns=[
+            Column("labels", "Labels", lambda row: row.ratings.title),
+            Column("annotator", "Annotator", lambda row: row.ratings.annotator),
+            Column("score", "Score", lambda row: row.score.title),
+            Column("judge", "By the judge", lambda row: row.ratings.score_by_judge(row.score)),
+            Measure(
+                "alone", "By the person's labels", lambda row: row.ratings.score_alone(row.score)
+            ),
+            Measure("corrected", "Corrected", lambda row: row.ratings.score_corrected(row.score)),
+            Column("lambda", "Lambda", lambda row: row.ratings.score_trust(row.score)),
+            Column("claims", "Claims labelled", lambda row: row.ratings.claims[0]),
+            Column("of", "Of", lambda row: row.ratings.claims[1]),
+        ],
+        notes=(
+            "Corrected as the shares of labels are. CS-C and CS-R are means over responses, so a "
+            "claim counts less, the more claims its response has. A claim counts once all its "
+            "documents are labelled.",
+            "What the judge left unreadable is neither support nor contradiction here.",
+        ),
+    )
 
 
 class Share(NamedTuple):

@@ -19,6 +19,7 @@ from pipelines.report.table import write
 from pipelines.runs.folder import RunFolder, file_name
 
 if TYPE_CHECKING:
+    from pipelines.annotation.sample import Sample
     from pipelines.annotation.subject import Subject
     from pipelines.report.table import Table
 
@@ -27,8 +28,18 @@ def annotate(
     run: Annotated[Path, typer.Argument(help="A run folder.", show_default=False)],
     sample: Annotated[
         int | None,
-        typer.Option(min=1, help="How many to label.", show_default="100, or those there are"),
+        typer.Option(
+            min=1, help="How many to label.", show_default="100, or 30 claims; or those there are"
+        ),
     ] = None,
+    whole_claims: Annotated[
+        bool,
+        typer.Option(
+            "--whole-claims",
+            help="Draw claims, each with all its documents, so that the scores of claims are "
+            "corrected, too: CS-C, CS-R, conflicting claims.",
+        ),
+    ] = False,
     by: Annotated[
         str | None,
         typer.Option(
@@ -48,7 +59,7 @@ def annotate(
     kind: Annotated[
         str | None,
         typer.Option(
-            help="Which labels: `relation`, `type-choice`, `behaviour`.",
+            help="Which labels: `relation`, `type-choice`, `behaviour`, `grounding`.",
             show_default="the only ones",
         ),
     ] = None,
@@ -66,49 +77,47 @@ def annotate(
 
     Keys: 1, 2, ... give a label, the arrows go back and on, u takes the last label back. Each
     label is kept in the run folder at once; the same command resumes. With --results it shows the
-    judge's agreement with people and the run's shares of labels, corrected by people.
+    judge's agreement with people and the run's shares of labels, corrected by people; and its
+    scores, where whole claims were labelled.
 
     Examples:
         contested annotate results --sample 60 --by label --annotator anna
 
+        contested annotate results --sample 20 --whole-claims --annotator anna
+
         contested annotate results --results
     """
+    from pipelines.annotation.sample import opened
     from pipelines.annotation.subject import chosen, subjects
 
     folder = RunFolder(run)
     found = papers.runs_in(folder)
     folder.refuse_locked()
     every = subjects(folder, found)
-    given = {"--sample": sample, "--by": by, "--seed": seed}
+    given = {"--sample": sample, "--by": by, "--seed": seed, "--whole-claims": whole_claims}
     if results:
         for name, value in given.items():
-            if value is not None:
+            if value is not None and value is not False:
                 raise InputError(f"{name} has no effect with --results; leave it out")
         _results(folder, every, entry, kind)
         return
-    _label(chosen(every, entry, kind), sample, by, seed, file_name(annotator, "--annotator"), port)
+    name = file_name(annotator, "--annotator")
+    subject = chosen(every, entry, kind)
+    _label(subject, opened(subject, sample, by, seed, whole=whole_claims), name, port)
 
 
-def _label(
-    subject: "Subject",
-    size: int | None,
-    by: str | None,
-    seed: int | None,
-    annotator: str,
-    port: int,
-) -> None:
+def _label(subject: "Subject", drawn: "Sample", annotator: str, port: int) -> None:
     from pipelines.annotation.labels import Labels
-    from pipelines.annotation.sample import opened
     from pipelines.annotation.server import serve
 
-    drawn = opened(subject, size, by, seed)
     labels = Labels(subject, drawn.items, annotator)
 
     def told(address: str) -> None:
         counted = subject.labelling.counted
+        whole = ", claims with all their documents" if drawn.whole else ""
         print(
             f"{len(drawn.items):,} {counted} to label, drawn by {drawn.by} from "
-            f"{len(subject.items):,}; {len(labels.given):,} of them done"
+            f"{len(subject.items):,}{whole}; {len(labels.given):,} of them done"
         )
         print(f"open {address}\nCtrl-C ends it; each label is kept at once", flush=True)
 

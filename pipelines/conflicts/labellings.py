@@ -1,9 +1,10 @@
-"""Conflict types and behaviour that models labelled, for people to label too."""
+"""Conflict types, behaviour and grounding that models labelled, for people to label too."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Final, get_args
 
+from pipelines.conflicts.judges.verdicts import Grounds
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY
@@ -50,6 +51,30 @@ def _answers(result: QueryResult) -> Iterator[Labelled]:
         )
 
 
+def _sentences(result: QueryResult) -> Iterator[Labelled]:
+    """The sentences whose grounding was judged, with the sources that they were judged by."""
+    for strategy, outcome in result.outcomes.items():
+        said = outcome.judged.grounding
+        if said is None:
+            continue
+        sentences = zip(outcome.answer.sentences, said.sentences, strict=True)
+        for number, (sentence, judged) in enumerate(sentences, 1):
+            # What states no fact by a rule has no sources there, but may cite some.
+            sources = judged.sources or sentence.cites
+            yield Labelled(
+                (strategy, number),
+                (
+                    ("Question", result.asked.query),
+                    ("Sentence", sentence.text),
+                    ("The answer that it is from", outcome.answer.text),
+                    *((f"Source {n}", result.asked.sources[n - 1].as_read()) for n in sources),
+                    *(() if sources else (("Sources", "It cites none."),)),
+                ),
+                None if judged.grounds is None else judged.grounds.value,
+                groups={"strategy": strategy},
+            )
+
+
 _TYPES: Final = {each.type.value: each.short for each in TAXONOMY}
 _MEANINGS: Final = "\n".join(f"{each.short}. {each.definition}" for each in TAXONOMY)
 
@@ -66,5 +91,16 @@ LABELLINGS: Final[Mapping[str, Labelling[QueryResult]]] = {
         {ADHERES: "It does", FAILS: "It does not"},
         _answers,
     ),
+    "grounding": Labelling(
+        "Do the sources say what the sentence says?",
+        "sentences of answers",
+        {
+            Grounds.SUPPORTED.value: "They do",
+            Grounds.UNSUPPORTED.value: "They do not",
+            Grounds.CONTRADICTORY.value: "They contradict it",
+            Grounds.NO_FACT.value: "It states no fact",
+        },
+        _sentences,
+    ),
 }
-"""The types of each classifier that gives any, and the behaviour of answers."""
+"""The types of each classifier that gives any, and behaviour and grounding of answers."""

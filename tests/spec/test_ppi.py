@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.metrics.estimate import Estimate
-from pipelines.metrics.ppi import Predicted, power_tuning, ppi_mean, ppi_share
+from pipelines.metrics.ppi import Predicted, effective_size, power_tuning, ppi_mean, ppi_share
 
 LABELS = (1, 0, 1, 1, 0, 0, 1, 0)
 PREDICTIONS = (0.9, 0.2, 0.6, 0.7, 0.4, 0.1, 0.8, 0.5)
@@ -112,8 +112,9 @@ SAMPLES = st.lists(
 
 @given(SAMPLES)
 def test_without_trust_it_is_the_weighted_mean_of_labels(samples: list[Predicted]) -> None:
-    whole = sum(each.size for each in samples)
-    classical = sum(each.size / whole * sum(each.labels) / len(each.labels) for each in samples)
+    sizes = [len(each.labels) + len(each.unlabelled) for each in samples]
+    means = [sum(each.labels) / len(each.labels) for each in samples]
+    classical = sum(n / sum(sizes) * y for n, y in zip(sizes, means, strict=True))
     found = ppi_mean(samples, lam=0.0)
     assert found is not None
     assert found.value == pytest.approx(classical)
@@ -121,7 +122,10 @@ def test_without_trust_it_is_the_weighted_mean_of_labels(samples: list[Predicted
 
 @given(SAMPLES, PROBABILITY)
 def test_predictions_that_say_nothing_change_nothing(samples: list[Predicted], same: float) -> None:
-    flat = [Predicted(y, [same] * len(y), [same] * len(rest)) for y, _, rest in samples]
+    flat = [
+        Predicted(each.labels, [same] * len(each.labels), [same] * len(each.unlabelled))
+        for each in samples
+    ]
     assert power_tuning(flat) == 0.0
     assert ppi_mean(flat) == ppi_mean(flat, lam=0.0)
 
@@ -146,11 +150,46 @@ def test_the_share_is_the_mean_cut_to_its_range(samples: list[Predicted]) -> Non
 
 @given(SAMPLES)
 def test_the_order_of_strata_and_examples_has_no_part(samples: list[Predicted]) -> None:
-    turned = [Predicted(*(tuple(reversed(each)) for each in one)) for one in reversed(samples)]
+    turned = [
+        Predicted(each.labels[::-1], each.predictions[::-1], each.unlabelled[::-1])
+        for each in reversed(samples)
+    ]
     one, other = ppi_mean(samples), ppi_mean(turned)
     assert one is not None
     assert other is not None
     assert (one.value, one.low) == pytest.approx((other.value, other.low))
+
+
+def test_weights_by_hand() -> None:
+    """A label of 1 that counts 3 and one of 0 that counts 1, and others that count 2 and 2.
+
+    The mean is 3/4, n = 4^2 / (9 + 1) = 1.6 and N = 4^2 / 8 = 2. Labels count half, so of the
+    others' share the centre is 1/2 (3 + 2 * 2) / (4 + 2 * 4) besides 1/2 * 3/4; 5.6 labels of
+    variance 7/12 * 5/12 and 2 others make the interval.
+    """
+    assert effective_size([3, 1]) == pytest.approx(1.6)
+    sample = Predicted([1, 0], [0, 0], [0, 0], [3, 1], [2, 2])
+    mean, share = ppi_mean([sample]), ppi_share([sample])
+    assert mean is not None
+    assert (mean.value, mean.high) == pytest.approx((0.75, 0.75 + Z * sqrt(3 / 16 / 1.6)))
+    low, _ = ends(share)
+    half = Z * sqrt(7 / 12 * 5 / 12 * (1 / 5.6 + 1 / 2)) / 2
+    assert low == pytest.approx(3 / 8 + 7 / 24 - half)
+
+
+@given(SAMPLES, st.floats(0.1, 9))
+def test_equal_weights_are_as_none(samples: list[Predicted], weight: float) -> None:
+    weighted = [
+        each._replace(
+            weights=[weight] * len(each.labels), other_weights=[weight] * len(each.unlabelled)
+        )
+        for each in samples
+    ]
+    for estimate in (ppi_mean, ppi_share):
+        one, other = estimate(samples, lam=0.5), estimate(weighted, lam=0.5)
+        assert one is not None
+        assert other is not None
+        assert (one.value, *ends(one)) == pytest.approx((other.value, *ends(other)), abs=1e-9)
 
 
 def test_nothing_is_known_without_labels() -> None:
@@ -198,3 +237,23 @@ def test_the_interval_covers_the_share_as_often_as_it_says(
     assert inside >= 0.93  # 0.95 less two standard errors of 600 draws
     if told:
         assert width < 0.97 * classical, "good predictions make it narrower"
+
+
+def test_the_interval_covers_means_over_claims_that_do_not_count_alike() -> None:
+    """Ratios of claims whose responses have one to eight of them, so that they count 1 to 1/8."""
+    draw = random.Random(5)
+    inside, runs = 0, 600
+    for _ in range(runs):
+        strata, total, weight = [], 0.0, 0.0
+        for size, rate in ((240, 0.1), (120, 0.5)):
+            weights = [1 / draw.randint(1, 8) for _ in range(size)]
+            labels = [draw.random() if draw.random() < rate else 0.0 for _ in range(size)]
+            guesses = [0.5 * y + 0.5 * draw.random() for y in labels]
+            strata.append(
+                Predicted(labels[:30], guesses[:30], guesses[30:], weights[:30], weights[30:])
+            )
+            total += sum(w * y for w, y in zip(weights, labels, strict=True))
+            weight += sum(weights)
+        low, high = ends(ppi_share(strata))
+        inside += low <= total / weight <= high
+    assert inside / runs >= 0.93

@@ -1,7 +1,7 @@
 // A person labels one item after the other; each label is kept before the next item is shown.
 "use strict";
 const $ = (id) => document.getElementById(id);
-const HEADLINES = ["Question", "Claim"]; // what is shown large, unless it is long
+const HEADLINES = ["Question", "Claim", "Sentence"]; // what is shown large, unless it is long
 
 let contents, at = 0, busy = false;
 const given = new Map(); // place of an item -> its label

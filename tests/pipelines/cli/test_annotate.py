@@ -238,7 +238,8 @@ def test_until_each_stratum_has_a_label_nothing_is_estimated(contested: Conteste
         (["annotate", "out", "--by", "colour"], "--by colour: these labels can be drawn by label,"),
         (["annotate", "out", "--by", "group", "--sample", "9"], "makes 40 strata, more than"),
         (["annotate", "out", "--results"], "nobody has labelled anything of out yet"),
-        (["annotate", "out", "--results", "--seed", "1"], "--seed has no effect with --results"),
+        (["annotate", "out", "--results", "--seed", "0"], "--seed has no effect with --results"),
+        (["annotate", "out", "--results", "--whole-claims"], "--whole-claims has no effect with"),
     ],
 )
 def test_what_cannot_be_done_is_refused(

@@ -1,10 +1,16 @@
 """What people can label of a CONFLICTS run, and what they see of it."""
 
 from pipelines.conflicts.experiment import EXPERIMENT
-from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
+from pipelines.conflicts.judges.verdicts import (
+    Adherence,
+    Grounding,
+    Grounds,
+    SentenceGrounding,
+    Verdicts,
+)
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
-from pipelines.conflicts.result import Answer, Outcome, QueryResult
+from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence
 from pipelines.conflicts.taxonomy import ConflictType
 
 OUTDATED, OPINIONS = ConflictType.OUTDATED, ConflictType.OPINIONS
@@ -31,7 +37,20 @@ RESULT = QueryResult(
                 adherence=Adherence(adheres=False, type=OPINIONS, probability=0.2, reason="why")
             ),
         ),
-        "oracle": Outcome(answer=Answer(text="It depends.")),
+        "oracle": Outcome(
+            answer=Answer(
+                text="Three [2]. So it is said.",
+                sentences=(Sentence(text="Three.", cites=(2,)), Sentence(text="So it is said.")),
+            ),
+            judged=Verdicts(
+                grounding=Grounding(
+                    sentences=(
+                        SentenceGrounding(grounds=Grounds.SUPPORTED, sources=(2,), reason="why"),
+                        SentenceGrounding(grounds=None, problem="no JSON"),
+                    )
+                )
+            ),
+        ),
     },
 )
 
@@ -61,3 +80,18 @@ def test_the_behaviour_of_answers_that_were_judged() -> None:
     assert one.confidence == 0.8
     assert one.groups["strategy"] == "vanilla"
     assert all("why" not in text for _, text in one.shown)
+
+
+def test_the_grounding_of_each_sentence_by_the_sources_that_it_was_judged_by() -> None:
+    grounding = EXPERIMENT.labellings["grounding"]
+    first, second = grounding.given(RESULT)
+    assert first.shown == (
+        ("Question", "How many moons?"),
+        ("Sentence", "Three."),
+        ("The answer that it is from", "Three [2]. So it is said."),
+        ("Source 2", "Three."),
+    )
+    assert (first.label, first.part) == ("supported", ("oracle", 1))
+    assert first.label in grounding.labels
+    assert second.shown[-1] == ("Sources", "It cites none.")
+    assert second.label is None
