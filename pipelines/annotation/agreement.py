@@ -18,6 +18,35 @@ from pipelines.metrics.stratified_kappa import stratified_kappa
 
 
 @dataclass(frozen=True)
+class Figure:
+    """A figure of the whole run, as three ways find it.
+
+    Attributes:
+        judge: By the judge's labels alone.
+        samples: What the person labelled of each stratum, and what the judge says there.
+    """
+
+    judge: Estimate | None
+    samples: Sequence[Predicted]
+
+    @property
+    def alone(self) -> Estimate | None:
+        """By what the person labelled alone."""
+        return ppi_share(self.samples, lam=0.0)
+
+    @property
+    def corrected(self) -> Estimate | None:
+        """As this person would find it, by their labels and what the judge says of everything."""
+        return ppi_share(self.samples)
+
+    @property
+    def trust(self) -> float | None:
+        """The lambda of `corrected`: how far it goes by the judge, in [0, 1]."""
+        known = all(each.labels for each in self.samples)
+        return power_tuning(self.samples) if known else None
+
+
+@dataclass(frozen=True)
 class Ratings:
     """What one person said of a sample, beside what the judge says of everything.
 
@@ -56,12 +85,13 @@ class Ratings:
     @property
     def accuracy(self) -> Estimate | None:
         """Share of items on which the judge says what this person says, or would say."""
-        return self._share(self.agrees)
+        samples = self._samples(lambda unit: _mean(map(self.agrees, unit.items)), lambda _: 0.0)
+        return ppi_share(samples, lam=0.0)
 
     @property
     def always(self) -> tuple[str, Estimate] | tuple[None, None]:
         """The label that agrees most where it is given to every item, and how far it does."""
-        every = [(label, self.labelled_alone(label)) for label in self.subject.labelling.labels]
+        every = [(label, self.share(label).alone) for label in self.subject.labelling.labels]
         known = [(label, found) for label, found in every if found is not None]
         return max(known, key=lambda each: each[1].value, default=(None, None))
 
@@ -87,73 +117,8 @@ class Ratings:
         labels = (*self.subject.labelling.labels, UNREADABLE)
         return confusion(list(self.given.values()), list(map(self.judge, self.given)), labels)
 
-    def by_judge(self, label: str) -> Estimate | None:
-        """Share of items that the judge gives a label."""
-        every = self.subject.items
-        return proportion(sum(self.judge(item) == label for item in every), len(every))
-
-    def labelled_alone(self, label: str) -> Estimate | None:
-        """Share of items that this person would give a label, by what they labelled alone."""
-        return self._share(lambda item: self.given[item] == label)
-
-    def corrected(self, label: str) -> Estimate | None:
-        """That share by their labels and the judge's of all items, by `ppi_share`."""
-        return ppi_share(self._predicted(label))
-
-    def trust(self, label: str) -> float | None:
-        """The lambda of `corrected`: how far it goes by the judge, in [0, 1]."""
-        return _trust(self._predicted(label))
-
-    @property
-    def scores(self) -> tuple[WholeScore, ...]:
-        """The scores of the run that the sample can correct: those of whole claims."""
-        wholes = self.subject.labelling.wholes
-        return wholes.scores if wholes is not None and self.sample.whole else ()
-
-    @property
-    def claims(self) -> tuple[int, int]:
-        """How many units are labelled, and how many the run has."""
-        units = [unit for own in self.strata for unit in own]
-        return sum(map(self.labelled, units)), len(units)
-
-    def score_by_judge(self, score: WholeScore) -> float:
-        """A score of the run by the judge's labels alone."""
-        units = [unit for own in self.strata for unit in own]
-        weights = list(map(self._weight(score), units))
-        values = [w * self._by_judge(score, u) for w, u in zip(weights, units, strict=True)]
-        return fsum(values) / fsum(weights)
-
-    def score_alone(self, score: WholeScore) -> Estimate | None:
-        """A score of the run by what this person labelled alone."""
-        return ppi_share(self._scored(score), lam=0.0)
-
-    def score_corrected(self, score: WholeScore) -> Estimate | None:
-        """A score of the run as this person would find it, by `ppi_share`."""
-        return ppi_share(self._scored(score))
-
-    def score_trust(self, score: WholeScore) -> float | None:
-        """The lambda of `score_corrected`."""
-        return _trust(self._scored(score))
-
-    def _scored(self, score: WholeScore) -> list[Predicted]:
-        return self._samples(
-            lambda unit: score.value([self.given[item] for item in unit.items]),
-            lambda unit: self._by_judge(score, unit),
-            self._weight(score),
-        )
-
-    def _by_judge(self, score: WholeScore, unit: Unit) -> float:
-        return score.value([self.subject.items[item].label for item in unit.items])
-
-    def _weight(self, score: WholeScore) -> Callable[[Unit], float]:
-        """How much a claim counts: of a mean over responses, by how many its response has."""
-        if not score.by_result:
-            return lambda _: 1.0
-        claims = Counter(unit.result for own in self.strata for unit in own)
-        return lambda unit: 1 / claims[unit.result]
-
-    def _predicted(self, label: str) -> list[Predicted]:
-        """Whether a label is given, predicted by the judge's probability, else by its label."""
+    def share(self, label: str) -> Figure:
+        """Share of items that have a label, predicted by its probability, else by the label."""
         items = self.subject.items
         known = all(each.probabilities is not None for each in items.values())
 
@@ -162,15 +127,46 @@ class Ratings:
                 return (items[item].probabilities or {}).get(label, 0.0)
             return float(items[item].label == label)
 
-        return self._samples(
+        samples = self._samples(
             lambda unit: _mean(self.given[item] == label for item in unit.items),
             lambda unit: _mean(map(prediction, unit.items)),
         )
+        judge = proportion(sum(self.judge(item) == label for item in items), len(items))
+        return Figure(judge, samples)
 
-    def _share(self, holds: Callable[[str], bool]) -> Estimate | None:
-        """The share of items for which it holds, by what is labelled alone."""
-        samples = self._samples(lambda unit: _mean(map(holds, unit.items)), lambda _: 0.0)
-        return ppi_share(samples, lam=0.0)
+    @property
+    def scores(self) -> tuple[WholeScore, ...]:
+        """The scores of the run that the sample can correct: those of whole claims."""
+        wholes = self.subject.labelling.wholes
+        return wholes.scores if wholes is not None and self.sample.whole else ()
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """How many units are labelled, and how many the run has."""
+        units = [unit for own in self.strata for unit in own]
+        return sum(map(self.labelled, units)), len(units)
+
+    def score(self, score: WholeScore) -> Figure:
+        """A score of the run, predicted for each claim by the judge's labels.
+
+        Of a mean over responses a claim counts the less, the more of them its response has.
+        """
+        units = [unit for own in self.strata for unit in own]
+        claims = Counter(unit.result for unit in units)
+
+        def weight(unit: Unit) -> float:
+            return 1 / claims[unit.result] if score.by_result else 1.0
+
+        def prediction(unit: Unit) -> float:
+            return score.value([self.subject.items[item].label for item in unit.items])
+
+        samples = self._samples(
+            lambda unit: score.value([self.given[item] for item in unit.items]),
+            prediction,
+            weight,
+        )
+        value = fsum(weight(unit) * prediction(unit) for unit in units) / fsum(map(weight, units))
+        return Figure(Estimate(value, None, None, len(units)), samples)
 
     def _samples(
         self,
@@ -192,10 +188,6 @@ class Ratings:
                 )
             )
         return found
-
-
-def _trust(samples: Sequence[Predicted]) -> float | None:
-    return power_tuning(samples) if all(each.labels for each in samples) else None
 
 
 def _mean(values: Iterable[float]) -> float:

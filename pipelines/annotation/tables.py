@@ -4,9 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipelines.annotation.agreement import Ratings
+from pipelines.annotation.agreement import Figure, Ratings
 from pipelines.annotation.sample import UNREADABLE
-from pipelines.experiment.labelled import WholeScore
 from pipelines.metrics.cohen_kappa import cohen_kappa
 from pipelines.metrics.ece import expected_calibration_error
 from pipelines.metrics.estimate import Estimate
@@ -31,32 +30,38 @@ def all_tables(every: Sequence[Ratings]) -> list[Table]:
     ]
 
 
-class Scored(NamedTuple):
-    """A score of a run whose claims a person labelled."""
+class Row(NamedTuple):
+    """A figure of the run that a person's labels correct."""
 
     ratings: Ratings
-    score: WholeScore
+    name: str
+    figure: Figure
+
+
+def _columns(title: str) -> list[Column[Row]]:
+    """What every such figure has, named by the title."""
+    return [
+        Column("labels", "Labels", lambda row: row.ratings.title),
+        Column("annotator", "Annotator", lambda row: row.ratings.annotator),
+        Column(title.lower(), title, lambda row: row.name),
+        Measure("judge", "By the judge", lambda row: row.figure.judge),
+        Measure("alone", "By the person's labels", lambda row: row.figure.alone),
+        Measure("corrected", "Corrected", lambda row: row.figure.corrected),
+        Column("lambda", "Lambda", lambda row: row.figure.trust),
+    ]
 
 
 def score_table(every: Sequence[Ratings]) -> Table:
     """The run's scores: by the judge, by people alone, and corrected."""
     return Table.of(
-        [Scored(own, score) for own in every for score in own.scores],
+        [Row(own, each.title, own.score(each)) for own in every for each in own.scores],
         name="annotation_scores",
         title="Scores, corrected by people",
         caption="Over all claims of the run.",
         columns=[
-            Column("labels", "Labels", lambda row: row.ratings.title),
-            Column("annotator", "Annotator", lambda row: row.ratings.annotator),
-            Column("score", "Score", lambda row: row.score.title),
-            Column("judge", "By the judge", lambda row: row.ratings.score_by_judge(row.score)),
-            Measure(
-                "alone", "By the person's labels", lambda row: row.ratings.score_alone(row.score)
-            ),
-            Measure("corrected", "Corrected", lambda row: row.ratings.score_corrected(row.score)),
-            Column("lambda", "Lambda", lambda row: row.ratings.score_trust(row.score)),
-            Column("claims", "Claims labelled", lambda row: row.ratings.claims[0]),
-            Column("of", "Of", lambda row: row.ratings.claims[1]),
+            *_columns("Score"),
+            Column("claims", "Claims labelled", lambda row: row.ratings.units[0]),
+            Column("of", "Of", lambda row: row.ratings.units[1]),
         ],
         notes=(
             "Corrected as the shares of labels are. CS-C and CS-R are means over responses, so a "
@@ -67,31 +72,19 @@ def score_table(every: Sequence[Ratings]) -> Table:
     )
 
 
-class Share(NamedTuple):
-    """A label of a person's ratings."""
-
-    ratings: Ratings
-    label: str
-
-
 def estimate_table(every: Sequence[Ratings]) -> Table:
     """The run's shares of each label: by the judge, by people alone, and corrected."""
-    rows = [Share(own, label) for own in every for label in own.subject.labelling.labels]
     return Table.of(
-        rows,
+        [
+            Row(own, label, own.share(label))
+            for own in every
+            for label in own.subject.labelling.labels
+        ],
         name="annotation_estimates",
         title="Shares of labels, corrected by people",
         caption="Over everything that the judge labelled in the run.",
         columns=[
-            Column("labels", "Labels", lambda row: row.ratings.title),
-            Column("annotator", "Annotator", lambda row: row.ratings.annotator),
-            Column("label", "Label", lambda row: row.label),
-            Measure("judge", "By the judge", lambda row: row.ratings.by_judge(row.label)),
-            Measure(
-                "alone", "By the person's labels", lambda row: row.ratings.labelled_alone(row.label)
-            ),
-            Measure("corrected", "Corrected", lambda row: row.ratings.corrected(row.label)),
-            Column("lambda", "Lambda", lambda row: row.ratings.trust(row.label)),
+            *_columns("Label"),
             Column("labelled", "Labelled", lambda row: len(row.ratings.given)),
             Column("items", "Of", lambda row: len(row.ratings.subject.items)),
         ],

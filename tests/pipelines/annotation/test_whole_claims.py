@@ -121,10 +121,11 @@ def test_who_says_what_the_judge_says_finds_the_scores_of_the_run(tmp_path: Path
     for score, of_response in ((count, conflict_score_count), (ratio, conflict_score_ratio)):
         each = [of_response(rows) for rows in JUDGED.values()]
         mean = sum(value or 0 for value in each) / len(each)
-        found = rated.score_corrected(score)
-        assert found is not None
-        assert rated.score_by_judge(score) == pytest.approx(mean)
-        assert found.value == pytest.approx(mean)
+        found = rated.score(score)
+        assert found.judge is not None
+        assert found.corrected is not None
+        assert found.judge.value == pytest.approx(mean)
+        assert found.corrected.value == pytest.approx(mean)
 
 
 def test_a_claim_counts_once_all_its_documents_are_labelled(tmp_path: Path) -> None:
@@ -134,12 +135,12 @@ def test_a_claim_counts_once_all_its_documents_are_labelled(tmp_path: Path) -> N
     anna.give(drawn.items[0], "SUPPORTS")
     (rated,) = ratings([own])
     count, *_ = rated.scores
-    assert (rated.claims, rated.score_corrected(count), rated.accuracy) == ((0, 7), None, None)
+    assert (rated.units, rated.score(count).corrected, rated.accuracy) == ((0, 7), None, None)
     anna.give(drawn.items[1], "CONTRADICTS")
     (rated,) = ratings([own])
-    found = rated.score_corrected(count)
+    found = rated.score(count).corrected
     assert found is not None
-    assert (rated.claims, found.n) == ((1, 7), 1)
+    assert (rated.units, found.n) == ((1, 7), 1)
     assert found.low is not None
     assert found.low < found.value
 
@@ -154,7 +155,7 @@ def test_shares_of_labels_weigh_claims_by_their_documents(tmp_path: Path) -> Non
     }
     say(own, says, "anna")
     (rated,) = ratings([own])
-    found, accuracy = rated.corrected("CONTRADICTS"), rated.accuracy
+    found, accuracy = rated.share("CONTRADICTS").corrected, rated.accuracy
     assert found is not None
     assert accuracy is not None
     assert (found.value, accuracy.value) == pytest.approx((4 / 8, 1))
