@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from pipelines.cli.flat import flat, words
 from pipelines.cli.progress import STDERR
-from pipelines.conflictscore.settings import Claims, Settings
+from pipelines.conflictscore.settings import ClaimSource, Settings
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.errors import InputError
 from pipelines.evidence.settings import PANEL, LabellerName
@@ -77,7 +77,15 @@ class AllOptions(LlmOptions):
             panel=PANEL,
         ),
     ] = None
-    claims: Claims = "atomic"
+    claims: Annotated[
+        ClaimSource | None,
+        Option(
+            "Judge all claims of a response (`atomic`), the k most `salient`, each of its "
+            "`sentences`, or it as a `whole`.",
+            shown="sentences with the packaged model, which splits badly, else atomic",
+            panel=PANEL,
+        ),
+    ] = None
 
 
 def stages(
@@ -99,7 +107,9 @@ def stages(
     asked = (*kept, *words(options, "model", "concurrency", "endpoint", "strict", "prompts"))
     tagged, by_model = (*kept, "--labeller", "nli"), (*asked, "--labeller", "llm")
     labeller = options.labeller or ("nli" if on_cpu else "llm")
-    scoring = (*(asked if _asks(options, labeller) else kept), "--labeller", labeller)
+    # The packaged model gives the prompt's examples back in place of claims.
+    claims = options.claims or ("sentences" if small else "atomic")
+    scoring = (*(asked if _asks(options, labeller, claims) else kept), "--labeller", labeller)
     # A small model is no judge of single sentences, and slower than the tagger.
     judged = ("--judge", "nli", "--answer-tokens", "160") if small else ()
     # Types of conflicts by such models are worse than the rule's.
@@ -122,14 +132,14 @@ def stages(
     add(
         "ConflictScore: do responses admit that their documents disagree?",
         *("conflictscore", "conflictscore"),
-        (*scoring, *words(options, "claims"), *further),
-        100,
+        (*scoring, "--claims", claims, *further),
+        10,
     )
-    claims = "conflict-detection"
-    add("Conflict Detection: the tagger looks for conflicts", claims, claims, tagged, 5)
+    detection = "conflict-detection"
+    add("Conflict Detection: the tagger looks for conflicts", detection, detection, tagged, 5)
     again = "The same by the language model, to compare the two judges"
-    add(again, claims, claims, by_model, 8, first=8)
-    add("ConRAG: answers that cite both sides", "conrag", claims, tagged, 8)
+    add(again, detection, detection, by_model, 8, first=8)
+    add("ConRAG: answers that cite both sides", "conrag", detection, tagged, 8)
     add("MADAM-RAG: documents debate", "madam-rag", "ramdocs", asked, 70, first=2)
     add(
         "CONFLICTS: answers that suit the kind of conflict",
@@ -176,13 +186,13 @@ def stages(
     return found
 
 
-def _asks(options: AllOptions, labeller: LabellerName) -> bool:
+def _asks(options: AllOptions, labeller: LabellerName, claims: ClaimSource) -> bool:
     """Whether ConflictScore asks a language model; else it refuses options for one."""
     if labeller != "nli":
         return True
     data = read(_file(options.data, "conflictscore") or SAMPLES, on_error="skip")
     brought = all(example.claims is not None for example in data.examples)
-    return Settings(labeller="nli", claims=options.claims).needs_model(claims_given=brought)
+    return Settings(labeller="nli", claims=claims).needs_model(claims_given=brought)
 
 
 def _file(data: Path | None, name: str) -> Path | Literal[""] | None:

@@ -127,6 +127,11 @@ def show(result: Result, console: Console) -> None:
         f"{'   '.join(result.figures())}   "
         f"({len(result.claims)} claims{left_out}, {width} documents; lower is better)"
     )
+    if copied := result.copied_claims:
+        console.print(
+            f"[yellow]{len(copied)} claims are left out, for the model copied them from its "
+            "prompt; a larger one, or --claims sentences, splits better[/yellow]"
+        )
     for cut in result.truncations:
         console.print(f"[yellow]{plain(cut.text)}: read {cut.kept} of {cut.tokens} tokens[/yellow]")
 

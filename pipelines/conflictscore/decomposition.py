@@ -13,6 +13,7 @@ from pipelines.conflictscore.settings import ClaimSource
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
+from pipelines.retrieval.bm25 import stems
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
@@ -21,6 +22,10 @@ CHARACTERS_PER_CLAIM = 10
 """A text of n characters makes no more than n / 10 + 2 claims. Real texts make far fewer; small
 models would go on inventing some. A list that ends at this bound is recorded as capped."""
 LEAST_REPLY_TOKENS = 512
+HALF = 0.5
+"""Of a claim's words; a claim adds names to what a response says, and hardly more."""
+RULES = 2
+"""Goes up when claims are read from replies in another way, so that run folders do not mix both."""
 
 
 class Claims(BaseModel):
@@ -33,13 +38,16 @@ class Claims(BaseModel):
 class Decomposition:
     """The claims of one response, in its order, without repetitions.
 
-    `capped` says that the list ended because it was as long as it may be, in claims or in tokens.
-    Where there is no claim,
-    `problem` says why in one line, and `raw` is the unreadable reply.
+    Attributes:
+        capped: Whether the list ended because it was as long as it may be, in claims or in tokens.
+        copied: What the reply has besides that is none of the response's; see `is_copied`.
+        problem: Why there is no claim, in one line.
+        raw: The reply behind that.
     """
 
     claims: tuple[str, ...]
     capped: bool = False
+    copied: tuple[str, ...] = ()
     truncations: tuple[Truncation, ...] = ()
     problem: str | None = None
     raw: str | None = None
@@ -62,7 +70,7 @@ async def decompose(
     """Ask the model for the claims of a response, by a prompt from `decomposition_prompt`.
 
     The `salient` prompt asks for `k` claims. With `cut` a response too long for the context may be
-    cut.
+    cut. Claims that were copied from the prompt are left out.
     """
     if client is None:
         raise InputError(
@@ -84,11 +92,39 @@ async def decompose(
     messages = prompt.messages(response=fitted.text, k=k)
     reply = await client.structured(messages, schema, Sampling(max_tokens=room), partial="items")
     written = reply.value.claims if reply.value else []
-    if claims := distinct(written[:most]):
+    every = distinct(written[:most])
+    (asked,) = prompt.messages(response="", k=k)
+    copied = tuple(claim for claim in every if is_copied(claim, fitted.text, asked["content"]))
+    if claims := tuple(claim for claim in every if claim not in copied):
         full = len(written) > most if salient else len(written) >= most
-        return Decomposition(claims, full or reply.cut, truncations)
-    problem = f"decomposition: {reply.problem or 'the reply has no claim'}"
-    return Decomposition((), truncations=truncations, problem=problem, raw=reply.raw)
+        return Decomposition(claims, full or reply.cut, copied, truncations)
+    none = COPIED if copied else "the reply has no claim"
+    problem, raw = f"decomposition: {reply.problem or none}", reply.raw or " ".join(copied)
+    return Decomposition((), copied=copied, truncations=truncations, problem=problem, raw=raw)
+
+
+COPIED = (
+    "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
+    "sentences as claims: --claims sentences"
+)
+
+
+def is_copied(claim: str, response: str, prompt: str) -> bool:
+    """Whether a claim is one of the prompt's examples rather than something the response says.
+
+    Small models give examples back. Such a claim has less than half of its words from the response,
+    and more than half from the prompt. One in another language has few of either.
+    """
+    return shared_words(claim, response) < HALF < shared_words(claim, prompt)
+
+
+def shared_words(claim: str, text: str) -> float:
+    """Share of a claim's words that a text has, in [0, 1]: stems, function words aside.
+
+    It is 0 for a claim without any.
+    """
+    of_claim, of_text = map(set, stems([claim, text]))
+    return len(of_claim & of_text) / len(of_claim) if of_claim else 0.0
 
 
 def sentence_claims(response: str) -> tuple[str, ...]:

@@ -147,7 +147,7 @@ def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
         "settings": scorer.settings.deciding(),
         "prompts": {prompt.name: prompt.digest for prompt in scorer.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
-        **scorer.judge.about(),
+        **scorer.about(),
     }
     if scorer.judge.llm is None and scorer.client is not None:
         about["splitter"] = model_of(scorer.client)

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pipelines.conflictscore.cited import as_cited
 from pipelines.conflictscore.decomposition import (
+    RULES,
     Decomposition,
     decompose,
     decomposition_prompt,
@@ -44,6 +46,11 @@ class Scorer:
         """Those in use."""
         return (*self.judge.prompts, *([self.decomposition] if self.decomposition else []))
 
+    def about(self) -> dict[str, Any]:
+        """Who judges, and how claims are read from replies, for `run.json`."""
+        rules = {"decomposition": RULES} if self.decomposition else {}
+        return self.judge.about() | rules
+
 
 def prepare(
     settings: Settings,
@@ -81,7 +88,13 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
     """
     parts = await claims_of(example, scorer)
     if not parts.claims:
-        return result(example, status="invalid", error=parts.problem, raw=parts.raw)
+        return result(
+            example,
+            status="invalid",
+            error=parts.problem,
+            raw=parts.raw,
+            copied_claims=parts.copied,
+        )
 
     documents = as_cited(parts.claims, example.documents)
     labelled = await scorer.judge.labeller(parts.claims, documents)
@@ -96,6 +109,7 @@ async def conflict_score(example: Example, scorer: Scorer) -> Result:
         else None,
         claims=parts.claims,
         claims_capped=parts.capped,
+        copied_claims=parts.copied,
         judgements=labelled.judgements,
         cs_c=count,
         cs_r=conflict_score_ratio(rows, unevidenced=scorer.settings.unevidenced),

@@ -16,6 +16,7 @@ class Result(BaseModel):
             could be judged); "failed" (the pipeline stopped; asked again when the run is resumed).
         claims: The claims judged, in order, without repetitions.
         claims_capped: Whether the list of claims ended at its bound, so that some may be missing.
+        copied_claims: What the model gave back of its prompt's examples in place of claims.
         judgements: One per (claim, document), ordered by claim, then document.
         cs_c, cs_r: CS-Count and CS-Ratio in [0, 1], or None where no claim could enter it.
         undetermined_claims: Claims left out of CS-C, for unreadable judgements may make them a
@@ -36,6 +37,7 @@ class Result(BaseModel):
     status: Literal["scored", "invalid", "failed"]
     claims: tuple[str, ...] = ()
     claims_capped: bool = False
+    copied_claims: tuple[str, ...] = ()
     judgements: tuple[Judgement, ...] = ()
     cs_c: float | None = None
     cs_r: float | None = None

@@ -75,6 +75,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             ),
             total("responses", "Responses", lambda _: 1),
             total("claims", "Claims", lambda each: len(each.claims)),
+            total("copied_claims", "Copied claims", lambda each: len(each.copied_claims)),
             total("invalid_judgements", "Invalid judgements", lambda each: len(_unread(each))),
             total("undetermined_claims", "Undetermined claims", lambda e: e.undetermined_claims),
             total("unread_claims", "Claims not in CS-R", lambda each: each.unread_claims),
@@ -92,6 +93,7 @@ def scores(results: Sequence[Result], model: str, data: str) -> Table:
             "Invalid responses and failed ones have no score and are in no mean. A claim with an "
             "unreadable judgement is not in CS-R; where that could make it a conflict it is "
             "undetermined and not in CS-C.",
+            "Copied claims: what the model gave back of its prompt's examples; they are left out.",
             "The rows of the paper were measured with other models on other data. They stand here "
             "for orientation; rows of this run are no reproduction of them.",
         ),
@@ -309,6 +311,8 @@ def _faults(result: Result) -> Iterator[Failure[tuple[str | None, str]]]:
             "because it was as long as it may be, in claims or in tokens; claims may be missing"
         )
         yield fault("capped claims", "response", reason)
+    if copied := result.copied_claims:
+        yield fault("copied claims", "response", one_line(" ".join(copied), _EXCERPT))
     for cut in result.truncations:
         yield fault(
             "truncation", cut.text, f"the first {cut.kept:,} of {cut.tokens:,} tokens were seen"

@@ -107,6 +107,10 @@ def finding(
                 tables.label_counts(results)[Relation.INVALID],
                 "judgements that could not be read: {}",
             ),
+            (
+                sum(len(each.copied_claims) for each in results),
+                "claims that the model copied from its prompt, left out: {}",
+            ),
             (sum(len(each.truncations) for each in results), "texts read only in part: {}"),
         ),
         examples=glance.fewest(mean for _, mean in means),

@@ -200,7 +200,7 @@ def _config(
         "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
         "sampling": {"temperature": 0.0, "seed": 0},
         "writer": model_of(author.client),
-        **scorer.judge.about(),
+        **scorer.about(),
     }
 
 

@@ -248,7 +248,7 @@ def _told(name: str, items: Sequence[Item], left_out: LeftOut) -> str:
 
 def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[str, Any]:
     """Everything but the data that decides a result; not how many of them are made."""
-    about = methods.scorer.judge.about()
+    about = methods.scorer.about()
     config: dict[str, Any] = {
         "settings": methods.scorer.settings.deciding(),
         "asked": {

@@ -72,9 +72,9 @@ def test_by_default_every_experiment_runs_and_the_tagger_judges(
     shared_options = {"--profile": "cpu-small", "--models-dir": "m", "--out": "results"}
     cached = shared_options | {"--cache": "c"}
     assert found["import-gguf"][-2:] == ["--models-dir", "m"]
-    assert pairs(found["conflictscore"]) == cached | {"--labeller": "nli"}
-    assert pairs(found["conflict-detection"]) == cached | {"--labeller": "nli"}
-    assert pairs(found["conrag"]) == cached | {"--labeller": "nli"}
+    tagged = cached | {"--labeller": "nli"}
+    assert pairs(found["conflictscore"]) == tagged | {"--claims": "sentences"}
+    assert pairs(found["conflict-detection"]) == pairs(found["conrag"]) == tagged
     # Few of the bundled samples, and the language model judges some claims too.
     assert pairs(found["conflict-detection 2"]) == cached | {"--labeller": "llm", "--limit": "8"}
     assert pairs(found["madam-rag"]) == cached | {"--limit": "2"}
@@ -117,6 +117,7 @@ def test_on_a_cpu_the_tagger_judges_for_a_larger_model_too(
     found = lines(planned)
     for name in ("conflictscore", "report-writing", "truthfulqa"):
         assert found[name][found[name].index("--labeller") + 1] == "nli"
+    assert pairs(found["conflictscore"])["--claims"] == "atomic"
     assert "--truth nli" in " ".join(found["truthfulqa"])
     assert "--types yes-no" in " ".join(found["conflicts"])
     assert "--claims" not in found["report-writing"], "the model splits reports into claims"

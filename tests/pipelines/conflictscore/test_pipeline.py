@@ -14,10 +14,12 @@ from pipelines.conflictscore.decomposition import distinct
 from pipelines.conflictscore.pipeline import conflict_score, prepare
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.settings import Settings
+from pipelines.conflictscore.tables import scores
 from pipelines.data.records import Document, Example
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.store import JudgementStore
+from pipelines.report.table import records
 from serving import profile
 from serving.client import Client
 from serving.connect import Source, connect
@@ -202,6 +204,22 @@ async def test_short_sentences_and_unspaced_scripts_keep_all_their_claims(
     scripted.reply = lambda _: json.dumps({"claims": [f"claim {n}" for n in range(4)]})
     result = await score(client, EXAMPLE.model_copy(update={"response": response}))
     assert len(result.claims) == 4
+
+
+async def test_what_the_model_copies_from_the_prompt_is_no_claim(
+    client: Client, scripted: Scripted
+) -> None:
+    copied = ("The Eiffel Tower is in Paris.", "The Eiffel Tower carries antennas.")
+    scripted.reply = lambda _: json.dumps({"claims": [copied[0], CLAIMS[0], copied[1]]})
+    result = await score(client)
+    assert (result.status, result.claims, result.copied_claims) == ("scored", CLAIMS[:1], copied)
+    assert records(scores([result], "judge", "data"))[0]["copied_claims"] == 2
+    scripted.reply = lambda _: json.dumps({"claims": copied})
+    result = await score(client, EXAMPLE.model_copy(update={"response": "It opened late."}))
+    assert (result.status, result.claims, result.copied_claims) == ("invalid", (), copied)
+    assert result.error is not None
+    assert "copied from the prompt's examples" in result.error
+    assert "--claims sentences" in result.error
 
 
 async def test_a_list_of_claims_that_ends_at_its_bound_is_marked(
