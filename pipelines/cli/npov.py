@@ -182,7 +182,7 @@ def show(checked: "ResponseErrors", console: Console, *, marks: bool) -> None:
 
 
 def show_ablation(checked: "AblationErrors", console: Console) -> None:
-    """Print scores, whose they are, and all texts, those marked of which nothing is lost."""
+    """Print scores, whose they are, and all texts, marked from an error of `LOSES_NOTHING`."""
     from pipelines.npov.view import LOSES_NOTHING, NATS
 
     _show_errors(checked, console)

@@ -56,8 +56,8 @@ THRESHOLD = 0.99
 than a hundredth of a response word's salience."""
 
 LOSES_NOTHING = 1.0
-"""Error by ablation from which they are marked: no word is lost without the argument, and without
-any argument none of the sentence."""
+"""Error by ablation from which they are marked: no sentence loses anything without the argument, or
+the sentence nothing without any."""
 
 NATS = (
     "Nats are the log-probability that words of a sentence lose on average without an argument. A "
