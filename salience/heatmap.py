@@ -21,23 +21,31 @@ MOST_PIXELS = 2**14
 take gigabytes, or exceed what can be drawn at all."""
 
 
-def strength(shares: NDArray[np.floating]) -> NDArray[np.floating]:
-    """Shares of salience on a logarithmic scale.
+def strength(values: NDArray[np.floating], nats: float | None = None) -> NDArray[np.floating]:
+    """How dark values are drawn, in [0, 1]: shares of salience on a logarithmic scale.
 
     A response token's salience is spread over all tokens before it, so that most shares are small:
-    drawn as they are, a map is blank but for a few cells. The result is in [0, 1] as well: 1 for a
-    share of 1, 0 for one of 1/1000 or less.
+    drawn as they are, a map is blank but for a few cells. 1 is for a share of 1, 0 for one of
+    1/1000 or less. Log-probabilities that are lost are on a linear scale, 1 for so many `nats` or
+    more, 0 where none are lost.
     """
+    if nats is not None:
+        return np.asarray(np.clip(values / nats, 0, 1))
     floor = 10.0**-DECADES
-    return np.asarray(1 + np.log10(np.maximum(shares, floor)) / DECADES)
+    return np.asarray(1 + np.log10(np.maximum(values, floor)) / DECADES)
 
 
 def png(
-    values: NDArray[np.floating], rows: Sequence[str], columns: Sequence[str], title: str = ""
+    values: NDArray[np.floating],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    title: str = "",
+    nats: float | None = None,
 ) -> bytes:
     """A map as a PNG, in the layout of the paper's Figure 2 (NPOV): input down, response across.
 
-    Values are (rows, columns) shares in [0, 1], rows words of the input, columns of the response.
+    Values are (rows, columns) shares in [0, 1], rows words of the input, columns of the response;
+    or with `nats`, which the darkest stand for, log-probabilities that are lost.
 
     Raises:
         ValueError: There is no row or no column.
@@ -59,7 +67,7 @@ def png(
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    image = axes.imshow(strength(values), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    image = axes.imshow(strength(values, nats), cmap="Blues", vmin=0, vmax=1, aspect="auto")
     # Text of documents is no mathematics, whatever dollar signs it has.
     axes.set_xticks(range(len(columns)), columns, rotation=90, fontsize=8, parse_math=False)
     axes.set_yticks(range(len(rows)), rows, fontsize=8, parse_math=False)
@@ -68,11 +76,12 @@ def png(
     lines = textwrap.fill(title, width=max(24, round(9 * size[0])))
     axes.set_title(lines, fontsize=10, parse_math=False)
     scale = figure.colorbar(image, ax=axes, shrink=0.8)
-    scale.set_ticks(
-        [n / DECADES for n in range(DECADES + 1)],
-        labels=[f"{10.0 ** (n - DECADES):g}" for n in range(DECADES + 1)],
+    steps = range(DECADES + 1)
+    labels = [f"{10.0 ** (n - DECADES) if nats is None else nats * n / DECADES:.3g}" for n in steps]
+    scale.set_ticks([n / DECADES for n in steps], labels=labels)
+    scale.set_label(
+        "share of the column's salience" if nats is None else "nats lost without the row"
     )
-    scale.set_label("share of the column's salience")
     written = BytesIO()
     with warnings.catch_warnings():
         # Words of a script that the font lacks are drawn as boxes.

@@ -14,7 +14,7 @@ from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Models
 from pipelines.experiment.needs import Needs, refuse_unneeded
 from pipelines.experiment.options import ModelOptions
-from pipelines.files import check_writable
+from pipelines.files import check_writable, replace_bytes
 from pipelines.inspection.found import Inspection, ResultT, Tell
 from pipelines.option import Option, Options
 from pipelines.report.explorer import write
@@ -41,15 +41,17 @@ def inspect(
     *,
     as_json: bool,
     html: Path | None = None,
+    png: Path | None = None,
 ) -> None:
-    """Do the work with the models that it needs; print what it found, and write its page.
+    """Do the work with the models that it needs; print what it found, write its page and picture.
 
-    It is printed as JSON, or by `show` for people. Options without effect, and a page that cannot
-    be written, are refused before.
+    It is printed as JSON, or by `show` for people. Options without effect, and files that cannot be
+    written, are refused before.
     """
     refuse_unneeded(options, needs)
-    if html is not None:
-        check_writable(html)
+    for path in (html, png):
+        if path is not None:
+            check_writable(path)
 
     async def opened() -> Inspection[ResultT]:
         with waiting() as tell:
@@ -58,9 +60,11 @@ def inspect(
 
     found = asyncio.run(opened())
     try:
+        if png is not None and found.picture is not None:
+            replace_bytes(png, found.picture())
         if html is not None and found.view is not None:
             write(html, found.title, [found.view()], {**found.about, **provenance()})
-    finally:  # what was found is shown though the page cannot be written
+    finally:  # what was found is shown though no file can be written
         if as_json:
             print(plain_json(found.result.model_dump_json(indent=2)))
         else:

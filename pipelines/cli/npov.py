@@ -12,27 +12,39 @@ from rich.table import Table
 
 from pipelines.cli.flat import flat
 from pipelines.cli.heatmaps import HeatMapOptions, save
+from pipelines.cli.inspection import inspect
 from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.terminal import plain, plain_json
 from pipelines.data.jsonl import read_bytes
 from pipelines.errors import InputError
+from pipelines.experiment.options import ServedOptions
+from pipelines.inspection.npov import ABLATION_NEEDS, Detector, by_ablation, by_salience
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
 from pipelines.npov.example import NpovExample, example, read_example
 from pipelines.npov.settings import SALIENCE_PANEL, SalienceSettings
-from pipelines.option import Option
+from pipelines.option import Option, refuse_given
 from pipelines.report.glance import ModelUsed
 from salience.variants import Aggregation
 
 if TYPE_CHECKING:
-    from pipelines.npov.check import ResponseErrors
+    from pipelines.npov.check import AblationErrors, ResponseErrors
 
 _example_option = partial(Option, panel="Example")
 
 SAMPLE = Path(__file__).parents[1] / "npov" / "samples" / "uniforms.json"
 
 
-class CheckOptions(HeatMapOptions, DecoderOptions):
+class CheckOptions(HeatMapOptions, DecoderOptions, ServedOptions):
     """An example, how it is checked, and what shows it."""
+
+    detector: Annotated[
+        Detector,
+        Option(
+            "Gradients, as in the paper, in this process; or what the response loses where an "
+            "argument is left out of its prompt, by a server. That finds far more errors: see "
+            "docs/results.md."
+        ),
+    ] = "salience"
 
     question: Annotated[str | None, _example_option("The user's question.")] = None
     pro: Annotated[
@@ -67,23 +79,53 @@ def check_npov(
 ) -> None:
     """Find arguments that a neutral response leaves out, and what it adds to them.
 
-    Both are read off the model's gradients: a word of an argument that no word of the response
-    rests on was probably left out, a word of the response that rests on no argument was probably
-    added. No server is needed; without an example a bundled one is checked.
+    By default both are read off a model's gradients, as in the paper, without a server: a word of
+    an argument that no word of the response rests on was probably left out, a word of the response
+    that rests on no argument was probably added. `--detector ablation` asks a server how much less
+    likely the response is without each argument, which finds far more errors. Without an example a
+    bundled one is checked.
 
     Examples:
         contested check-npov --html uniforms.html
+
+        contested check-npov --detector ablation --html ablated.html
 
         contested check-npov example.json --html checked.html --png checked.png
 
         contested check-npov --html tokens.html --level tokens
     """
-    from pipelines.npov.check import argument_map, check
-    from pipelines.npov.soft_prompt import SoftPrompt
-    from pipelines.npov.view import by_token, marked, response_view
-
     chosen = _example(file, options)
+    _refuse_unused(options)
     options.refuse_unwritable()
+    if options.detector == "salience":
+        _check_by_salience(chosen, options)
+        return
+    inspect(
+        options,
+        ABLATION_NEEDS,
+        lambda models, tell: by_ablation(chosen, models, tell),
+        show_ablation,
+        as_json=options.as_json,
+        html=options.html,
+        png=options.png,
+    )
+
+
+def _refuse_unused(options: CheckOptions) -> None:
+    """Refuse options that the detector has no use for, with an InputError."""
+    named = f"--detector {options.detector}"
+    if options.detector == "salience":
+        refuse_given(options, ("endpoint", "strict", "cache", "concurrency"), named)
+    else:
+        of_gradients = ("soft_prompt", "aggregation", "precision", "device", "level")
+        refuse_given(options, of_gradients, named)
+        refuse_given(options.salience, tuple(SalienceSettings.model_fields), named)
+
+
+def _check_by_salience(chosen: NpovExample, options: CheckOptions) -> None:
+    from pipelines.npov.soft_prompt import SoftPrompt
+    from pipelines.npov.view import marked
+
     settings = options.salience.model_copy(update={"aggregation": options.aggregation})
     soft = SoftPrompt.load(options.soft_prompt) if options.soft_prompt else None
     folder = decoder_folder(options)
@@ -92,17 +134,15 @@ def check_npov(
         soft.check("response", model=known.digest)
     decoder = folder.load()
     with progress("gradients") as bar:
-        found = argument_map(
+        checked, shown, view = by_salience(
             chosen,
             decoder,
             settings,
-            lambda done, total: bar.reached(done, total, "tokens"),
-            every_token=options.level == "tokens",
+            by_tokens=options.level == "tokens",
             soft_prompt=soft,
             model=known.digest,
+            on_progress=lambda done, total: bar.reached(done, total, "tokens"),
         )
-    checked = check(chosen, found, settings)
-    shown = by_token(chosen, found) if options.level == "tokens" else found
     tuned = []
     if options.soft_prompt is not None:
         digest = sha256(read_bytes(options.soft_prompt)).hexdigest()
@@ -110,7 +150,7 @@ def check_npov(
     try:
         save(
             shown,
-            lambda drawn: response_view(checked, chosen, shown, settings, drawn),
+            view,
             options,
             question=chosen.question,
             settings={"salience": settings.model_dump(), "precision": decoder.precision},
@@ -124,7 +164,7 @@ def check_npov(
             show(checked, Console(emoji=False), marks=marked(settings))
     STDERR.print(
         f"[dim]gradients of {escape(known.name)}{' with a soft prompt' if tuned else ''}, "
-        f"{decoder.precision} on {decoder.device}[/dim]",
+        f"{decoder.precision} on {decoder.device}; --detector ablation finds more errors[/dim]",
         soft_wrap=True,
     )
 
@@ -133,25 +173,48 @@ def show(checked: "ResponseErrors", console: Console, *, marks: bool) -> None:
     """Print scores, and the arguments and sentences, those with too low a score marked."""
     from pipelines.npov.view import THRESHOLD
 
+    _show_errors(checked, console)
+    _show_parts(checked, console, "score", "{:.2%}", THRESHOLD if marks else None)
+    console.print(
+        "[dim]score: what the words of an argument give to the response, or the words of a "
+        "sentence take from the arguments[/dim]"
+    )
+
+
+def show_ablation(checked: "AblationErrors", console: Console) -> None:
+    """Print scores, whose they are, and all texts, marked from an error of `LOSES_NOTHING`."""
+    from pipelines.npov.view import LOSES_NOTHING, NATS
+
+    _show_errors(checked, console)
+    used, grounded = checked.least_used, checked.least_grounded
+    console.print(f"least used: {used.side}, “{plain(used.text)}”")
+    console.print(f"least grounded: “{plain(grounded.text)}”\n")
+    _show_parts(checked, console, "nats", "{:.2f}", LOSES_NOTHING)
+    console.print(f"[dim]{NATS}[/dim]")
+
+
+def _show_errors(checked: "ResponseErrors", console: Console) -> None:
     console.print(f"[italic]{plain(checked.question)}[/italic]")
     console.print(
         f"coverage error {checked.coverage_error:.3f}   hallucination error "
         f"{checked.hallucination_error:.3f}\n"
     )
+
+
+def _show_parts(
+    checked: "ResponseErrors", console: Console, score: str, form: str, limit: float | None
+) -> None:
+    """Print arguments and sentences with their scores, marked from an error of `limit`, if any."""
     table = Table(show_lines=True)
     table.add_column("")
-    table.add_column("score", justify="right")
+    table.add_column(score, justify="right")
     table.add_column("", ratio=1)
     for part in (*checked.arguments, *checked.sentences):
-        share = "–" if part.error is None else f"{1 - part.error:.2%}"
-        if marks and part.error is not None and part.error >= THRESHOLD:
+        share = "–" if part.error is None else form.format(1 - part.error)
+        if limit is not None and part.error is not None and part.error >= limit:
             share += " [yellow]left out?[/yellow]" if part.side else " [yellow]added?[/yellow]"
         table.add_row(part.side or "response", share, plain(part.text))
     console.print(table)
-    console.print(
-        "[dim]score: what the words of an argument give to the response, or the words of a "
-        "sentence take from the arguments[/dim]"
-    )
 
 
 def _example(file: Path | None, options: CheckOptions) -> NpovExample:

@@ -22,7 +22,13 @@ from pipelines.experiment.experiment import (
     Work,
 )
 from pipelines.experiment.needs import Needs
-from pipelines.experiment.options import LlmOptions, ModelOptions, RunOptions, source_of
+from pipelines.experiment.options import (
+    LlmOptions,
+    ModelOptions,
+    RunOptions,
+    ServedOptions,
+    source_of,
+)
 from pipelines.experiment.prior import with_correction
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
@@ -193,7 +199,7 @@ async def models_for(
     Its logs go to the folder `logs`; `on_status` is told what is being waited for; clients are made
     by `kind`. A model that is not there is a ServingError.
     """
-    served = options if isinstance(options, LlmOptions) else None
+    served = options if isinstance(options, ServedOptions) else None
     cache = served.cache if served else None
     together: list[OnDemand] = []
     async with AsyncExitStack() as stack:
@@ -222,7 +228,7 @@ async def models_for(
             judging=client if needs.judge is None else await client_of(needs.judge),
             tagger=needs.tagger,
             judge_tagger=needs.judge_tagger,
-            prompts=served.prompts if served else None,
+            prompts=options.prompts if isinstance(options, LlmOptions) else None,
         )
 
 

@@ -8,8 +8,8 @@ from pipelines.evidence.judge import combination_of
 from pipelines.evidence.nli import TaggerFolder, calibrated
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.experiment.options import (
-    LlmOptions,
     ModelOptions,
+    ServedOptions,
     ServerOptions,
     source_of,
     tagger_named,
@@ -140,7 +140,7 @@ def judge_source(options: ServerOptions, judge_model: str | None) -> Source | No
 
 def refuse_unneeded(options: ModelOptions, needs: Needs) -> None:
     """Refuse options of models that a run does not need, with an InputError."""
-    if needs.role is None and isinstance(options, LlmOptions):
+    if needs.role is None and isinstance(options, ServedOptions):
         refuse_given(options, OF_A_SERVER, needs.unasked)
     if not needs.tagger:
         refuse_given(options, ("tagger",), needs.untagged)

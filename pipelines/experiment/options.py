@@ -112,16 +112,9 @@ class EndpointOptions(ModelOptions):
     ] = None
 
 
-class LlmOptions(EndpointOptions):
-    """Which language model is asked, and how."""
+class ServedOptions(EndpointOptions):
+    """Which language model is asked, how it is served, and what is kept of its answers."""
 
-    prompts: Annotated[
-        Path | None,
-        Option(
-            "Folder with prompts of your own; those it lacks are ours. See docs/prompts.md.",
-            panel=METRIC_PANEL,
-        ),
-    ] = None
     strict: Annotated[
         bool,
         Option(
@@ -135,6 +128,18 @@ class LlmOptions(EndpointOptions):
         int | None,
         Field(ge=1),
         Option("Most requests in flight; by default what the engine batches.", panel=MODEL_PANEL),
+    ] = None
+
+
+class LlmOptions(ServedOptions):
+    """Which language model is asked, how, and by which prompts."""
+
+    prompts: Annotated[
+        Path | None,
+        Option(
+            "Folder with prompts of your own; those it lacks are ours. See docs/prompts.md.",
+            panel=METRIC_PANEL,
+        ),
     ] = None
 
 
@@ -208,7 +213,7 @@ def source_of(options: ProfileOptions, role: Role) -> Source:
         ServingError: There is no such profile.
     """
     endpoints = options.endpoint or () if isinstance(options, EndpointOptions) else ()
-    strict = isinstance(options, LlmOptions) and options.strict
+    strict = isinstance(options, ServedOptions) and options.strict
     if endpoints and strict:
         raise InputError(
             "--strict says how a server is started, so it has no effect on --endpoint; "

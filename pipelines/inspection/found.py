@@ -28,6 +28,7 @@ class Inspection(Generic[ResultT]):
         cost: What it took, in a line.
         title: Heading of the page.
         view: Makes the page's content, for which it may load numpy.
+        picture: Draws its map as a PNG, where it has one.
         about: What was asked, folded at the page's end.
     """
 
@@ -35,6 +36,7 @@ class Inspection(Generic[ResultT]):
     cost: str
     title: str = ""
     view: Callable[[], ExperimentView] | None = None
+    picture: Callable[[], bytes] | None = None
     about: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -1,6 +1,7 @@
-"""Hallucination and coverage errors of one response, by salience, down to its words."""
+"""Hallucination and coverage errors of one response, down to its words: by salience or ablation."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,10 +9,13 @@ from pydantic import BaseModel
 
 from nli.windows import sentences as sentences_of
 from pipelines.errors import InputError
+from pipelines.npov.ablation import Ablation
 from pipelines.npov.example import SIDES, NpovExample, Side
 from pipelines.npov.prompt import Span, argument_spans, as_read, npov_prompt
+from pipelines.npov.result import ABLATION, SHOWN
 from pipelines.npov.settings import SalienceSettings
 from pipelines.npov.soft_prompt import SoftPrompt
+from pipelines.npov.use import groundings, kept, uses
 from salience.decoder import Decoder, Encoded
 from salience.gradients import Progress
 from salience.maps import WordMap, response_tokens, word_map, words_of
@@ -28,7 +32,9 @@ from salience.words import Word
 class WordError(BaseModel, frozen=True):
     """A content word, its characters in its argument or sentence, and how likely it is an error.
 
-    The error is 1 - alpha of a word of an argument, 1 - beta of one of the response.
+    By salience the error is 1 - alpha of a word of an argument, 1 - beta of one of the response. By
+    ablation, where an argument is left out whole and stands as one word, it is 1 - nats: see
+    `AblationErrors`.
     """
 
     text: str
@@ -40,7 +46,8 @@ class WordError(BaseModel, frozen=True):
 class TextErrors(BaseModel, frozen=True):
     """An argument, or where there is no side a sentence of the response, as the model read it.
 
-    The error is 1 - the average of its content words' scores; None without a content word.
+    By salience the error is 1 - the average of its content words' scores, by ablation 1 - nats.
+    None without a content word.
     """
 
     side: Side | None
@@ -64,6 +71,35 @@ class ResponseErrors(BaseModel, frozen=True):
     hallucination_error: float
     arguments: tuple[TextErrors, ...]
     sentences: tuple[TextErrors, ...]
+
+
+class AblationErrors(ResponseErrors, frozen=True):
+    """A response, checked by leaving out each argument in turn.
+
+    An error is 1 - the nats of log-probability that are lost, so it is 1 where none are, and higher
+    where the response becomes likelier: of a word or sentence of the response without the argument
+    that it rests on most, of an argument those that the sentence loses that rests on it most. A
+    sentence loses what its content words do on average.
+
+    Attributes:
+        drops: `log_probability_drops` of the arguments (rows) and the response's content words.
+    """
+
+    drops: tuple[tuple[float, ...], ...]
+
+    @property
+    def least_used(self) -> TextErrors:
+        """The argument that the response loses least without."""
+        return _worst(self.arguments)
+
+    @property
+    def least_grounded(self) -> TextErrors:
+        """The sentence that rests least on any argument."""
+        return _worst(self.sentences)
+
+
+def _worst(texts: Sequence[TextErrors]) -> TextErrors:
+    return max(texts, key=lambda each: -math.inf if each.error is None else each.error)
 
 
 def argument_map(
@@ -146,15 +182,7 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
         return TextErrors(
             side=side,
             text=found.encoded.text[start:end],
-            words=tuple(
-                WordError(
-                    text=word.text,
-                    start=word.start - start,
-                    end=word.end - start,
-                    error=1 - float(score),
-                )
-                for word, score in zip(words, scores, strict=True)
-            ),
+            words=_word_errors(words, scores, start),
             error=1 - average(scores, settings.average) if len(scores) else None,
         )
 
@@ -169,6 +197,55 @@ def check(example: NpovExample, found: WordMap, settings: SalienceSettings) -> R
         sentences=tuple(
             map(checked, [None] * len(sentences), sentences, found.response, by_sentence)
         ),
+    )
+
+
+def ablation_errors(example: NpovExample, found: Ablation) -> AblationErrors:
+    """Scores of arguments, words, sentences and the whole response, from the example's ablation.
+
+    Those of the response are what tables of detectors have as `SHOWN[ABLATION]`.
+    """
+    errors = found.by_sentence.by_pool(ABLATION)[SHOWN[ABLATION]]
+    # `ablation` refuses what has no words, and an example has arguments.
+    assert errors.coverage is not None and errors.hallucination is not None  # noqa: S101
+    prompt, response = npov_prompt(example), as_read(example.response)
+    of_words = _split(groundings(found.by_word.rests), found.words)
+    of_sentences = map(float, groundings(found.by_sentence.rests))
+
+    def argument(side: Side, span: Span, use: float) -> TextErrors:
+        text = prompt.text[slice(*span)]
+        whole = WordError(text=text, start=0, end=len(text), error=1 - use)
+        return TextErrors(side=side, text=text, words=(whole,), error=whole.error)
+
+    def sentence(span: Span, words: Sequence[Word], scores: NDArray[np.floating]) -> TextErrors:
+        return TextErrors(
+            side=None,
+            text=response[slice(*span)],
+            words=_word_errors(words, scores, len(prompt.text) + span[0]),
+            error=1 - next(of_sentences) if words else None,  # there is none of one without words
+        )
+
+    used = map(float, uses(found.by_sentence.says))
+    sentences = [(span.start, span.end) for span in sentences_of(response)]
+    return AblationErrors(
+        question=example.question,
+        coverage_error=errors.coverage,
+        hallucination_error=errors.hallucination,
+        arguments=tuple(map(argument, found.by_sentence.sides, argument_spans(prompt), used)),
+        sentences=tuple(map(sentence, sentences, found.words, of_words)),
+        drops=kept(found.by_word.rests),
+    )
+
+
+def _word_errors(
+    words: Sequence[Word], scores: Iterable[float], start: int
+) -> tuple[WordError, ...]:
+    """Those of words in order, by their scores; the words' text begins at `start`."""
+    return tuple(
+        WordError(
+            text=word.text, start=word.start - start, end=word.end - start, error=1 - float(score)
+        )
+        for word, score in zip(words, scores, strict=True)
     )
 
 

@@ -6,12 +6,13 @@ from functools import partial
 from statistics import fmean
 from typing import Any, Final
 
+import numpy as np
 from markupsafe import Markup
 
 from pipelines.metrics.estimate import Estimate
 from pipelines.npov import run_prompts
 from pipelines.npov.areas import OF_RUNS, Results
-from pipelines.npov.check import ResponseErrors, TextErrors, sentence_spans
+from pipelines.npov.check import AblationErrors, ResponseErrors, TextErrors, sentence_spans
 from pipelines.npov.example import NpovExample
 from pipelines.npov.prompt import argument_spans, npov_prompt
 from pipelines.npov.result import (
@@ -40,8 +41,9 @@ from pipelines.report.table import (
     own_rows,
     with_names_joined,
 )
-from pipelines.report.texts import Block, Chip, Heading, Inline, Trouble, Words
+from pipelines.report.texts import Block, Chip, Heading, Inline, Note, Trouble, Word, Words
 from pipelines.report.views import links, listed, named
+from salience.heatmap import png as drawn
 from salience.maps import WordMap, tokens_of, word_map
 
 NAME = "npov"
@@ -52,6 +54,17 @@ CHECKED = "Is the response faithful?"
 THRESHOLD = 0.99
 """Error from which arguments and sentences are marked: in the geometric mean their words have less
 than a hundredth of a response word's salience."""
+
+LOSES_NOTHING = 1.0
+"""Error by ablation from which they are marked: no sentence loses anything without the argument, or
+the sentence nothing without any."""
+
+NATS = (
+    "Nats are the log-probability that words of a sentence lose on average without an argument. A "
+    "sentence has those of the argument that it rests on most, an argument those of the sentence "
+    "that rests on it most; an error is 1 less the least."
+)
+"""What scores by ablation are, for whoever sees them."""
 
 _PARTS: Final = {
     "detection": "By detector",
@@ -168,6 +181,74 @@ def response_view(
         *picture(png),
     )
     return explorer.single(NAME, CHECKED, blocks)
+
+
+def ablation_view(checked: AblationErrors, models: Sequence[glance.ModelUsed]) -> ExperimentView:
+    """Arguments and response side by side, each word shaded by what is lost without an argument.
+
+    Those without which nothing is lost, and sentences that lose nothing, are marked.
+    """
+    given, response = (
+        tuple(
+            Words(
+                each.text,
+                tuple(Word(word.start, word.end, 1 - word.error) for word in each.words),
+                each.side or "",
+                _score(each),
+            )
+            for each in side
+        )
+        for side in (checked.arguments, checked.sentences)
+    )
+    blocks: tuple[Block, ...] = (
+        Heading(checked.question),
+        Facts(
+            (
+                fact(
+                    "Coverage error",
+                    f"{checked.coverage_error:.3f}",
+                    f"least used: “{checked.least_used.text}”",
+                ),
+                fact(
+                    "Hallucination error",
+                    f"{checked.hallucination_error:.3f}",
+                    f"least grounded: “{checked.least_grounded.text}”",
+                ),
+            )
+        ),
+        Note(NATS),
+        heatmap(
+            given,
+            response,
+            np.array(checked.drops),
+            left_out="left out?",
+            added="added?",
+            limit=1 - LOSES_NOTHING,
+            nats=_nats(checked),
+        ),
+        *picture(ablation_picture(checked), "the more of the word is lost without the argument"),
+    )
+    return explorer.single(NAME, CHECKED, blocks, models)
+
+
+def ablation_picture(checked: AblationErrors) -> bytes:
+    """What words of the response lose (across) without each argument (down), as a PNG."""
+    return drawn(
+        np.array(checked.drops),
+        [f"{each.side}: {each.text}" for each in checked.arguments],
+        [word.text for each in checked.sentences for word in each.words],
+        checked.question,
+        _nats(checked),
+    )
+
+
+def _nats(checked: AblationErrors) -> float:
+    """What is drawn darkest: the largest loss, but not less than a nat, which is little."""
+    return max(1.0, *map(max, checked.drops))
+
+
+def _score(text: TextErrors) -> float | None:
+    return None if text.error is None else 1 - text.error
 
 
 def by_token(example: NpovExample, found: WordMap) -> WordMap:
@@ -372,6 +453,6 @@ def _scores(result: NpovResult, source: NpovResult | None) -> Grid:
 def _scored(texts: Sequence[Words], checked: Iterable[TextErrors]) -> tuple[Words, ...]:
     """Arguments and sentences with their side and their own score, which is of words always."""
     return tuple(
-        replace(text, label=each.side or "", share=None if each.error is None else 1 - each.error)
+        replace(text, label=each.side or "", share=_score(each))
         for text, each in zip(texts, checked, strict=True)
     )

@@ -17,12 +17,16 @@ from pipelines.report.texts import Block, Chip, Inline, Span, Tone, Words
 class Heatmap(Block):
     """Input and response, whose words light up what they rest on.
 
+    Shares of texts and words are of salience; or nats, where the map is of these.
+
     Attributes:
         cells: Shares of salience between words of the input and words of the response, row by row:
             16 bits each, little-endian, on the scale of `salience.heatmap.strength`.
         left_out: What a marked text of the input is: "left out?". Without it nothing is marked.
         added: What a marked text of the response is.
         limit: Share up to which texts are marked at first.
+        nats: What the largest cell stands for, where cells are log-probabilities that words of the
+            response lose without those of the input.
     """
 
     given: tuple[Words, ...]
@@ -31,6 +35,7 @@ class Heatmap(Block):
     left_out: str = ""
     added: str = ""
     limit: float = 0.0
+    nats: float | None = None
 
 
 class Node(Block):

@@ -2,7 +2,8 @@
 
 Point at a word of the response and the input is shaded by how much of the word's salience falls on
 it; point at a word of the input and the response is shaded likewise. Texts of which little is drawn
-are marked, up to a limit that the reader moves (`assets/heatmap.js`).
+are marked, up to a limit that the reader moves (`assets/heatmap.js`). A map of log-probabilities
+that are lost is shown likewise.
 """
 
 from collections.abc import Iterable, Sequence
@@ -52,8 +53,11 @@ def heatmap(
     left_out: str = "",
     added: str = "",
     limit: float = 0.0,
+    nats: float | None = None,
 ) -> Heatmap:
     """The block of a map: shares in [0, 1] of shape (words of the input, words of the response).
+
+    With `nats`, which the darkest stand for, they are log-probabilities that are lost.
 
     Raises:
         ValueError: Values are not of as many rows and columns as there are words.
@@ -61,15 +65,15 @@ def heatmap(
     sizes = tuple(sum(len(each.words) for each in side) for side in (given, response))
     if values.shape != sizes:
         raise ValueError(f"{sizes} words, but values of shape {values.shape}")
-    cells = np.rint(strength(values) * CELL).astype("<u2")
-    return Heatmap(given, response, cells.tobytes(), left_out, added, limit)
+    cells = np.rint(strength(values, nats) * CELL).astype("<u2")
+    return Heatmap(given, response, cells.tobytes(), left_out, added, limit, nats)
 
 
-def picture(png: bytes | None) -> list[Block]:
+def picture(png: bytes | None, darker: str = "the more salience") -> list[Block]:
     """The map as a picture, folded; nothing where there is none."""
     if png is None:
         return []
-    alt = "The input down, the response across; the darker, the more salience"
+    alt = f"The input down, the response across; the darker, {darker}"
     return [Fold("The map", (Picture(png, alt),))]
 
 

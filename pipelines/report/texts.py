@@ -156,7 +156,7 @@ class Text(Block):
 
 
 class Word(Block):
-    """A word or token of a text: its characters [start, end), and its share, in [0, 1]."""
+    """A word or token of a text: its characters [start, end), and its share (see `Heatmap`)."""
 
     start: int
     end: int
@@ -166,7 +166,7 @@ class Word(Block):
 class Words(Block):
     """An argument, a prompt, a sentence of a response, with its words in order.
 
-    Its label stands before it ("pro"); its share is that of the text as a whole, in [0, 1].
+    Its label stands before it ("pro"); its share is that of the text as a whole.
     """
 
     text: str

@@ -1,5 +1,6 @@
 """What the page offers: each task with its fields and choices, and why one is not to be had."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel
@@ -26,7 +27,7 @@ class Value(BaseModel, frozen=True):
 
 
 class Choice(BaseModel, frozen=True):
-    """A choice, and its usual value."""
+    """A choice, and its usual value, which is to be had if any is."""
 
     name: str
     label: str
@@ -74,6 +75,13 @@ def _offer(task: type[Task], server: ServerOptions) -> Offer:
         for shown in known.metadata
         if isinstance(shown, Shown)
     }
+    choices = []
+    for name, shown in asked.items():
+        if shown.kind == "choice":
+            values = tuple(value(name, *each) for each in shown.labels.items())
+            usual = _usual(task.model_fields[name].default, values)
+            choices.append(Choice(name=name, label=shown.label, usual=usual, values=values))
+    had = any(not each.lacks for choice in choices for each in choice.values)
     return Offer(
         task=task.model_fields["task"].default,
         title=task.TITLE,
@@ -85,18 +93,15 @@ def _offer(task: type[Task], server: ServerOptions) -> Offer:
             for name, shown in asked.items()
             if shown.kind == kind
         ),
-        choices=tuple(
-            Choice(
-                name=name,
-                label=shown.label,
-                usual=task.model_fields[name].default,
-                values=tuple(value(name, *each) for each in shown.labels.items()),
-            )
-            for name, shown in asked.items()
-            if shown.kind == "choice"
-        ),
-        lacks=usually,
+        choices=tuple(choices),
+        lacks="" if had else usually,
     )
+
+
+def _usual(default: str | int, values: Sequence[Value]) -> str | int:
+    """The default of a choice, or where that is not to be had, what is, if anything."""
+    had = [each.value for each in values if not each.lacks]
+    return default if default in had or not had else had[0]
 
 
 def lacking(task: type[Task], server: ServerOptions, **chosen: Any) -> str:

@@ -7,10 +7,10 @@ Each is a record of what a user gives. Its fields say how the page asks for them
 import asyncio
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, RootModel, TypeAdapter, model_validator
 
@@ -28,6 +28,7 @@ from pipelines.experiment.options import ServerOptions
 from pipelines.inspection.ask import ask, claim_of, search
 from pipelines.inspection.debate import PanelOptions, debate, debate_needs, debate_settings
 from pipelines.inspection.found import Inspection, Tell, one_line_of
+from pipelines.inspection.npov import ABLATION_NEEDS, Detector, by_ablation, by_salience
 from pipelines.inspection.resolve import TypedAnswerOptions, methods_of, resolve
 from pipelines.inspection.salience import as_data, salience
 from pipelines.inspection.score import (
@@ -39,7 +40,8 @@ from pipelines.inspection.score import (
 from pipelines.madam_rag.question import GivenDocument, Question
 from pipelines.madam_rag.settings import DebateSettings
 from pipelines.npov.decoder import DecoderOptions, decoder_folder
-from pipelines.npov.settings import GradientSettings
+from pipelines.npov.example import NpovExample
+from pipelines.npov.settings import GradientSettings, SalienceSettings
 from pipelines.option import Options
 from pipelines.report.glance import ModelUsed
 from pipelines.retrieval.documents import cut
@@ -47,8 +49,13 @@ from pipelines.retrieval.index import build
 from pipelines.web.documents import GivenText
 from pipelines.web.jobs import Asked
 from pipelines.web.warm import decoder_of, embedder_of
+from serving.models import Model
+
+if TYPE_CHECKING:  # torch
+    from salience.decoder import Decoder
 
 OptionsT = TypeVar("OptionsT", bound=Options)
+FoundT = TypeVar("FoundT")
 
 
 @dataclass(frozen=True)
@@ -351,6 +358,68 @@ class TypeTask(OfDocuments, frozen=True):
         )
 
 
+class NpovTask(Task, frozen=True):
+    """Whether a neutral response is faithful to its arguments (NPOV)."""
+
+    TITLE = "Check a neutral response"
+    HELP = "Which of the arguments given it leaves out, and what it adds to them."
+    COMMAND = "contested check-npov"
+
+    task: Literal["npov"] = "npov"
+    question: Annotated[Text, Shown("Question", "line")]
+    pro: Annotated[Text, Shown("Arguments for it", "text", "Each on a line of its own.")]
+    con: Annotated[Text, Shown("Arguments against it", "text", "Likewise.")]
+    response: Annotated[Text, Shown("Response", "text", "What was written from them.")]
+    detector: Annotated[
+        Detector,
+        Shown(
+            "Found by",
+            labels={
+                "salience": "gradients, as in the paper",
+                "ablation": "leaving out each argument, which finds more errors",
+            },
+        ),
+    ] = "salience"
+
+    def subject(self) -> str:
+        """The question."""
+        return self.question
+
+    def needs(self, server: ServerOptions) -> Needs:
+        """See `Task`; a model that gradients are taken of is not served."""
+        if self.detector == "ablation":
+            return ABLATION_NEEDS
+        decoder_folder(_decoding(server))
+        return Needs()
+
+    async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
+        """See `Task`."""
+        asked = NpovExample(
+            question=one_line_of(self.question),
+            pro=_lines(self.pro),
+            con=_lines(self.con),
+            response=self.response,
+        )
+        if self.detector == "ablation":
+            return await by_ablation(asked, models, tell)
+        known, checked = await _by_gradients(
+            server,
+            tell,
+            lambda decoder, reached: by_salience(
+                asked, decoder, SalienceSettings(), on_progress=reached
+            ),
+        )
+        used = (ModelUsed("gradients", known.name, known.digest),)
+        view = replace(checked.view(None), models=used)
+        return Inspection(
+            checked.errors,
+            f"gradients of {known.name}",
+            title=view.title,
+            view=lambda: view,
+            about={"detector": "salience"},
+        )
+
+
 class SalienceTask(Task, frozen=True):
     """Which words of a prompt a response rests on."""
 
@@ -380,30 +449,15 @@ class SalienceTask(Task, frozen=True):
 
     async def inspect(self, server: ServerOptions, models: Models, tell: Tell) -> Inspection[Any]:
         """See `Task`."""
-        folder = decoder_folder(_decoding(server))
-        over = threading.Event()
-
-        def reached(done: int, total: int) -> None:
-            if over.is_set():
-                raise InputError("the job was stopped")
-            tell(f"gradients of {done:,} of {total:,} tokens")
-
-        tell(f"loading {folder.model.name}")
         gradients = GradientSettings(target=self.target)
-        try:
-            found = await asyncio.to_thread(
-                # The response continues the prompt.
-                lambda: salience(
-                    self.prompt,
-                    f" {self.response}",
-                    decoder_of(folder),
-                    gradients,
-                    on_progress=reached,
-                )
-            )
-        finally:
-            over.set()
-        known = folder.model
+        known, found = await _by_gradients(
+            server,
+            tell,
+            # The response continues the prompt.
+            lambda decoder, reached: salience(
+                self.prompt, f" {self.response}", decoder, gradients, on_progress=reached
+            ),
+        )
         used = (ModelUsed("gradients", known.name, known.digest),)
         return Inspection(
             RootModel[dict[str, Any]](as_data(found.words)),
@@ -429,10 +483,46 @@ def _decoding(server: ServerOptions) -> DecoderOptions:
     return of_server(server, DecoderOptions)
 
 
-TASKS: tuple[type[Task], ...] = (ScoreTask, ClaimTask, AskTask, DebateTask, TypeTask, SalienceTask)
+async def _by_gradients(
+    server: ServerOptions,
+    tell: Tell,
+    work: "Callable[[Decoder, Callable[[int, int], None]], FoundT]",
+) -> tuple[Model, FoundT]:
+    """What is found by gradients, in a thread, and of which model they are.
+
+    Work that tells how many tokens are done ends there once the job is over.
+    """
+    folder = decoder_folder(_decoding(server))
+    over = threading.Event()
+
+    def reached(done: int, total: int) -> None:
+        if over.is_set():
+            raise InputError("the job was stopped")
+        tell(f"gradients of {done:,} of {total:,} tokens")
+
+    tell(f"loading {folder.model.name}")
+    try:
+        return folder.model, await asyncio.to_thread(lambda: work(decoder_of(folder), reached))
+    finally:
+        over.set()
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    return tuple(line for line in text.splitlines() if line.strip())
+
+
+TASKS: tuple[type[Task], ...] = (
+    ScoreTask,
+    ClaimTask,
+    AskTask,
+    DebateTask,
+    TypeTask,
+    NpovTask,
+    SalienceTask,
+)
 
 AnyTask = Annotated[
-    ScoreTask | ClaimTask | AskTask | DebateTask | TypeTask | SalienceTask,
+    ScoreTask | ClaimTask | AskTask | DebateTask | TypeTask | NpovTask | SalienceTask,
     Field(discriminator="task"),
 ]
 

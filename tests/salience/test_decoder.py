@@ -232,6 +232,12 @@ def test_the_scale_is_of_three_powers_of_ten() -> None:
     assert strength(shares) == pytest.approx([1, 2 / 3, 1 / 3, 0, 0, 0])
 
 
+def test_the_scale_of_log_probabilities_is_linear_from_nothing_lost() -> None:
+    lost = np.array([5, 4, 1, 0, -2])
+    assert strength(lost, nats=4) == pytest.approx([1, 1, 0.25, 0, 0])
+    assert png(lost[None], ["a"], [*"bcdef"], nats=4) != png(lost[None], ["a"], [*"bcdef"])
+
+
 def test_a_picture_of_any_words() -> None:
     picture = png(np.array([[0.5, 0.0]]), ["$x^"], ["水", r"\frac"], "a $ title")
     assert picture.startswith(b"\x89PNG")

@@ -9,9 +9,14 @@ from tiny_loaded import loaded
 
 from pipelines.errors import InputError
 from pipelines.npov.ablation import ablation, log_probability_drops, without_each
+from pipelines.npov.annotation import AnnotatedExample
+from pipelines.npov.check import ablation_errors
+from pipelines.npov.detect import by_ablation
 from pipelines.npov.example import NpovExample
 from pipelines.npov.likelihood import Tokens, scored
 from pipelines.npov.prompt import npov_prompt
+from pipelines.npov.result import ABLATION, SHOWN
+from pipelines.npov.sets import Case
 from salience.words import Word
 from serving.calls import Likelihood
 
@@ -66,6 +71,25 @@ async def test_an_example_worked_by_hand() -> None:
     errors = found.by_word.errors("mean")
     assert errors.hallucination == pytest.approx(1 - (5 + 5 + 6 + 0) / 4), "nobody says suffer"
     assert errors.coverage == pytest.approx(1 - min((5 + 0) / 2, 6)), "floods are left out"
+
+
+async def test_errors_of_one_response_worked_by_hand() -> None:
+    found = ablation_errors(EXAMPLE, await ablation(EXAMPLE, made_up))
+    assert [*map(list, found.drops)] == [[5, 5, 0, 0], [0, 0, 0, 0], [0, 0, 6, 0]]
+    assert [each.error for each in found.arguments] == [1 - 5, 1 - 0, 1 - 3]
+    assert [each.error for each in found.sentences] == [1 - 5, 1 - 3]
+    assert [(word.text, word.error) for word in found.sentences[1].words] == [
+        ("Salmon", 1 - 6),
+        ("suffer", 1 - 0),
+    ]
+    assert (found.least_used.text, found.least_grounded.text) == (
+        "It stops floods.",
+        "Salmon suffer.",
+    )
+    case = Case("made up", AnnotatedExample(id="dams", source="dams", example=EXAMPLE))
+    in_tables = (await by_ablation(case, made_up)).detectors[SHOWN[ABLATION]]
+    assert (found.coverage_error, found.hallucination_error) == (1 - 0, 1 - 3)
+    assert (in_tables.coverage, in_tables.hallucination) == (1 - 0, 1 - 3)
 
 
 async def test_a_response_without_content_is_refused() -> None:

@@ -1,26 +1,46 @@
 "use strict";
 
 // Two texts: a word that is pointed at shades the other text by what it rests on, and texts up to a
-// limit are marked.
+// limit are marked. Words rest on others by shares of salience, or by nats that they lose.
 (() => {
   const LEVELS = 10;
   const CELL = 65535;
   const LOWEST = -3; // powers of ten, as the cells were made
   const decoded = (cells) => new Uint16Array(Uint8Array.from(atob(cells), (character) => character.charCodeAt(0)).buffer);
   const levelOf = (strength) => Math.min(LEVELS - 1, Math.floor(strength * LEVELS));
-  const levelOfShare = (share) => levelOf(Math.max(0, 1 - Math.log10(share || 1e-9) / LOWEST));
   const percent = (cell) => {
     if (cell === 0) return "less than 0.1 %";
     const part = 100 * 10 ** (LOWEST * (1 - cell / CELL));
     return `${part < 10 ? part.toFixed(1) : part.toFixed(0)} %`;
   };
+  const LONGEST = 60;
+  const brief = (text) => (text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);
+
+  // How values are told. The slider's numbers are values times `times`.
+  const SHARES = {
+    strength: (share) => Math.max(0, 1 - Math.log10(share || 1e-9) / LOWEST),
+    times: 100, highest: 5, told: (share) => `${(100 * share).toFixed(2)} %`, limit: (most) => `${most.toFixed(1)} %`,
+    marks: ["Mark what has less than", "of the salience"], named: "Mark what has less than this share of the salience, in percent",
+    rests: (own, there, cell) => `“${own}” rests on “${there}” most, with ${percent(cell)} of its salience.`,
+    gives: (own, there, cell) => `“${own}” gives most to “${there}”: ${percent(cell)} of what that rests on.`,
+  };
+  const lossesUpTo = (nats) => {
+    const loss = (cell) => `${((nats * cell) / CELL).toFixed(2)} nats`;
+    return {
+      strength: (lost) => Math.min(1, Math.max(0, lost / nats)),
+      times: 1, highest: 2, told: (lost) => `${lost.toFixed(2)} nats`, limit: (most) => `${most.toFixed(1)} nats`,
+      marks: ["Mark what makes a difference of at most", ""], named: "Mark what makes a difference of at most so many nats",
+      rests: (own, there, cell) => (cell ? `“${own}” loses most without “${brief(there)}”: ${loss(cell)}.` : `“${own}” loses nothing without any of these.`),
+      gives: (own, there, cell) => (cell ? `Without “${brief(own)}”, “${there}” loses most: ${loss(cell)}.` : `Without “${brief(own)}” no word loses anything.`),
+    };
+  };
   // All words of a side in order, each with its text.
-  const wordsOf = (side) => side.flatMap(({ text, words = [] }) => {
+  const wordsOf = (side, scale) => side.flatMap(({ text, words = [] }) => {
     const slice = slicer(text);
-    return words.map(({ start, end, share }) => ({ text: slice(start, end), level: levelOfShare(share) }));
+    return words.map(({ start, end, share }) => ({ text: slice(start, end), level: levelOf(scale.strength(share)) }));
   });
 
-  const Passage = ({ text, words = [], label, share = null, axis, levels, first, verdict, marked }) => {
+  const Passage = ({ text, words = [], label, share = null, axis, levels, first, verdict, marked, scale }) => {
     const slice = slicer(text);
     let done = 0;
     const pieces = words.map(({ start, end }, place) => {
@@ -29,23 +49,24 @@
       return [before, html`<span class=${`word heat-${levels[first + place]}`} data-axis=${axis} data-word=${first + place} tabindex="0">${slice(start, end)}</span>`];
     });
     return html`<p class=${`part${marked ? " marked" : ""}`} dir="auto">${label && html`<span class="label">${label}</span>${" "}`}${pieces}${slice(done)}
-      ${verdict && share !== null && html`${" "}${marked && html`<span class="chip tone-contradict">${verdict}</span>${" "}`}<span class="aside">${(100 * share).toFixed(2)} %</span>`}</p>`;
+      ${verdict && share !== null && html`${" "}${marked && html`<span class="chip tone-contradict">${verdict}</span>${" "}`}<span class="aside">${scale.told(share)}</span>`}</p>`;
   };
   const Side = ({ title, of, ...shared }) => {
     let count = 0;
     return html`<div><h4>${title}</h4>${of.map(({ words = [], ...each }) => {
       const first = count;
       count += words.length;
-      const marked = Boolean(shared.verdict) && (each.share ?? null) !== null && 100 * each.share <= shared.most + 1e-9;
+      const marked = Boolean(shared.verdict) && (each.share ?? null) !== null && shared.scale.times * each.share <= shared.most + 1e-9;
       return html`<${Passage} words=${words} ...${each} ...${shared} first=${first} marked=${marked} />`;
     })}</div>`;
   };
 
-  kinds.heatmap = ({ given, response, cells, left_out: leftOut, added, limit = 0 }) => {
+  kinds.heatmap = ({ given, response, cells, left_out: leftOut, added, limit = 0, nats = null }) => {
+    const scale = useMemo(() => (nats === null ? SHARES : lossesUpTo(nats)), [nats]);
     const matrix = useMemo(() => decoded(cells), [cells]);
-    const words = useMemo(() => ({ row: wordsOf(given), column: wordsOf(response) }), [given, response]);
+    const words = useMemo(() => ({ row: wordsOf(given, scale), column: wordsOf(response, scale) }), [given, response, scale]);
     const [pointed, point] = useState(null);
-    const [most, setMost] = useState(100 * limit);
+    const [most, setMost] = useState(scale.times * limit);
     const columns = words.column.length;
     const cell = (row, column) => matrix[row * columns + column];
 
@@ -60,9 +81,7 @@
       const best = values.indexOf(Math.max(...values));
       if (best >= 0) {
         const [own, there] = [words[axis][place].text, words[other][best].text];
-        said = axis === "column"
-          ? `“${own}” rests on “${there}” most, with ${percent(values[best])} of its salience.`
-          : `“${own}” gives most to “${there}”: ${percent(values[best])} of what that rests on.`;
+        said = (axis === "column" ? scale.rests : scale.gives)(own, there, values[best]);
       }
     }
     const at = ({ target }) => {
@@ -71,12 +90,12 @@
     };
     const rest = () => point(null);
     return html`<div class="heatmap">
-      ${(leftOut || added) && html`<p class="limit"><span>Mark what has less than <output>${most.toFixed(1)} %</output> of the salience</span>${" "}
-        <input type="range" aria-label="Mark what has less than this share of the salience, in percent" min="0" max="5" step="0.1" value=${most} onInput=${(event) => setMost(Number(event.target.value))} autocomplete="off" /></p>`}
+      ${(leftOut || added) && html`<p class="limit"><span>${scale.marks[0]} <output>${scale.limit(most)}</output> ${scale.marks[1]}</span>${" "}
+        <input type="range" aria-label=${scale.named} min="0" max=${scale.highest} step="0.1" value=${most} onInput=${(event) => setMost(Number(event.target.value))} autocomplete="off" /></p>`}
       <p class="note said-of" aria-live="polite">${said}</p>
       <div class="sides" onMouseOver=${at} onMouseLeave=${rest} onfocusin=${at} onfocusout=${rest}>
-        <${Side} title="Given" of=${given} axis="row" levels=${levels.row} verdict=${leftOut} most=${most} />
-        <${Side} title="Response" of=${response} axis="column" levels=${levels.column} verdict=${added} most=${most} />
+        <${Side} title="Given" of=${given} axis="row" levels=${levels.row} verdict=${leftOut} most=${most} scale=${scale} />
+        <${Side} title="Response" of=${response} axis="column" levels=${levels.column} verdict=${added} most=${most} scale=${scale} />
       </div></div>`;
   };
 

@@ -14,6 +14,14 @@
       { name: "study", text: "The bridge was not opened in 1932: it was opened in May 1936, after four years of delay." },
     ],
   };
+  const EXAMPLES = { // of tasks that ask for other texts under the same names
+    npov: {
+      question: "Should the dam stay?",
+      pro: "The dam holds drinking water.\nIt keeps the valley from floods.",
+      con: "Salmon cannot pass the dam.",
+      response: "Some say that it holds drinking water, others that salmon cannot pass. Its lake is warm.",
+    },
+  };
   const STATES = {
     queued: ["waiting", "plain", "…"], running: ["under way", "outline", "▸"], done: ["done", "support", "✓"],
     failed: ["failed", "invalid", "!"], cancelled: ["cancelled", "plain", "×"],
@@ -117,7 +125,7 @@
       });
     };
     const quick = (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.requestSubmit(); };
-    const example = () => change({ texts: { ...EXAMPLE, documents: undefined }, documents: EXAMPLE.documents.map((each) => emptyDocument(each)) });
+    const example = () => change({ texts: { ...EXAMPLE, ...EXAMPLES[draft.task], documents: undefined }, documents: EXAMPLE.documents.map((each) => emptyDocument(each)) });
     return html`<form class="asking" onSubmit=${run} onKeyDown=${quick} aria-label="A new job">
       <${Tasks} setting=${setting} chosen=${draft.task} choose=${(task) => change({ task, choices: {} })} />
       <div class="fields">

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from by_schema import reply
+from left_out import EXAMPLE, serve
 from playwright.sync_api import Browser, Page, expect
 from scripted import Scripted
 from web_server import GUIDE, LIMITS, STUDY, live
@@ -103,6 +104,31 @@ def test_a_response_is_scored_by_the_tagger(opening: Callable[..., Opened]) -> N
     page.get_by_role("link", name="The bridge was opened in 1932. It is of steel.").click()
     expect(matrix).to_be_visible()
     assert opened.requests == []
+
+
+def test_a_neutral_response_is_checked_without_each_argument(
+    opening: Callable[..., Opened], endpoint: Scripted, tmp_path: Path
+) -> None:
+    serve(endpoint, tmp_path / "words")
+    page = opening(endpoint=[endpoint.url]).page
+    page.get_by_role("radio", name="Check a neutral response").check()
+    page.get_by_role("button", name="Fill in an example").click()
+    arguments = page.get_by_label("Arguments for it")
+    expect(arguments).to_have_value(re.compile(r".+\n.+"))
+    expect(page.get_by_label("Response", exact=True)).to_have_value(re.compile("^Some say that"))
+    found_by = page.get_by_label("Found by")
+    expect(found_by).to_have_value("ablation")
+    expect(found_by.locator("option").first).to_be_disabled()
+    page.get_by_label("Question", exact=True).fill(EXAMPLE["question"])
+    arguments.fill("\n".join(EXAMPLE["pro"]))
+    page.get_by_label("Arguments against it").fill(EXAMPLE["con"][0])
+    page.get_by_label("Response", exact=True).fill(EXAMPLE["response"])
+    page.get_by_role("button", name="Run").click()
+    page.locator("[data-axis=row]").first.hover(timeout=60_000)
+    expect(page.locator(".said-of")).to_have_text(
+        "Without “The dam holds water.”, “water” loses most: 4.00 nats."
+    )
+    expect(page.locator(".part.marked")).to_have_count(2)
 
 
 def test_hostile_texts_stay_texts(opening: Callable[..., Opened]) -> None:

@@ -8,6 +8,7 @@ import jsonschema
 import pytest
 from by_schema import reply
 from commands import Contested
+from left_out import DROPS, EXAMPLE, serve
 from scripted import Scripted
 from tiny_loaded import saved
 from web_server import GUIDE, SCORE, STUDY, web
@@ -116,9 +117,44 @@ def test_salience_by_a_small_model(tmp_path: Path) -> None:
     assert [model["role"] for model in found["models"]] == ["gradients"]
 
 
+def neutral(detector: str) -> dict[str, Any]:
+    """A neutral response as the page asks about it."""
+    sides = {side: "\n".join(EXAMPLE[side]) for side in ("pro", "con")}
+    return {"task": "npov", **EXAMPLE, **sides, "detector": detector}
+
+
+def test_a_neutral_response_without_each_argument(tmp_path: Path, endpoint: Scripted) -> None:
+    serve(endpoint, tmp_path / "words")
+    with web(tmp_path / "web", endpoint=[endpoint.url]) as page:
+        name = page.add(neutral("ablation"))
+        found = page.found(name)
+        whole = page.script.get(f"/api/jobs/{name}/page").text
+    assert found["result"]["drops"] == DROPS
+    assert found["result"]["hallucination_error"] == 1
+    assert kinds(found["blocks"]) >= {"heatmap", "facts", "picture"}
+    assert [model["role"] for model in found["models"]] == ["log-probabilities"]
+    assert found["cost"].startswith("4 calls to scripted")
+    assert "Is the response faithful?" in whole
+
+
+def test_a_neutral_response_by_gradients(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "tiny")
+    with web(tmp_path / "web", model=str(folder)) as page:
+        found = page.found(page.add(neutral("salience")))
+        failed = page.ended(page.add(neutral("salience"), response="So it is."))
+    assert [each["text"] for each in found["result"]["arguments"]] == [
+        *EXAMPLE["pro"],
+        *EXAMPLE["con"],
+    ]
+    assert 0 < found["result"]["coverage_error"] < 1
+    assert "heatmap" in kinds(found["blocks"])
+    assert [model["role"] for model in found["models"]] == ["gradients"]
+    assert failed["error"].startswith("the response holds no word but function words")
+
+
 def test_without_a_model_what_needs_one_says_so() -> None:
     offered = {each.task: each for each in offers(ServerOptions())}
-    assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "salience"]
+    assert list(offered) == ["score", "claim", "ask", "debate", "conflict-type", "npov", "salience"]
     assert [name for name, each in offered.items() if not each.lacks] == ["score", "claim", "ask"]
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     labellers = {each.value: each.lacks for each in offered["score"].choices[0].values}
@@ -129,12 +165,17 @@ def test_without_a_model_what_needs_one_says_so() -> None:
 
 
 def test_with_an_endpoint_only_gradients_are_not_to_be_had() -> None:
-    offered = offers(ServerOptions(endpoint=["http://127.0.0.1:1/v1"]))
-    assert [each.task for each in offered if each.lacks] == ["salience"]
+    offered = {
+        each.task: each for each in offers(ServerOptions(endpoint=["http://127.0.0.1:1/v1"]))
+    }
+    assert [name for name, each in offered.items() if each.lacks] == ["salience"]
+    (detector,) = offered["npov"].choices
+    assert detector.usual == "ablation", "as the command's usual one is not to be had"
+    assert [bool(each.lacks) for each in detector.values] == [True, False]
     assert not any(
         value.lacks
-        for each in offered
-        if each.task != "salience"
+        for name, each in offered.items()
+        if name not in ("npov", "salience")
         for choice in each.choices
         for value in choice.values
     )
@@ -177,7 +218,7 @@ def test_the_interface_is_described(tmp_path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(parts)
     body = schema["paths"]["/api/jobs"]["post"]["requestBody"]["content"]["application/json"]
     wanted = body["schema"] | {"components": schema["components"]}
-    for asked in [*BY_TAGGER, *BY_MODEL]:
+    for asked in [*BY_TAGGER, *BY_MODEL, neutral("ablation")]:
         jsonschema.validate(asked, wanted)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate(SCORE | {"labeller": "me"}, wanted)

@@ -1,0 +1,48 @@
+"""A server to which words of a response are less likely where their argument is left out."""
+
+from pathlib import Path
+from typing import Any
+
+from scripted import Scripted
+from tiny_words import word_counting
+
+EXAMPLE: dict[str, Any] = {
+    "question": "Should it stay?",
+    "pro": ["The dam holds water.", "It stops floods."],
+    "con": ["Salmon cannot pass."],
+    "response": "It holds water. So it is. Salmon suffer. Lakes warm.",
+}
+
+LOST = {"holds": ("dam", 2.0), "water": ("dam", 4.0), "Salmon": ("cannot", 3.0)}
+LOST |= {"suffer": ("stops", -0.5)}
+"""Words of the response, which word tells their argument, and the nats that they lose without."""
+
+DROPS = [[2, 4, 0, 0, 0, 0], [0, 0, 0, -0.5, 0, 0], [0, 0, 3, 0, 0, 0]]
+"""By argument, of each content word of the response."""
+
+USES = [(2 + 4) / 2, 0, (3 + 0) / 2]
+"""Nats of each argument: those of the sentence that loses most without."""
+
+GROUNDINGS = [(2 + 4) / 2, None, (3 + 0) / 2, 0]
+"""Nats of each sentence: what its words lose on average without the argument it rests on most."""
+
+_TEXTS = (EXAMPLE["question"], *EXAMPLE["pro"], *EXAMPLE["con"], EXAMPLE["response"])
+WORDS = ["[UNK]", *dict.fromkeys(" ".join(_TEXTS).replace(".", " .").split()), "core"]
+
+
+def likelihood(ids: list[int]) -> list[float]:
+    """Each token costs a nat; those of the response more, where their argument is missing."""
+    words = [WORDS[each] for each in ids]
+    begins = words.index("core")
+
+    def cost(place: int, word: str) -> float:
+        argument, lost = LOST.get(word, ("", 0.0))
+        return lost if place > begins and argument not in words[:begins] else 0.0
+
+    return [-1 - cost(place, word) for place, word in enumerate(words)][1:]
+
+
+def serve(endpoint: Scripted, folder: Path) -> None:
+    """Let the endpoint serve such a model, of which every word is a token."""
+    endpoint.root = str(word_counting(folder, *WORDS[1:]).absolute())
+    endpoint.likelihood = likelihood
