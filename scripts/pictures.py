@@ -47,7 +47,7 @@ def salience(browser: Browser, folder: Path) -> None:
     page_of = folder / "checked.html"
     subprocess.run(["contested", "check-npov", "--html", str(page_of)], check=True)
     with shown(browser, page_of.as_uri(), 1150) as page:
-        page.locator("mark").first.wait_for()
+        page.get_by_text("left out?").wait_for()
         take(page, "salience", 1150, 640)
 
 
