@@ -36,10 +36,11 @@ def main(results: Path) -> None:
 def report(browser: Browser, path: Path) -> None:
     """The first screen of a report."""
     with shown(browser, path.resolve().as_uri(), 1280) as page:
-        page.locator("h1").wait_for()
-        end = page.get_by_text("Few examples").bounding_box()
-        assert end is not None
-        take(page, "report", 1280, end["y"] + end["height"] + 8)
+        fourth = page.get_by_role("heading", name="TruthfulQA").first
+        fourth.wait_for()
+        box = fourth.bounding_box()
+        assert box is not None
+        take(page, "report", 1280, box["y"] - 16)
 
 
 def salience(browser: Browser, folder: Path) -> None:
@@ -48,7 +49,7 @@ def salience(browser: Browser, folder: Path) -> None:
     subprocess.run(["contested", "check-npov", "--html", str(page_of)], check=True)
     with shown(browser, page_of.as_uri(), 1150) as page:
         page.get_by_text("left out?").wait_for()
-        take(page, "salience", 1150, 640)
+        take(page, "salience", 1150, 790)
 
 
 def web(browser: Browser, folder: Path) -> None:
@@ -69,7 +70,8 @@ def annotate(browser: Browser, results: Path, folder: Path) -> None:
     copy = folder / "results"
     shutil.copytree(results, copy)
     command = ("contested", "annotate", str(copy), "--entry", "conflictscore", "--sample", "20")
-    with served(*command, "--whole-claims") as address, shown(browser, address, 900) as page:
+    with served(*command, "--whole-claims") as address, shown(browser, address, 900, 620) as page:
+        page.locator("#item section").first.wait_for()
         page.keyboard.press("1")
         page.get_by_text("Kept").wait_for()
         take(page, "annotate", 900, 620)
@@ -80,19 +82,21 @@ def served(*command: str) -> Iterator[str]:
     """The address that a command prints, until it is interrupted."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    for line in process.stdout:
-        address = line.removeprefix("open ").strip()
-        if address.startswith("http://127.0.0.1"):
-            yield address
-            break
-    process.terminate()
-    process.wait()
+    try:
+        for line in process.stdout:
+            address = line.removeprefix("open ").strip()
+            if address.startswith("http://127.0.0.1"):
+                yield address
+                break
+    finally:
+        process.terminate()
+        process.wait()
 
 
 @contextmanager
-def shown(browser: Browser, address: str, width: int) -> Iterator[Page]:
+def shown(browser: Browser, address: str, width: int, height: int = 1000) -> Iterator[Page]:
     """A page, in light colours."""
-    page = browser.new_page(viewport={"width": width, "height": 1000}, color_scheme="light")
+    page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
     page.goto(address)
     yield page
     page.close()
