@@ -54,10 +54,12 @@ prepare_environment() {
     [ -f "$stamp" ] && continue
     echo "installing $(basename "$lock") (a few minutes the first time)"
     # --no-deps: the lock file is complete, and leaves out on purpose what must not come in.
-    "$VENV/bin/python" -m pip install -qq --no-deps --disable-pip-version-check \
+    "$VENV/bin/python" -m pip install -qq --no-deps --no-compile --disable-pip-version-check \
       ${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"} -r "$lock" || fail \
       "not everything in requirements/$(basename "$lock") could be installed (see above);" \
       "if it is torch+cpu, name PyTorch's CPU index in CONTESTED_TORCH_INDEX"
+    # pip would compile file by file on one core. Some packages hold files of other Pythons.
+    "$VENV/bin/python" -m compileall -qq -j 0 "$VENV/lib" || true
     "$VENV/bin/python" -m pip install -qq --no-deps --no-build-isolation \
       --disable-pip-version-check --editable "$ROOT" || fail "the project itself cannot be installed"
     touch "$stamp"
