@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -123,8 +124,14 @@ def shared_words(claim: str, text: str) -> float:
 
     It is 0 for a claim without any.
     """
-    of_claim, of_text = map(set, stems([claim, text]))
-    return len(of_claim & of_text) / len(of_claim) if of_claim else 0.0
+    of_claim = _stems(claim)
+    return len(of_claim & _stems(text)) / len(of_claim) if of_claim else 0.0
+
+
+@lru_cache(maxsize=256)  # a response and the prompt are compared with many claims
+def _stems(text: str) -> frozenset[str]:
+    (found,) = stems([text])
+    return frozenset(found)
 
 
 def sentence_claims(response: str) -> tuple[str, ...]:
