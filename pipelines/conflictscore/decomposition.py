@@ -25,6 +25,11 @@ models would go on inventing some. A list that ends at this bound is recorded as
 LEAST_REPLY_TOKENS = 512
 HALF = 0.5
 """Of a claim's words; a claim adds names to what a response says, and hardly more."""
+COPIED = (
+    "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
+    "sentences as claims: --claims sentences"
+)
+"""Why a response has no claims of which a small model made none."""
 RULES = 2
 """Goes up when claims are read from replies in another way, so that run folders do not mix both."""
 
@@ -102,12 +107,6 @@ async def decompose(
     none = COPIED if copied else "the reply has no claim"
     problem, raw = f"decomposition: {reply.problem or none}", reply.raw or " ".join(copied)
     return Decomposition((), copied=copied, truncations=truncations, problem=problem, raw=raw)
-
-
-COPIED = (
-    "all claims of the reply are copied from the prompt's examples; name a larger model, or take "
-    "sentences as claims: --claims sentences"
-)
 
 
 def is_copied(claim: str, response: str, prompt: str) -> bool:
