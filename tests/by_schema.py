@@ -19,7 +19,9 @@ def reply(request: dict[str, Any]) -> str:
         return f"{said} {next(_numbers(text))} [1] It is disputed. [2]"
     schema = request["response_format"]["json_schema"]["schema"]
     numbers = _numbers(text)
-    words = re.findall(r"\b[A-Z]?[a-z]{3,}\b|\b\d{4}\b", text)
+    # Claims are made of the words of their text: others would be none of it.
+    source = fenced_text(request, "TEXT") if re.search(r"<<TEXT \w+\n", text) else text
+    words = re.findall(r"\b[A-Z]?[a-z]{3,}\b|\b\d{4}\b", source) or ["word"]
     return json.dumps(_filled(schema, schema, numbers, words))
 
 

@@ -51,7 +51,7 @@ again with another labeller and the same folder to have both in one table; see d
 Examples:
     contested run trust --out results-trust
 
-    contested run trust --labeller llm --evidence json --limit 12 --out results-trust
+    contested run trust --labeller llm --limit 12 --out results-trust
 
     contested run trust --part judges --part debate --part writers --dry-run
 """

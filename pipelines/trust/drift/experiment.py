@@ -43,7 +43,7 @@ What comes out is kept for this judge, and the report of every run by it has a l
 See docs/drift.md.
 
 Examples:
-    contested run drift --repeat 3 --out results-drift
+    contested run drift --limit 8 --repeat 3 --out results-drift
 
     contested run drift --labeller llm --condition unchanged --condition alone --dry-run
 """
