@@ -16,10 +16,10 @@
   };
   const EXAMPLES = { // of tasks that ask for other texts under the same names
     npov: {
-      question: "Should the dam stay?",
-      pro: "The dam holds drinking water.\nIt keeps the valley from floods.",
-      con: "Salmon cannot pass the dam.",
-      response: "Some say that it holds drinking water, others that salmon cannot pass. Its lake is warm.",
+      question: "Should pupils wear school uniforms?",
+      pro: "Uniforms hide differences in family income.\nGetting dressed in the morning takes less time.",
+      con: "Clothes are a way for teenagers to express themselves.\nFamilies must buy a second wardrobe that is worn nowhere else.",
+      response: "Supporters say that uniforms hide differences in family income. On the other side, opponents point out that clothes are a way for teenagers to express themselves. They add that families must buy a second wardrobe. Critics also warn that scratchy fabric irritates sensitive skin.",
     },
   };
   const STATES = {

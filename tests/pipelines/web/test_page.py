@@ -115,7 +115,9 @@ def test_a_neutral_response_is_checked_without_each_argument(
     page.get_by_role("button", name="Fill in an example").click()
     arguments = page.get_by_label("Arguments for it")
     expect(arguments).to_have_value(re.compile(r".+\n.+"))
-    expect(page.get_by_label("Response", exact=True)).to_have_value(re.compile("^Some say that"))
+    expect(page.get_by_label("Response", exact=True)).to_have_value(
+        re.compile("^Supporters say that")
+    )
     found_by = page.get_by_label("Found by")
     expect(found_by).to_have_value("ablation")
     expect(found_by.locator("option").first).to_be_disabled()
