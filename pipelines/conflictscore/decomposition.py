@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from pipelines.conflictscore.settings import ClaimSource
 from pipelines.errors import InputError
 from pipelines.evidence.judgement import Truncation
 from pipelines.prompts import Prompt
-from pipelines.retrieval.bm25 import stems
+from pipelines.retrieval.bm25 import distinct_stems
 from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
@@ -123,14 +122,8 @@ def shared_words(claim: str, text: str) -> float:
 
     It is 0 for a claim without any.
     """
-    of_claim = _stems(claim)
-    return len(of_claim & _stems(text)) / len(of_claim) if of_claim else 0.0
-
-
-@lru_cache(maxsize=256)  # a response and the prompt are compared with many claims
-def _stems(text: str) -> frozenset[str]:
-    (found,) = stems([text])
-    return frozenset(found)
+    of_claim = distinct_stems(claim)
+    return len(of_claim & distinct_stems(text)) / len(of_claim) if of_claim else 0.0
 
 
 def sentence_claims(response: str) -> tuple[str, ...]:

@@ -48,13 +48,14 @@ def _pairs(
     groups: Mapping[str, str],
 ) -> Iterator[Labelled]:
     by_id = {document.id: document for document in documents}
-    claims = list(dict.fromkeys(each.claim for each in judgements))
+    claims = dict.fromkeys(each.claim for each in judgements)
+    numbers = {claim: number for number, claim in enumerate(claims, 1)}
     for each in judgements:
         document = by_id[each.document]
         # Ids of documents may tell what they are, so people do not see them.
         dated = f"Document, {document.date}" if document.date else "Document"
         yield Labelled(
-            (claims.index(each.claim) + 1, document.id),
+            (numbers[each.claim], document.id),
             (
                 *((("Question", question),) if question else ()),
                 ("Claim", each.claim),
@@ -63,7 +64,7 @@ def _pairs(
             None if each.relation is Relation.INVALID else each.relation.value,
             by_name(each.probabilities),
             groups,
-            whole=claims.index(each.claim) + 1,
+            whole=numbers[each.claim],
         )
 
 

@@ -8,6 +8,7 @@ frequencies of all words are known, each weight goes to its place.
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,12 @@ def stems(texts: Iterable[str]) -> Iterator[list[str]]:
     stemmer = Stemmer.Stemmer("english")
     for text in texts:
         yield stemmer.stemWords(words(text))
+
+
+@lru_cache(maxsize=256)  # one text is compared with many
+def distinct_stems(text: str) -> frozenset[str]:
+    """The distinct `stems` of a text."""
+    return frozenset(next(stems([text])))
 
 
 def write_bm25(texts: Iterable[str], folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from nli.windows import sentences
 from pipelines.metrics.short_answers import canonical
-from pipelines.retrieval.bm25 import stems
+from pipelines.retrieval.bm25 import distinct_stems
 from pipelines.text.words import FUNCTION_WORDS, content_words
 
 Stances = Literal["rules", "release"]
@@ -64,12 +64,12 @@ def supports(text: str, question: str, answers: Sequence[str], title: str = "") 
     A clause names an answer and does not deny it; its sentence has a content word of the question,
     and with the title half of them. "Four lead characters" is no answer to "how many seasons".
     """
-    asked, about = (_stems(each) for each in (question, title))
+    asked, about = (distinct_stems(each) for each in (question, title))
     for alias in answers:
-        wanted = asked - _stems(alias)
+        wanted = asked - distinct_stems(alias)
         for sentence in _sentences(text):
             named = [each for each in _CLAUSES.split(sentence) if names(each, alias)]
-            own = wanted & _stems(sentence)
+            own = wanted & distinct_stems(sentence)
             if not all(_denied(each) or _FALSE.search(each) for each in named) and (
                 not wanted or (own and 2 * len(own | (wanted & about)) >= len(wanted))
             ):
@@ -168,10 +168,6 @@ def _numbers(text: str) -> set[str]:
 
 def _lower(texts: Sequence[str]) -> set[str]:
     return {text.lower() for text in texts}
-
-
-def _stems(text: str) -> set[str]:
-    return set(next(stems([text])))
 
 
 def _sentences(text: str) -> Iterator[str]:
