@@ -1,11 +1,11 @@
-"""What every experiment leaves, written to a folder to be compared with what another commit leaves.
+"""What every experiment leaves, frozen: results and tables by a scripted endpoint and our tagger.
 
-    PYTHONPATH=. python tests/golden.py OUT [NAME]   # at both commits, all or what begins with NAME
-    diff -r BEFORE AFTER
+    PYTHONPATH=. python tests/golden.py            # write tests/golden/ anew, all or the named runs
+    PYTHONPATH=. python tests/golden.py debates
 
 Bundled samples, a scripted endpoint whose replies follow from the prompt and its schema alone, the
-shipped tagger in fp32, and a tiny decoder. Kept are results, tables, and the names in `run.json`;
-not the page. Digests of data and prompts are kept as they are, times, packages and usage are not.
+shipped tagger in fp32, and a tiny decoder. `test_golden.py` runs the same and compares. Write it
+anew only in a commit that says why a figure changes.
 """
 
 import json
@@ -13,7 +13,11 @@ import os
 import re
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 from unittest.mock import patch
 
@@ -22,6 +26,8 @@ from scripted import KEY, Scripted
 from tiny_loaded import saved
 
 from pipelines.cli.app import main
+
+KEPT = Path(__file__).parent / "golden"
 
 TOPIC = {
     "topic": "dams",
@@ -57,75 +63,102 @@ ALCE = [
 ]
 
 RUNS = {
-    "scores": "conflictscore {llm}",
-    "scores-repeated": "conflictscore --repeat 2 --limit 4 {llm}",
-    "scores-explained": "conflictscore --evidence json --claims salient {llm}",
-    "scores-together": "conflictscore --evidence together --claims sentences {llm}",
-    "scores-tagged": "conflictscore --labeller nli --claims sentences",
-    "scores-cascade": "conflictscore --labeller cascade --limit 8 {llm}",
-    "detection": "conflict-detection --labeller nli",
-    "detection+": "conflict-detection {llm} --limit 20",
-    "detection++": "conflict-detection --labeller cascade --risk 0.1 {llm}",
-    "detection+++": "conflict-detection --evidence json --name reasons {llm}",
-    "detection++++": "conflict-detection --labeller combined {llm}",
-    "conrag": "conrag --method bm25",
-    "conrag+": "conrag --dataset alce --data {alce} --labeller nli {llm}",
-    "conrag-written": "conrag --method bm25 --generator llm --among all {llm}",
-    "conrag-judged": "conrag --method bm25 --labeller llm --evidence choice --limit 6 {llm}",
-    "debates": "madam-rag {llm}",
-    "debates+": "madam-rag --experiment rounds {llm}",
-    "debates++": "madam-rag --experiment support {llm}",
-    "debates+++": "madam-rag --experiment misinformation --limit 3 {llm}",
-    "debates-released": "madam-rag --as-released --reliability --sample 4 --seed 3 {llm}",
-    "conflicts": "conflicts {llm}",
-    "conflicts+": "conflicts --judge nli --name second --dates --behaviour choice --against all "
-    "{llm}",
-    "conflicts-types": "conflicts --strategy none --classifier yes-no",
-    "conflicts-told": "conflicts --types choice --threshold 0.4 --strategy pipeline --classifier "
-    "choice {llm}",
-    "reports": "report-writing {llm} --limit 4",
-    "truth": "truthfulqa {llm} --limit 4",
-    "truth+": "truthfulqa --name tagger --labeller nli --claims sentences --truth nli {llm}",
-    "npov": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "
-    "--precision fp32 --detector salience",
-    "npov+": "npov --data {topics} --organic {organic} --set unparaphrased --model {tiny} "
-    "--precision fp32 --detector classifier",
+    "scores": ["conflictscore --limit 8 {llm}"],
+    "scores-explained": ["conflictscore --evidence json --claims salient --limit 4 {llm}"],
+    "scores-tagged": ["conflictscore --labeller nli --claims sentences --limit 6"],
+    "scores-cascade": ["conflictscore --labeller cascade --limit 6 {llm}"],
+    "detection": [
+        "conflict-detection --labeller nli --limit 10",
+        "conflict-detection {llm} --limit 10",
+        "conflict-detection --labeller cascade --risk 0.1 --limit 10 {llm}",
+    ],
+    "reports": ["report-writing {llm} --limit 2"],
+    "truth": [
+        "truthfulqa {llm} --limit 3",
+        "truthfulqa --name tagger --labeller nli --claims sentences --truth nli --limit 3 {llm}",
+    ],
+    "both-sides": ["both-sides --labeller nli --claims sentences"],
+    "conrag": [
+        "conrag --method bm25 --limit 8",
+        "conrag --dataset alce --data {alce} --labeller nli {llm}",
+    ],
+    "conrag-written": ["conrag --method bm25 --generator llm --among all --limit 8 {llm}"],
+    "debates": [
+        "madam-rag --limit 8 {llm}",
+        "madam-rag --experiment rounds --limit 3 {llm}",
+        "madam-rag --experiment support --limit 3 {llm}",
+        "madam-rag --experiment misinformation --limit 3 {llm}",
+    ],
+    "debates-released": ["madam-rag --as-released --reliability --sample 4 --seed 3 {llm}"],
+    "conflicts": [
+        "conflicts --limit 6 {llm}",
+        "conflicts --judge nli --name second --dates --behaviour choice --against all --limit 6 "
+        "{llm}",
+    ],
+    "npov": [
+        f"npov --data {{topics}} --organic {{organic}} --set unparaphrased --model {{tiny}} "
+        f"--precision fp32 --detector {detector}"
+        for detector in ("salience", "classifier")
+    ],
 }
-"""Folder -> command; those whose names differ in "+" alone share a folder, in this order."""
+"""Folder -> the commands that fill it, in this order."""
 
-DROPPED = {
-    *("started", "finished", "usage", "usage_of_judge"),
-    *("packages", "hardware", "python", "store"),
-}
+DIGITS = 4
+"""Decimals that are kept; the last ones of the tagger hang on processor and batch."""
 
+CLOSE = 0.002
+"""How far figures of another processor may be from these."""
 
-ADDRESS = r"127.0.0.1:\d+|(?<=llm-choice )\w+|(?<=llm-json )\w+|(?<=cascade )\w+|(?<=combined )\w+"
-"""Port of the endpoint, and the judges' identities, which cover it."""
+CLOSE_SHOWN = 0.0101
+"""The same of figures inside a text, which have two decimals."""
 
-
-def plain(about: dict[str, Any]) -> dict[str, Any]:
-    """`run.json` without what differs from run to run."""
-    return {
-        "pipelines": {
-            name: {key: value for key, value in entry.items() if key not in DROPPED}
-            for name, entry in about["pipelines"].items()
-        }
-    }
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_IDENTITY = re.compile(
+    r"127\.0\.0\.1:\d+|\b[0-9a-f]{12,64}\b|/[\w./-]*/(?=[\w.-]+)|(?<=version )[\d.]+"
+)
+"""Ports, digests and folders: they differ from run to run, or with the code."""
 
 
-def write(out: Path, beginning: str = "") -> None:
-    """Run what begins so in a home of its own, and keep what it left below `out`."""
-    out.mkdir(parents=True)
+@dataclass(frozen=True)
+class Golden:
+    """What the runs need: a home, files made for them, and an endpoint that answers."""
+
+    home: Path
+    given: dict[str, list[str]]
+
+    def run(self, name: str) -> dict[str, Any]:
+        """Run the commands of a folder: file name -> what stands in it, results and tables."""
+        folder = self.home / "out" / name
+        for command in RUNS[name]:
+            words: list[str] = []
+            for word in ("run", *command.split()):
+                words += self.given.get(word, [word])
+            code = main([*words, "--on-error", "skip", "--out", str(folder)])
+            if code:
+                raise RuntimeError(f"{name}: {command}: exit code {code}")
+        left: dict[str, Any] = {}
+        for path in sorted(folder.glob("*.jsonl")):
+            results = sorted(map(json.loads, lines_of(path)), key=json.dumps)
+            left[path.name] = [shortened(result) for result in results]
+        for path in sorted(folder.glob("tables/*.json")):
+            left[f"tables/{path.name}"] = shortened(json.loads(path.read_text("utf-8")))
+        return left
+
+
+@contextmanager
+def golden() -> Iterator[Golden]:
+    """Everything that the runs need, for as long as the block lasts."""
     with (
-        tempfile.TemporaryDirectory() as home,
+        tempfile.TemporaryDirectory() as name,
         Scripted(reply=reply, weigh=weigh) as endpoint,
         patch("pipelines.precision.native_format", return_value="fp32"),
+        patch.dict(os.environ, {"CONTESTED_HOME": name, "CONTESTED_API_KEY": KEY}),
     ):
-        os.environ |= {"CONTESTED_HOME": home, "CONTESTED_API_KEY": KEY}
-        made = Path(home) / "made"
+        home = Path(name)
+        made = home / "made"
         made.mkdir()
-        for name, value in (("topics", TOPIC), ("organic", ORGANIC)):
-            (made / f"{name}.jsonl").write_text(json.dumps(value) + "\n")
+        for file, value in (("topics", TOPIC), ("organic", ORGANIC)):
+            (made / f"{file}.jsonl").write_text(json.dumps(value) + "\n")
         (made / "asqa_eval.json").write_text(json.dumps(ALCE))
         given = {
             "{alce}": [str(made / "asqa_eval.json")],
@@ -134,28 +167,80 @@ def write(out: Path, beginning: str = "") -> None:
             "{tiny}": [str(saved(made / "tiny"))],
             "{llm}": ["--endpoint", endpoint.url],
         }
-        for name, command in RUNS.items():
-            if not name.startswith(beginning):
-                continue
-            folder = Path(home) / "out" / name.rstrip("+")
-            words: list[str] = []
-            for word in ("run", *command.split()):
-                words += given.get(word, [word])
-            code = main([*words, "--on-error", "skip", "--out", str(folder)])
-            if code:
-                sys.exit(f"{name}: code {code}")
-        for folder in sorted((Path(home) / "out").iterdir()):
-            kept = out / folder.name
-            kept.mkdir()
-            for path in (*sorted(folder.glob("*.jsonl")), *sorted(folder.glob("tables/*.csv"))):
-                # The last digits of the tagger's probabilities depend on what it was batched with.
-                rounded = re.sub(r"(\d\.\d{5})\d+", r"\1", path.read_text("utf-8"))
-                (kept / path.name).write_text(rounded, "utf-8")
-            about = json.loads((folder / "run.json").read_text())
-            told = json.dumps(plain(about), indent=1, sort_keys=True)
-            told = re.sub(ADDRESS, "", told)
-            (kept / "run.json").write_text(told)
+        yield Golden(home, given)
+
+
+def shortened(value: Any) -> Any:
+    """A JSON value with rounded numbers, and without what differs from run to run."""
+    match value:
+        case dict():
+            return {key: shortened(part) for key, part in value.items()}
+        case list():
+            return [shortened(part) for part in value]
+        case float():
+            return round(value, DIGITS)
+        case str():
+            return _IDENTITY.sub("…", value)
+    return value
+
+
+def differences(kept: Any, made: Any, place: str = "") -> Iterator[str]:
+    """Where two JSON values differ by more than `CLOSE`, a line each."""
+    if isinstance(kept, dict) and isinstance(made, dict):
+        for key in sorted({*kept} ^ {*made}):
+            yield f"{place}.{key}: only in what {'was kept' if key in kept else 'is made'}"
+        for key in sorted({*kept} & {*made}):
+            yield from differences(kept[key], made[key], f"{place}.{key}")
+    elif isinstance(kept, list) and isinstance(made, list):
+        if len(kept) != len(made):
+            yield f"{place}: {len(kept)} became {len(made)}"
+        for number, (one, other) in enumerate(zip(kept, made, strict=False)):
+            yield from differences(one, other, f"{place}[{number}]")
+    elif not alike(kept, made):
+        yield f"{place}: {kept!r} became {made!r}"
+
+
+def alike(kept: Any, made: Any) -> bool:
+    """Whether two values are equal but for figures that another processor moves a little."""
+    if isinstance(kept, float) and isinstance(made, float):
+        return abs(kept - made) <= CLOSE
+    if isinstance(kept, str) and isinstance(made, str):
+        pairs = zip(_NUMBER.findall(kept), _NUMBER.findall(made), strict=False)
+        far = any(abs(float(one) - float(other)) > CLOSE_SHOWN for one, other in pairs)
+        return not far and _NUMBER.split(kept) == _NUMBER.split(made)
+    return bool(kept == made)
+
+
+def lines_of(path: Path) -> list[str]:
+    """The lines of a JSONL file; U+2028 and its like end none."""
+    return path.read_text("utf-8").split("\n")[:-1]
+
+
+def read(name: str) -> dict[str, Any]:
+    """What is kept of a run folder."""
+    folder = KEPT / name
+    found: dict[str, Any] = {}
+    for path in sorted(folder.rglob("*.json*")):
+        by_line = path.suffix == ".jsonl"
+        value = [*map(json.loads, lines_of(path))] if by_line else json.loads(path.read_text())
+        found[path.relative_to(folder).as_posix()] = value
+    return found
+
+
+def write(name: str, left: dict[str, Any]) -> None:
+    """Keep what a run folder has, in place of what was kept."""
+    folder = KEPT / name
+    rmtree(folder, ignore_errors=True)
+    for file, value in left.items():
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = value if path.suffix == ".jsonl" else [value]
+        wide = None if path.suffix == ".jsonl" else 1
+        texts = (json.dumps(line, ensure_ascii=False, indent=wide) for line in lines)
+        path.write_text("".join(f"{text}\n" for text in texts), "utf-8")
 
 
 if __name__ == "__main__":
-    write(Path(sys.argv[1]), *sys.argv[2:])
+    with golden() as runs:
+        for folder_name in sys.argv[1:] or RUNS:
+            write(folder_name, runs.run(folder_name))
