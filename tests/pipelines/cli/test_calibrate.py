@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 from commands import Contested, contents
+from pipelines.evidence.fitted_priors import best
+from pipelines.evidence.priors import read_prior
 from scripted import Scripted, fenced_text
 from shipped_fits import come_with_the_program
 
 from pipelines.evidence import known_priors
-from pipelines.evidence.fitted_priors import best
 from pipelines.evidence.judgement import RELATIONS
-from pipelines.evidence.priors import read_prior
 
 CLAIM = "Bridge {} was opened in 1932."
 SAYS = {
