@@ -13,7 +13,6 @@ from pipelines.cli import (
     ask,
     compare,
     conflictbench,
-    conflicts,
     debate,
     doctor,
     export,
@@ -96,7 +95,6 @@ app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
 app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
-app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
 app.command("fit-combination")(fit_combination.fit_combination)
 app.command("fit-prior")(fit_prior.fit_prior)
