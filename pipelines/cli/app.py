@@ -14,7 +14,6 @@ from pipelines.cli import (
     calibrate,
     compare,
     conflictbench,
-    conflicts,
     debate,
     doctor,
     export,
@@ -95,7 +94,6 @@ app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
 app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
-app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
 app.command("calibrate")(calibrate.calibrate)
 app.command("web")(web)
