@@ -219,6 +219,13 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
         Predictions(pairs, [[shares[RELATION_OF[label]] for label in LABELS] for shares in every])
         for every in (raw, made)
     )
+    assert before.log_likelihood and before.accuracy  # noqa: S101  there are pairs
+    assert after.log_likelihood and after.accuracy  # noqa: S101
+    if after.log_likelihood.value <= before.log_likelihood.value and not options.dry_run:
+        raise InputError(
+            "held-out pairs are no likelier corrected, so no correction is kept; --dry-run shows "
+            "the figures, and more pairs may help"
+        )
     correction = fitted(raw, gold).model_copy(
         update={
             "digest": hashlib.sha256(read_bytes(options.pairs)).hexdigest(),
@@ -234,8 +241,6 @@ def _correct_model(options: CalibrateOptions, rows: Sequence[LabelledPair]) -> N
     about = {"prompt": prompt, "correction": correction.model_dump(mode="json")}
     title = f"Correction of {model.name}"
     _show(options, title, series, [table], said, about, (model.name, model.digest))
-    if after.log_likelihood.value <= before.log_likelihood.value:
-        raise InputError("held-out pairs are no likelier corrected, so no correction is kept")
     if options.dry_run:
         return
     kept = StoredCorrection(

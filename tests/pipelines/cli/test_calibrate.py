@@ -1,22 +1,19 @@
-"""`--prior` and `contested fit-prior`, as a person meets them; the model is scripted.
+"""`contested calibrate --labeller llm`, as a person meets it; the model is scripted.
 
 It knows which label is right, and favours CONTRADICTS whatever it reads.
 """
 
 import json
 import sqlite3
-from math import log
 from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import Contested, contents
-from pipelines.evidence.fitted_priors import best
-from pipelines.evidence.priors import read_prior
+from by_schema import reply
+from commands import Contested
 from scripted import Scripted, fenced_text
-from shipped_fits import come_with_the_program
 
-from pipelines.evidence import known_priors
+from pipelines.evidence.correction import read_correction
 from pipelines.evidence.judgement import RELATIONS
 
 CLAIM = "Bridge {} was opened in 1932."
@@ -25,7 +22,7 @@ SAYS = {
     "CONTRADICTS": "Traffic first crossed bridge {} in 1936.",
     "IRRELEVANT": "The toll on bridge {} is two pounds.",
 }
-EXAMPLES = 6
+EXAMPLES = 12
 
 
 def leaning(request: dict[str, Any]) -> list[float]:
@@ -38,8 +35,12 @@ def leaning(request: dict[str, Any]) -> list[float]:
     return [each / sum(raw) for each in raw]
 
 
+def write(file: str, rows: list[dict[str, Any]]) -> None:
+    Path(file).write_text("".join(f"{json.dumps(each)}\n" for each in rows))
+
+
 @pytest.fixture(autouse=True)
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     examples = [
         {
@@ -55,7 +56,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         }
         for n in range(EXAMPLES)
     ]
-    Path("bench.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in examples))
+    write("bench.jsonl", examples)
     pairs = [
         {
             "premise": SAYS[label].format(n),
@@ -66,340 +67,138 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for n in range(EXAMPLES)
         for label in RELATIONS
     ]
-    Path("pairs.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in pairs))
-    return tmp_path
+    write("pairs.jsonl", pairs)
+    prompt = Path("prompts/evidence/relation.j2")
+    prompt.parent.mkdir(parents=True)
+    prompt.write_text('{{ document | fenced("DOCUMENT") }} {{ claim }}?')
 
 
 @pytest.fixture
 def endpoint(endpoint: Scripted) -> Scripted:
-    endpoint.weigh = leaning
+    endpoint.weigh, endpoint.reply = leaning, reply
     return endpoint
 
 
 RUN = ("run", "conflict-detection", "--data", "bench.jsonl", "--out")
-RESULTS = "conflict-detection.llm-choice.jsonl"
+CALIBRATE = ("calibrate", "--labeller", "llm", "--pairs", "pairs.jsonl", "--endpoint")
+ENTRY = "conflict-detection.llm-choice"
 
 
 def judgements(folder: str) -> list[dict[str, Any]]:
-    lines = Path(folder, RESULTS).read_text().splitlines()
+    lines = Path(folder, f"{ENTRY}.jsonl").read_text().splitlines()
     return [each for line in lines for each in json.loads(line)["judgements"]]
 
 
-def config(folder: str, entry: str = "conflict-detection.llm-choice") -> dict[str, Any]:
+def config(folder: str, entry: str = ENTRY) -> dict[str, Any]:
     about = json.loads(Path(folder, "run.json").read_text())
     found: dict[str, Any] = about["pipelines"][entry]["config"]
     return found
 
 
-def test_the_mean_of_a_run_is_taken_out_and_raw_probabilities_are_kept(
+def test_a_correction_is_fitted_stored_and_taken_by_the_next_run(
     contested: Contested, endpoint: Scripted, home: Path
 ) -> None:
     contested.done(*RUN, "raw", "--endpoint", endpoint.url)
     raw = judgements("raw")
     assert {each["relation"] for each in raw} == {"CONTRADICTS"}
     assert {each["raw_probabilities"] for each in raw} == {None}
+    assert "correction" not in config("raw"), "nothing is known of this model"
     asked = len(endpoint.requests)
-    assert asked == 3 * EXAMPLES
 
-    contested.done(*RUN, "batch", "--endpoint", endpoint.url, "--prior", "batch")
+    said = contested.done(*CALIBRATE, endpoint.url, "--dry-run").out
+    assert "36 of 36 pairs could be judged; correction by regression, from 36 pairs" in said
+    assert not (home / "corrections").exists()
+    done = contested.done(*CALIBRATE, endpoint.url, "--report", "shown")
+    assert len(endpoint.requests) == asked, "pairs are judged once"
+    (file,) = (home / "corrections").iterdir()
+    assert file.name in done.err.replace("\n", "")
+    found = read_correction(file)
+    assert (found.name, found.pairs) == ("scripted", "pairs.jsonl")
+    assert [(each.method, each.accuracy.value) for each in found.held_out] == [
+        ("none", pytest.approx(1 / 3)),
+        ("regression", 1),
+    ]
+    table = json.loads(Path("shown/tables/calibration.json").read_text())["rows"]
+    assert [row["calibration"] for row in table] == ["none", "regression"]
+    assert table[0]["log_likelihood"] < table[1]["log_likelihood"]
+    assert Path("shown/report.html").exists()
+
+    contested.done(*RUN, "out", "--endpoint", endpoint.url)
     assert len(endpoint.requests) == asked, "a correction asks no model"
-    made = judgements("batch")
+    made = judgements("out")
     assert [each["relation"] for each in made] == list(RELATIONS) * EXAMPLES
     assert [each["raw_probabilities"] for each in made] == [each["probabilities"] for each in raw]
-    for each in made:
-        assert each["probabilities"][each["relation"]] == pytest.approx(3 / 5)
-    prior = config("batch")["prior"]
-    assert (prior["method"], prior["pairs"]) == ("batch", 3 * EXAMPLES)
-    # Each label is right once of three: CONTRADICTS leans by log 6 against each other one.
-    assert prior["bias"][1] - prior["bias"][0] == pytest.approx(-log(6))
-    assert prior["bias"][0] == pytest.approx(prior["bias"][2])
-    assert config("batch")["labeller"]["identity"] != config("raw")["labeller"]["identity"]
-
+    assert config("out")["correction"] == json.loads(found.correction.model_dump_json())
+    assert config("out")["labeller"]["identity"] != config("raw")["labeller"]["identity"]
+    note = "Labels are by corrected probabilities: regression, from 36 pairs: SUPPORTS +"
+    assert note in Path("out/tables/conflict_detection.md").read_text()
+    assert "regression, from 36 pairs" in Path("out/report.html").read_text()
+    assert "corrected" not in Path("raw/tables/conflict_detection.md").read_text()
     database = sqlite3.connect(home / "judgements.sqlite")
     rows = database.execute("SELECT labeller, value FROM judgements").fetchall()
     assert {labeller for labeller, _ in rows} == {config("raw")["labeller"]["identity"]}
     assert not any("raw_probabilities" in value for _, value in rows)
-    note = "Labels are by corrected probabilities: batch, from 18 pairs: SUPPORTS"
-    assert note in Path("batch/tables/conflict_detection.md").read_text()
-    assert "batch, from 18 pairs" in Path("batch/report.html").read_text()
-    assert "corrected" not in Path("raw/tables/conflict_detection.md").read_text()
+
+    # Neither what another prompt says, nor what gives no probabilities, nor a run that began raw.
+    contested.done(*RUN, "own", "--endpoint", endpoint.url, "--prompts", "prompts")
+    contested.done(*RUN, "paper", "--endpoint", endpoint.url, "--as-in-paper")
+    assert "correction" not in config("own")
+    assert "correction" not in config("paper", "conflict-detection.llm-json")
+    line = contested.refused(*RUN, "raw", "--endpoint", endpoint.url)
+    assert "raw holds a run that differs in" in line
 
 
-@pytest.mark.parametrize("at", [5, 24])
-def test_a_run_that_is_stopped_ends_as_one_that_is_not(
-    at: int,
-    contested: Contested,
-    endpoint: Scripted,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+def test_a_prompt_of_ones_own_has_a_correction_of_its_own(
+    contested: Contested, endpoint: Scripted, home: Path
 ) -> None:
-    """While it estimates, from 18 pairs of 36 that are judged; or later."""
-    more = [
-        json.dumps(each | {"id": f"{each['id']}-{n}", "claim": f"{each['claim']} Or {n}."})
-        for each in map(json.loads, Path("bench.jsonl").read_text().splitlines())
-        for n in range(2)
+    own = (endpoint.url, "--prompts", "prompts")
+    contested.done(*CALIBRATE, *own)
+    contested.done(*CALIBRATE, endpoint.url)
+    assert len(list((home / "corrections").iterdir())) == 2
+    contested.done(*RUN, "own", "--endpoint", *own)
+    assert [each["relation"] for each in judgements("own")] == list(RELATIONS) * EXAMPLES
+
+
+def test_what_does_not_help_is_not_stored(
+    contested: Contested, endpoint: Scripted, home: Path
+) -> None:
+    """A judge that knows nothing, and two groups with other shares of labels."""
+    endpoint.weigh = lambda _: [1 / 3, 1 / 3, 1 / 3]
+    rows = [json.loads(line) for line in Path("pairs.jsonl").read_text().splitlines()]
+    least = dict(zip(RELATIONS, (10, 2, 6), strict=True))
+    grouped = [
+        row | {"group": "one" if place // 3 < least[row["label"]] else "other"}
+        for place, row in enumerate(rows)
     ]
-    Path("bench.jsonl").write_text("\n".join(more) + "\n")
-    monkeypatch.setattr("pipelines.evidence.estimated.PAIRS", 18)
-
-    given = ("--endpoint", endpoint.url, "--prior", "batch", "--concurrency", "1")
-    contested.done(*RUN, "whole", *given)
-
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "other"))
-    endpoint.requests.clear()
-    key = endpoint.key
-
-    def locked_out(request: dict[str, Any]) -> list[float]:
-        if len(endpoint.requests) >= at:
-            endpoint.key = "another"
-        return leaning(request)
-
-    endpoint.weigh = locked_out
-    contested.refused(*RUN, "cut", *given)
-    assert Path("cut", "run.json").exists() == (at > 18)
-    endpoint.weigh, endpoint.key = leaning, key
-    contested.done(*RUN, "cut", *given)
-    assert Path("cut", RESULTS).read_bytes() == Path("whole", RESULTS).read_bytes()
-    assert config("cut") == config("whole")
-    assert len(endpoint.requests) == 36, "what was answered is not asked again"
-
-
-def test_a_resumed_run_is_corrected_as_it_began(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    given = ("--endpoint", endpoint.url, "--prior", "batch")
-    contested.done(*RUN, "out", *given, "--limit", "2")
-    began = config("out")
-    assert began["prior"]["pairs"] == 6
-    monkeypatch.setenv("CONTESTED_HOME", str(tmp_path / "other"))
-    endpoint.requests.clear()
-    contested.done(*RUN, "out", *given)
-    assert config("out") == began
-    assert len(endpoint.requests) == 3 * (EXAMPLES - 2), "nothing is estimated anew"
-    assert len(judgements("out")) == 3 * EXAMPLES
-    # In another folder it is estimated from all.
-    contested.done(*RUN, "other", *given)
-    assert config("other")["prior"]["pairs"] == 3 * EXAMPLES
-
-
-def test_by_texts_without_content(contested: Contested, endpoint: Scripted) -> None:
-    contested.done(*RUN, "out", "--endpoint", endpoint.url, "--prior", "contextual")
-    assert len(endpoint.requests) == 3 * EXAMPLES + 9
-    blank = {fenced_text(each, "DOCUMENT") for each in endpoint.requests[:9]}
-    assert blank == {"N/A", "[MASK]", ""}
-    prior = config("out")["prior"]
-    assert (prior["method"], prior["pairs"]) == ("contextual", 9)
-    # Of a text without content the script says 1, 18, 1 of 20.
-    assert prior["bias"][0] - prior["bias"][1] == pytest.approx(log(18))
-    contested.done(*RUN, "out", "--endpoint", endpoint.url, "--prior", "contextual")
-    assert len(endpoint.requests) == 3 * EXAMPLES + 9
-
-
-def test_fitted_on_labelled_pairs_and_used(contested: Contested, endpoint: Scripted) -> None:
-    fit = ("fit-prior", "--pairs", "pairs.jsonl", "--endpoint", endpoint.url)
-    said = contested.done(*fit, "--method", "bias", "--out", "bias.json")
-    for method in ("none", "batch", "batch-mean", "contextual", "bias", "matrix"):
-        assert method in said.out
-    assert "kept: bias, from 18 pairs: SUPPORTS +" in said.out
-    assert "labels asked in reversed order agree on 18 of 18 pairs" in said.out
-    asked = len(endpoint.requests)
-    assert asked == 18 + 18 + 9
-    found = read_prior(Path("bias.json"))
-    figures = {each.method: each.accuracy.value for each in found.held_out}
-    assert figures["none"] == pytest.approx(1 / 3)
-    assert figures["batch"] == figures["bias"] == 1
-    contested.done(*fit, "--out", "best.json")
-    kept = read_prior(Path("best.json"))
-    assert kept.held_out == found.held_out
-    assert kept.correction.method == best(found.held_out, 6)
-
-    contested.done(*RUN, "out", "--endpoint", endpoint.url, "--prior", "bias.json")
-    assert len(endpoint.requests) == asked, "pairs are judged once"
-    assert [each["relation"] for each in judgements("out")] == list(RELATIONS) * EXAMPLES
-    assert config("out")["prior"] == json.loads(found.correction.model_dump_json())
-    contested.done(
-        *RUN, "cut", "--endpoint", endpoint.url, "--prior", "bias.json", "--on-overflow", "cut"
-    )
-
-
-def test_a_correction_that_comes_with_the_program_is_the_default(
-    contested: Contested, endpoint: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = ("--endpoint", endpoint.url)
-    contested.done(*RUN, "raw", *given)
-    assert {each["relation"] for each in judgements("raw")} == {"CONTRADICTS"}
-    assert "prior" not in config("raw"), "nothing is known of this model"
-    Path("known").mkdir()
-    fit = ("fit-prior", "--pairs", "pairs.jsonl", *given, "--method", "bias")
-    contested.done(*fit, "--out", "known/scripted.json")
-    come_with_the_program(monkeypatch, known_priors, "known")
-    contested.done(*RUN, "out", *given)
-    assert [each["relation"] for each in judgements("out")] == list(RELATIONS) * EXAMPLES
-    found = read_prior(Path("known/scripted.json"))
-    assert (found.name, found.pairs) == ("scripted", "pairs.jsonl")
-    assert config("out")["prior"] == json.loads(found.correction.model_dump_json())
-    assert config("out")["settings"]["prior"] == "known"
-    # Neither of what gives no probabilities, nor where it is not wanted, nor of another prompt.
-    contested.done(*RUN, "none", *given, "--prior", "none")
-    own = Path("prompts/evidence")
-    own.mkdir(parents=True)
-    (own / "relation.j2").write_text('{{ document | fenced("DOCUMENT") }} {{ claim }}?')
-    contested.done(*RUN, "own", *given, "--prompts", "prompts")
-    assert not {"prior"} & {*config("none"), *config("own")}
-    contested.done(*RUN, "json", *given, "--evidence", "json", "--dry-run")
-
-
-def test_a_correction_from_a_file_that_moved(contested: Contested, endpoint: Scripted) -> None:
-    fit = ("fit-prior", "--pairs", "pairs.jsonl", "--limit", "9", "--method", "batch")
-    given = ("--endpoint", endpoint.url)
-    contested.done(*fit, *given)
-    contested.done(*RUN, "out", *given, "--prior", "prior.json", "--limit", "2")
-    began = config("out")
-    assert began["prior"]["pairs"] == 9
-    assert began["settings"]["prior"] == "file"
-    moved = Path("prior.json").rename("moved.json")
-    contested.done(*RUN, "out", *given, "--prior", moved)
-    assert config("out") == began
-    assert len(judgements("out")) == 3 * EXAMPLES
-    # The mean over the run's own pairs is another one, though made in the same way.
-    contested.done(*RUN, "out", *given, "--prior", "batch", "--name", "own")
-    assert config("out", "conflict-detection.own")["prior"]["pairs"] == 3 * EXAMPLES
-    # A file of other numbers is another run.
-    contested.done(*fit[:3], *fit[5:], "--out", "all.json", *given)
-    line = contested.refused(*RUN, "out", *given, "--prior", "all.json")
-    assert "out holds a run that differs in" in line
-
-
-def test_what_is_asked_in_reversed_order(contested: Contested, endpoint: Scripted) -> None:
-    def by_order(request: dict[str, Any]) -> list[float]:
-        """Whatever label the prompt names first."""
-        first_is_last = "IRRELEVANT, CONTRADICTS or SUPPORTS?" in str(request["messages"])
-        return [0.1, 0.1, 0.8] if first_is_last else [0.8, 0.1, 0.1]
-
-    endpoint.weigh = by_order
-    said = contested.done("fit-prior", "--pairs", "pairs.jsonl", "--endpoint", endpoint.url)
-    assert "labels asked in reversed order agree on 0 of 18 pairs" in said.out
-
-
-def test_a_correction_of_another_model_is_refused(
-    contested: Contested, endpoint: Scripted, tmp_path: Path
-) -> None:
-    contested.done("fit-prior", "--pairs", "pairs.jsonl", "--endpoint", endpoint.url)
-    prompts = tmp_path / "prompts" / "evidence"
-    prompts.mkdir(parents=True)
-    (prompts / "relation.j2").write_text(
-        '{{ document | fenced("DOCUMENT") }}{{ claim | fenced("CLAIM") }}'
-    )
-    given = ("--endpoint", endpoint.url, "--prior", "prior.json", "--prompts", prompts.parent)
-    line = contested.refused(*RUN, "out", *given)
-    assert "prior.json corrects another model, engine or prompt than is asked here" in line
-    said = contested.done(
-        "fit-prior", "--pairs", "pairs.jsonl", "--out", "own.json", *given[:2], *given[4:]
-    )
-    assert "the prompt lists no labels" in said.out
-
-
-@pytest.mark.parametrize(
-    ("given", "said"),
-    [
-        (("--labeller", "nli", "--prior", "batch"), "--prior has no effect with --labeller nli"),
-        (("--evidence", "json", "--prior", "batch"), "--prior has no effect with --evidence json"),
-        (("--prior", "nowhere.json"), "--prior nowhere.json cannot be read"),
-        (
-            ("--prior", "damaged.json"),
-            "'correction': 2 labels want a bias of 2",
-        ),
-        (("--prior", "pairs.jsonl"), "pairs.jsonl is no correction: "),
-    ],
-)
-def test_what_corrects_nothing_is_refused(
-    given: tuple[str, ...], said: str, contested: Contested, endpoint: Scripted
-) -> None:
-    short = {"labels": ["A", "B"], "method": "bias", "weights": [[1, 0], [0, 1]], "bias": [0]}
-    Path("damaged.json").write_text(json.dumps({"correction": short}))
-    where = () if "nli" in given else ("--endpoint", endpoint.url)
-    assert said in contested.refused(*RUN, "out", *where, *given)
-    assert not endpoint.requests
-
-
-def test_pairs_of_one_group_hold_nothing_out(contested: Contested, endpoint: Scripted) -> None:
-    Path("one.jsonl").write_text(Path("pairs.jsonl").read_text().splitlines()[0] + "\n")
-    line = contested.refused("fit-prior", "--pairs", "one.jsonl", "--endpoint", endpoint.url)
-    assert "all pairs are of one group" in line
-
-
-def test_a_single_answer_takes_a_file_alone(contested: Contested, endpoint: Scripted) -> None:
-    Path("answer.txt").write_text(CLAIM.format(1))
-    Path("guide.txt").write_text(SAYS["SUPPORTS"].format(1))
-    score = (
-        *("score", "--response", "answer.txt", "--documents", "guide.txt", "--claims", "sentences"),
-        *("--evidence", "choice", "--endpoint", endpoint.url, "--prior"),
-    )
-    line = contested.refused(*score, "batch")
-    assert "--prior batch is estimated when a run begins; here name the file" in line
-    contested.done("fit-prior", "--pairs", "pairs.jsonl", "--endpoint", endpoint.url)
-    assert "supports" in contested.done(*score, "prior.json").out
-
-
-def test_a_dry_run_asks_nothing_and_tells_of_the_pairs(
-    contested: Contested, endpoint: Scripted, files: Path
-) -> None:
-    before = contents(files)
-    said = contested.done(
-        *RUN, "out", "--endpoint", endpoint.url, "--prior", "batch", "--dry-run"
-    ).out
-    assert "first 18 pairs for --prior" in said
-    assert not endpoint.requests
-    assert contents(files) == before
+    write("pairs.jsonl", grouped)
+    line = contested.refused(*CALIBRATE, endpoint.url)
+    assert "held-out pairs are no likelier corrected, so no correction is kept" in line
+    contested.done(*CALIBRATE, endpoint.url, "--dry-run")
+    assert not (home / "corrections").exists()
 
 
 def test_pairs_that_cannot_be_asked_are_passed_over(
     contested: Contested, endpoint: Scripted
 ) -> None:
-    endpoint.refuses = lambda prompt: "bridge 0 " in prompt or "Bridge 0 " in prompt
-    given = ("--endpoint", endpoint.url, "--prior", "batch", "--on-error", "skip")
-    contested.done(*RUN, "out", *given)
-    assert config("out")["prior"]["pairs"] == 3 * (EXAMPLES - 1)
+    endpoint.refuses = lambda prompt: "Bridge 0 " in prompt
+    assert "33 of 36 pairs could be judged" in contested.done(*CALIBRATE, endpoint.url).out
     endpoint.refuses = lambda _: True
-    line = contested.refused(*RUN, "none", *given, "--cache", "apart.sqlite")
-    assert "--prior batch finds no pair of claim and document that could be judged" in line
-
-
-def test_sentences_are_the_claims_of_responses_that_bring_none(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    records = [
-        {
-            "id": str(n),
-            "documents": [{"id": "a", "text": SAYS[label].format(n)} for label in ("SUPPORTS",)],
-            "response": f"{CLAIM.format(n)} It is old.",
-        }
-        for n in range(3)
-    ]
-    Path("records.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in records))
-    contested.done(
-        *("run", "conflictscore", "--data", "records.jsonl", "--out", "out", "--repeat", "2"),
-        *("--claims", "sentences", "--prior", "batch", "--endpoint", endpoint.url),
-    )
-    assert config("out", "conflictscore")["prior"]["pairs"] == 6
-    again = config("out", "conflictscore.repeat-1")
-    assert again["prior"] == config("out", "conflictscore")["prior"]
+    line = contested.refused(*CALIBRATE, endpoint.url, "--cache", "apart.sqlite")
+    assert "0 pairs of 0 groups are too few" in line
 
 
 @pytest.mark.parametrize(
-    ("arguments", "entry"),
+    ("given", "said"),
     [
-        ("conrag --labeller llm --evidence choice --method bm25", "conrag.claims"),
-        ("truthfulqa --claims sentences --setting binary", "truthfulqa.scripted"),
-        ("report-writing --claims sentences --prompting copied", "report-writing.scripted"),
-        ("both-sides --claims sentences", "both-sides.llm-sentences"),
+        (("--labeller", "llm", "--tagger", "t"), "--tagger has no effect with --labeller llm"),
+        (("--labeller", "llm", "--method", "best"), "--method has no effect with --labeller llm"),
+        (("--method", "best", "--dry-run"), "--method has no effect with --dry-run"),
+        (("--model", "m"), "--model has no effect with --labeller nli"),
+        ((), "name the folder of another: --tagger FOLDER, or measure it: --dry-run"),
+        (("--labeller", "cascade"), "'cascade' is not one of 'nli', 'llm'"),
     ],
 )
-def test_every_experiment_knows_pairs_beforehand(
-    arguments: str, entry: str, contested: Contested, endpoint: Scripted
+def test_what_calibrates_nothing_is_refused(
+    given: tuple[str, ...], said: str, contested: Contested
 ) -> None:
-    endpoint.reply = lambda _: "(A)"
-    contested.done(
-        "run", *arguments.split(), "--limit", "2", "--prior", "batch", "--endpoint", endpoint.url
-    )
-    assert config("results", entry)["prior"]["pairs"] > 3
+    assert said in contested.refused("calibrate", "--pairs", "pairs.jsonl", *given)
