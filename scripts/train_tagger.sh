@@ -141,7 +141,7 @@ if [ "$teacher" = train ]; then
   contested nli train --base "$teacher_base" --out "$teacher" "${both[@]}" \
     --dev "$data/nli/more_dev.jsonl.gz" --watched 1000 --evaluations 4 --checkpoints 100 \
     --epochs 1 --learning-rate 3e-5 ${limit[@]+"${limit[@]}"}
-  [ -f "$teacher/calibration.json" ] || contested nli calibrate --model "$teacher" \
+  [ -f "$teacher/calibration.json" ] || contested calibrate --tagger "$teacher" \
     --pairs "$out/pairs/held-out.jsonl.gz" --method temperature ${limit[@]+"${limit[@]}"}
 fi
 if [ -n "$teacher" ]; then
@@ -162,9 +162,9 @@ contested nli train --base "$further" --out "$out/tagger" ${distil[@]+"${distil[
   ${limit[@]+"${limit[@]}"}
 
 # One temperature for all: isotonic regression fitted on documents would change labels of sentences.
-contested nli calibrate --model "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
+contested calibrate --tagger "$out/tagger" --pairs "$out/pairs/held-out.jsonl.gz" \
   --method temperature --report "$out/calibration" ${limit[@]+"${limit[@]}"}
 for name in dev more_dev; do
-  contested nli evaluate --model "$out/tagger" --pairs "$data/nli/$name.jsonl.gz" \
-    --out "$out/evaluation/$name" ${limit[@]+"${limit[@]}"}
+  contested calibrate --dry-run --tagger "$out/tagger" --pairs "$data/nli/$name.jsonl.gz" \
+    --report "$out/evaluation/$name" ${limit[@]+"${limit[@]}"}
 done

@@ -34,7 +34,7 @@ def write_run(
     known: dict[str, Any] = json.loads(about.read_text()) if about.exists() else {"pipelines": {}}
     data = {"name": "bench.jsonl", "sha256": "0" * 64}
     model = {"name": "judge", "digest": "1" * 64, "engine": "scripted"}
-    settings = Settings(labeller="llm").deciding()
+    settings = Settings(labeller="llm").model_dump()
     known["pipelines"][entry] = {"config": {"data": data, "model": model, "settings": settings}}
     about.write_text(json.dumps(known))
     lines = []

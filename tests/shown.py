@@ -131,15 +131,6 @@ CLIMATE_FEVER = {
 """A claim in CLIMATE-FEVER's format, of the test half."""
 
 
-LABELLED = [
-    ("The bridge was opened in 1932.", "SUPPORTS", "The bridge was opened by the mayor in 1932."),
-    ("The bridge was opened in 1932.", "CONTRADICTS", "Traffic first crossed it in May 1936."),
-    ("The toll is two pounds.", "SUPPORTS", "The toll on the bridge is two pounds."),
-    ("The toll is two pounds.", "IRRELEVANT", "The bridge was opened by the mayor in 1932."),
-]
-"""Claim, label and document."""
-
-
 def write_files(folder: Path) -> None:
     """The files that shown commands name."""
     texts = {
@@ -172,12 +163,7 @@ def write_files(folder: Path) -> None:
     if folder.name == "commands":
         texts |= two_runs()
     if folder.name in {"labellers", "commands"}:
-        # Enough are left to ask the model of, though the tagger finds a third irrelevant.
         texts["own-pairs.jsonl"] = labelled_pairs(120)
-    texts["labelled.jsonl"] = "".join(
-        json.dumps({"premise": text, "hypothesis": claim, "label": label, "source": "own"}) + "\n"
-        for claim, label, text in LABELLED
-    )
     texts["responses.jsonl"] = only("planted.md", "jsonl")
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"

@@ -11,14 +11,12 @@ from pipelines.cli import (
     annotate,
     answer_npov,
     ask,
+    calibrate,
     compare,
     conflictbench,
-    conflicts,
     debate,
     doctor,
     export,
-    fit_combination,
-    fit_prior,
     index,
     models,
     nli,
@@ -96,10 +94,8 @@ app.add_typer(models.app, name="models")
 app.add_typer(conflictbench.app, name="conflictbench")
 app.command("plant")(plant.plant)
 app.add_typer(ramdocs.app, name="ramdocs")
-app.add_typer(conflicts.app, name="conflicts")
 app.add_typer(nli.app, name="nli")
-app.command("fit-combination")(fit_combination.fit_combination)
-app.command("fit-prior")(fit_prior.fit_prior)
+app.command("calibrate")(calibrate.calibrate)
 app.command("web")(web)
 app.command("serve")(serve)
 app.command("doctor")(doctor.doctor)

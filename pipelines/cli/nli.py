@@ -12,7 +12,7 @@ from rich.table import Table as Printed
 
 from nli.labels import LABELS, Label
 from nli.pairs import Pair, write_pairs
-from pipelines.cli import nli_measure, nli_train
+from pipelines.cli import nli_train
 from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.cli.tagging import Seed, TagOptions, load
@@ -24,11 +24,11 @@ from pipelines.option import Option, Options
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""Tag, train, calibrate and evaluate the relation tagger.
+    help="""Tag with the relation tagger, and train it.
 
 The tagger is a small cross-encoder: it says whether a document supports a claim, refutes it, or is
 irrelevant to it, with calibrated probabilities. One comes with `contested`; any local cross-encoder
-with three NLI labels works. See docs/nli.md.
+with three NLI labels works. `contested calibrate` measures and calibrates it. See docs/nli.md.
 """,
 )
 
@@ -119,8 +119,8 @@ class PairOptions(Options):
         int | None,
         Field(ge=1),
         Option(
-            "Write at most N pairs of each source and label, drawn at random: for `fit-prior` and "
-            "`fit-combination`, which need few."
+            "Write at most N pairs of each source and label, drawn at random: for `contested "
+            "calibrate --labeller llm`, which needs few."
         ),
     ] = None
     unlabelled: Annotated[
@@ -211,8 +211,6 @@ def _pairs_without_labels(options: PairOptions, per_claim: int) -> None:
 
 
 app.command()(nli_train.train)
-app.command()(nli_measure.calibrate)
-app.command()(nli_measure.evaluate)
 
 
 @app.command()

@@ -16,10 +16,10 @@ from pipelines.cli.terminal import plain
 from pipelines.conflicts.dates import written
 from pipelines.conflicts.judges.verdicts import Verdicts
 from pipelines.conflicts.needs import needs_of
+from pipelines.conflicts.pipeline import CLASSIFIERS
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult
-from pipelines.conflicts.tables.type_scores import NAMES
 from pipelines.conflicts.taxonomy import CATEGORY
 from pipelines.data.text import read_text
 from pipelines.errors import InputError
@@ -95,7 +95,7 @@ def show(result: QueryResult, console: Console) -> None:
 
 
 def _show_type(found: Prediction, console: Console) -> None:
-    by = NAMES[found.by]
+    by = CLASSIFIERS[found.by]
     if found.problem is not None:
         console.print(f"[yellow]type: could not be read ({plain(found.problem)})[/yellow]")
         return

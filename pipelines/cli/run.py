@@ -16,7 +16,6 @@ from pipelines.cli.progress import STDERR, progress
 from pipelines.cli.report import publish
 from pipelines.cli.run_all import run_all
 from pipelines.cluster.workers import announced, workers
-from pipelines.experiment import prior
 from pipelines.experiment.execute import execute
 from pipelines.experiment.experiment import Experiment, Plan
 from pipelines.experiment.forecast import Forecast
@@ -75,8 +74,6 @@ def _dry(experiment: Experiment[Any, Any], plan: Plan[Any, Any], options: RunOpt
             asyncio.run(probe(experiment, plan, options, progress))
     if plan.summary:
         print(plan.summary)
-    if first := prior.told(plan.prior):
-        print(first)
     found = asyncio.run(forecast(experiment, plan, options))
     print("\n".join(found.lines(experiment.counted)))
     return found

@@ -71,8 +71,7 @@ class AllOptions(LlmOptions):
         LabellerName | None,
         Option(
             "Who judges the claims of responses: a language model (`llm`), the NLI tagger "
-            "(`nli`), the tagger where it is sure and the model for the rest (`cascade`), or the "
-            "tagger for relevance and the model for the side (`combined`).",
+            "(`nli`), or the tagger where it is sure and the model for the rest (`cascade`).",
             shown="nli with the models of a profile for CPUs, else llm",
             panel=PANEL,
         ),

@@ -1,4 +1,4 @@
-"""What the commands of `contested nli` share: options, loading, tables, pages."""
+"""What `contested nli` and `contested calibrate` share: options, loading, tables, pages."""
 
 import random
 import time
@@ -27,7 +27,6 @@ Precision = Literal["auto", "fp32", "bf16", "fp16", "int8"]
 LARGEST_SEED = 2**32 - 1
 """What numpy, and with it scikit-learn, takes; torch takes more."""
 
-PairFile = Annotated[Path, Option("File of labelled pairs it was not trained on.")]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED), Option("Decides everything that is drawn.")]
 
 
@@ -38,15 +37,6 @@ class TagOptions(Options):
         Path | None, Option("Folder of the tagger.", shown="the one that comes with contested")
     ] = None
     precision: Annotated[Precision, Option("Number format of the computation.")] = "auto"
-
-
-class MeasureOptions(TagOptions):
-    """Which pairs a tagger is measured with."""
-
-    limit: Annotated[int | None, Field(ge=1), Option("Take N of the pairs, drawn at random.")] = (
-        None
-    )
-    seed: Seed = 42
 
 
 def load(model: Path | None, precision: Precision) -> "Tagger":

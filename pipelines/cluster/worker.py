@@ -9,7 +9,7 @@ import os
 import socket
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 from pydantic import BaseModel
@@ -18,7 +18,6 @@ from nli.errors import TaggerError
 from pipelines import papers
 from pipelines.cluster.sent import received
 from pipelines.errors import InputError
-from pipelines.evidence.priors import correction_in
 from pipelines.experiment.execute import models_for
 from pipelines.experiment.experiment import Counter, Experiment, Item, Models, RunModels, Work
 from pipelines.runs.folder import RunFolder, differences
@@ -136,7 +135,7 @@ class Worker:
     async def _ready(self, entry: str, config: str, item: str) -> _Ready:
         async with self._opening:
             if not self._works:
-                self._works = await self._open(config)
+                self._works = await self._open()
         ready = self._works.get(entry)
         if ready is None:
             raise InputError(f"there is no {entry} here; are all nodes of the same version?")
@@ -147,7 +146,7 @@ class Worker:
             raise InputError(f"the data has no '{item}'; give all nodes the same files")
         return ready
 
-    async def _open(self, config: str) -> dict[str, _Ready]:
+    async def _open(self) -> dict[str, _Ready]:
         os.chdir(self._folder)
         options = received(self._experiment.options, self._options)
         folder = RunFolder(options.out)
@@ -157,7 +156,6 @@ class Worker:
         models = RunModels(
             **vars(await self._stack.enter_async_context(opened)), folder=folder, counting=_unseen
         )
-        models = replace(models, correction=correction_in(json.loads(config)))
         return {work.entry: _made(work, plan.items, models) for work in plan.work(models)}
 
 

@@ -7,8 +7,7 @@ from pydantic import BaseModel, Field
 from pipelines.conflicts.prediction import Prediction, decide
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType, of_number
-from pipelines.conflicts.writer import BY_CHOICE, EXPLANATION_TOKENS, Writer
-from pipelines.evidence.priors import corrected
+from pipelines.conflicts.writer import EXPLANATION_TOKENS, Writer
 from pipelines.text.declarative import affirmed
 from serving.calls import Sampling
 from serving.schemas import told
@@ -69,22 +68,20 @@ def explained(reply: CategoryJson) -> Prediction:
 
 
 async def by_choice(query: Query, writer: Writer) -> Prediction:
-    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token, and corrected.
+    """p(t | T, q, C_q) as the probabilities of the five numbers, in one token.
 
     Raises:
         RequestError, ServingError: As `by_json`.
     """
     choice = await writer.client.choose(
-        writer.asks_type(BY_CHOICE, query), NUMBERS, affinity=query.query
+        writer.asks_type("classify_choice", query), NUMBERS, affinity=query.query
     )
-    raw = {of_number(int(label)): p for label, p in choice.probabilities.items()}
-    made = raw if writer.correction is None else corrected(raw, writer.correction)
-    likely = decide(made, writer.settings.thresholds)
+    shares = {of_number(int(label)): p for label, p in choice.probabilities.items()}
+    likely = decide(shares, writer.settings.thresholds)
     return Prediction(
         type=likely,
         by="choice",
-        probabilities=made,
-        raw_probabilities=None if writer.correction is None else raw,
+        probabilities=shares,
         mass=choice.mass,
         abstained=likely is None,
     )

@@ -119,12 +119,6 @@ def told_order(sources: Sequence[Source]) -> list[tuple[int, str]]:
     ]
 
 
-def spread_years(dates: Sequence[PartialDate]) -> float | None:
-    """From the earliest to the latest date, in years, at least 0; None for fewer than two dates."""
-    years = [each.decimal_year for each in dates]
-    return max(years) - min(years) if len(years) > 1 else None
-
-
 _NONE = frozenset({"", "na", "n/a", "nan", "none", "null", "unknown", "no date", "undated", "-"})
 
 _AGO = re.compile(r"(an?|[0-9]{1,5}) (second|minute|hour|day|week|month|year)s? ago")

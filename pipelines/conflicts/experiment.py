@@ -206,15 +206,12 @@ def _config(methods: Methods, models: Models, judging: Client | None) -> dict[st
     config: dict[str, Any] = {
         "strategies": list(methods.strategies),
         "classifiers": list(methods.asked),
-        "settings": methods.settings.deciding(),
+        "settings": methods.settings.model_dump(mode="json"),
         "prompts": {prompt.name: prompt.digest for prompt in methods.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
     }
     if models.client is not None:
         config["model"] = model_of(models.client)
-    correction = methods.writer.correction if methods.writer is not None else None
-    if correction is not None and "choice" in methods.asked:  # no other way gives probabilities
-        config["prior"] = correction.model_dump(mode="json")
     if judging is not None:
         config["judge"] = model_of(judging)
     if models.tagger is not None:

@@ -47,7 +47,7 @@ def refuse_idle(options: BaseModel, settings: BaseModel, methods: Methods) -> No
     if not answering & {"pipeline", "oracle"}:
         idle[f"{strategies}, which is told no type"] = ("dates",)
     if "choice" not in asked:
-        idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds", "prior")
+        idle[f"{_types(methods)}, which come without probabilities"] = ("thresholds",)
     for without, names in idle.items():
         refuse_given(options, names, without)
         refuse_given(settings, names, without)

@@ -11,9 +11,6 @@ Classifier = Literal["yes-no", "json", "choice"]
 """Who predicts: a rule that reads the question alone, or a language model that explains its choice,
 or that chooses with probabilities."""
 
-Recorded = Classifier | Literal["nli"]
-"""Who may stand in a result: earlier versions had a trained classifier of question and evidence."""
-
 
 class Prediction(BaseModel, frozen=True):
     """What a classifier says of a query (CONFLICTS, section 4, Task 1).
@@ -22,7 +19,6 @@ class Prediction(BaseModel, frozen=True):
         type: The type; None where the classifier abstains, or its reply could not be read.
         by: The classifier.
         probabilities: Of every type, in [0, 1], summing to 1; None where there are none.
-        raw_probabilities: These as the model gave them, where they were corrected.
         mass: Of `choice`, the probability that the model names a category at all, in [0, 1].
         abstained: Whether the most probable type did not reach its threshold.
         problem: Why the reply could not be read, in one line.
@@ -30,9 +26,8 @@ class Prediction(BaseModel, frozen=True):
     """
 
     type: ConflictType | None
-    by: Recorded
+    by: Classifier
     probabilities: dict[ConflictType, float] | None = None
-    raw_probabilities: dict[ConflictType, float] | None = None
     mass: float | None = None
     explanation: str = ""
     abstained: bool = False

@@ -91,7 +91,3 @@ class Query(BaseModel, frozen=True, extra="forbid"):
     conflict_type: ConflictType | None = None
     gold_answer: Text | None = None
     origin: str | None = None
-
-    def documents(self) -> list[Document]:
-        """The sources as documents, with their numbers as ids."""
-        return [source.as_document(number) for number, source in enumerate(self.sources, 1)]

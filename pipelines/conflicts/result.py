@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from pipelines.conflicts.judges.verdicts import Verdicts
-from pipelines.conflicts.prediction import Prediction, Recorded
+from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.evidence.judgement import Truncation
@@ -67,7 +67,7 @@ class QueryResult(BaseModel, frozen=True):
     id: str
     asked: Query
     status: Literal["answered", "incomplete", "failed"]
-    predictions: dict[Recorded, Prediction] = {}
+    predictions: dict[Classifier, Prediction] = {}
     outcomes: dict[Strategy, Outcome] = {}
     truncations: tuple[Truncation, ...] = ()
     error: str | None = None

@@ -1,14 +1,12 @@
 """The variants of predicting types, answering and judging, and how each is given."""
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field
 
 from pipelines.conflicts.prediction import Classifier
 from pipelines.conflicts.taxonomy import ConflictType
-from pipelines.evidence.known_priors import KNOWN, NONE
-from pipelines.evidence.settings import FROM_FILE
 from pipelines.option import Option
 
 TYPES_PANEL = "Conflict types (CONFLICTS, Task 1)"
@@ -83,16 +81,6 @@ class AnswerSettings(BaseModel, frozen=True, extra="forbid"):
             typed=list[str] | None,
         ),
     ] = {}
-    prior: Annotated[
-        str,
-        Option(
-            "How the model's probabilities of types are corrected for what it favours: as was "
-            "fitted for this model and prompt, where that comes with the program (`known`), not at "
-            "all (`none`), or by a FILE of `contested conflicts measure --correction`.",
-            panel=TYPES_PANEL,
-            metavar="known|none|FILE",
-        ),
-    ] = KNOWN
     answer_tokens: Annotated[
         int, Field(ge=1), Option("Most tokens of an answer.", panel=ANSWERS_PANEL)
     ] = 768
@@ -146,8 +134,3 @@ class ConflictsSettings(AnswerSettings):
         ),
     ] = "cited"
     cut: bool = False
-
-    def deciding(self) -> dict[str, Any]:
-        """All settings for `run.json`, which says what is in a file, and not where: it may move."""
-        found = self.model_dump(mode="json")
-        return found if self.prior in (KNOWN, NONE) else found | {"prior": FROM_FILE}

@@ -14,7 +14,6 @@ from pipelines.conflicts.tables.scores import Results
 from pipelines.conflicts.tables.type_scores import (
     BASELINES,
     BY_FORM,
-    FORMER,
     JOINT,
     MAJORITY,
     predictions,
@@ -41,7 +40,6 @@ NAME = "conflicts"
 TITLE = "CONFLICTS"
 
 _PLAIN: Final = {
-    FORMER: "a trained classifier",
     CLASSIFIERS["yes-no"]: "opinions if asked for yes or no",
     CLASSIFIERS["json"]: "the language model, giving reasons",
     CLASSIFIERS["choice"]: "the language model, by number alone",

@@ -12,9 +12,6 @@ from pipelines.conflicts.dates import told_order
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, Category, ConflictType
-from pipelines.errors import InputError
-from pipelines.evidence.known_priors import chosen_prior
-from pipelines.evidence.priors import Correction
 from pipelines.prompts import Prompt
 from serving.client import Client
 
@@ -25,9 +22,6 @@ EXPLANATION_TOKENS: Final = 256
 
 TypePrompt = Literal["taxonomy_aware", "classify", "classify_choice"]
 """Asks for type and answer at once, for the type with an explanation, or for its number alone."""
-
-BY_CHOICE: Final = "classify_choice"
-"""The prompt whose probabilities are corrected."""
 
 VARIABLES: Final = {
     "answer": {"query", "results", "conflict", "dated"},
@@ -46,13 +40,11 @@ class Writer:
         client: The model.
         templates: Name -> prompt.
         settings: The variants.
-        correction: Of the probabilities of types; None where they are taken as they come.
     """
 
     client: Client
     templates: Mapping[str, Prompt]
     settings: ConflictsSettings
-    correction: Correction | None = None
 
     @property
     def reply_tokens(self) -> int:
@@ -110,17 +102,9 @@ class Writer:
 
 
 def writer(client: Client, settings: ConflictsSettings, overrides: Path | None = None) -> Writer:
-    """A writer with its prompts, and the correction that the settings name.
-
-    Raises:
-        InputError: The user's own prompt cannot be used, or the correction is of another model or
-            prompt, or not of types.
-    """
+    """A writer with its prompts; InputError if the user's own prompt cannot be used."""
     templates = {
         name: prompts.load(f"conflicts/{name}", variables, overrides)
         for name, variables in VARIABLES.items()
     }
-    found = chosen_prior(settings.prior, client.model.digest, templates[BY_CHOICE].digest)
-    if found is not None and set(found.labels) != set(ConflictType):
-        raise InputError(f"{settings.prior} does not correct types of conflict")
-    return Writer(client, templates, settings, found)
+    return Writer(client, templates, settings)

@@ -12,7 +12,7 @@ from pydantic import Field
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.drift import TAGGER_IS_STEADY, drift_table
 from pipelines.conflictscore.example_scores import SCORES, verdict
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, result
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, result
 from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.result import Result
@@ -20,10 +20,10 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.jsonl import SAMPLES, Dataset, Skipped, read
 from pipelines.data.records import Example
 from pipelines.errors import InputError
-from pipelines.evidence.judge import combination_threshold, judge_named, model_of
+from pipelines.evidence.judge import judge_named, model_of
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import ChosenThreshold, choose_threshold
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -118,7 +118,6 @@ def plan(options: ScoreOptions) -> Plan[Example, Result]:
         _summary(dataset, settings, needs, options.repeat),
         afterwards=afterwards,
         remarks=remarks,
-        prior=LabelPrior(settings, dataset.digest, partial(known_pairs, dataset.examples)),
     )
 
 
@@ -139,12 +138,12 @@ def _summary(data: Dataset, settings: Settings, needs: Needs, repeat: int) -> st
 def config(data: Dataset, scorer: Scorer) -> dict[str, Any]:
     """Everything that decides a result, for `run.json`; not how many of them are made.
 
-    `model` is the judge. Beside it stand `tagger`, `cascade` and `combination` where they are
-    used, and `splitter` where a model splits responses and judges nothing.
+    `model` is the judge. Beside it stand `tagger` and `cascade` where they are used, and `splitter`
+    where a model splits responses and judges nothing.
     """
     about: dict[str, Any] = {
         "data": {"name": data.name, "sha256": data.digest},
-        "settings": scorer.settings.deciding(),
+        "settings": scorer.settings.model_dump(),
         "prompts": {prompt.name: prompt.digest for prompt in scorer.prompts},
         "sampling": {"temperature": 0.0, "seed": 0},
         **scorer.about(),
@@ -183,9 +182,8 @@ def _publication(runs: Runs[Result]) -> Publication:
     config = entry["config"]
     chosen = ChosenThreshold.from_json(config["cascade"]) if "cascade" in config else None
     bad = skipped(runs.folder)
-    combined = combination_threshold(config)
     name, data = judge_named(config), config["data"]["name"]
-    made = all_tables(results, name, data, bad, chosen, combined=combined)
+    made = all_tables(results, name, data, bad, chosen)
     return Publication(view(results, made, entry, bad, chosen), made)
 
 

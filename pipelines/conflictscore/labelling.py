@@ -1,4 +1,4 @@
-"""Who made the judgements of a run, what the tagger saved, and what is vouched for."""
+"""Who made the judgements of a run, and what the tagger saved."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -9,13 +9,12 @@ from markupsafe import Markup
 
 from nli.risk import RiskPoint
 from pipelines.conflictscore.result import Result
-from pipelines.evidence.combined import BY_BOTH, BY_MODEL, BY_TAGGER
 from pipelines.evidence.judgement import Judgement, Relation
-from pipelines.evidence.risk import ChosenThreshold, agreement, empirical_risk, risk_bound, thinned
+from pipelines.evidence.risk import ChosenThreshold, agreement, risk_bound, thinned
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.proportion import proportion
 from pipelines.report.plots import curve
-from pipelines.report.table import Column, Measure, Table, shown
+from pipelines.report.table import Column, Measure, Table
 
 ROWS_OF_CURVE = 25
 """Thresholds of a cascade that the table lists."""
@@ -55,9 +54,7 @@ def labellers(results: Sequence[Result]) -> Table:
         ],
         notes=(
             "llm-…: a language model, and how it was asked. nli: the NLI tagger. cascade-nli: the "
-            "tagger, sure enough; cascade-llm: the language model, where the tagger was not. "
-            "combined-nli: the tagger, where it sees no relevance; combined-llm: both; "
-            "combined-llm-alone: the model, where the claim is too long for the tagger.",
+            "tagger, sure enough; cascade-llm: the language model, where the tagger was not.",
         ),
     )
 
@@ -87,59 +84,24 @@ def cascade(chosen: ChosenThreshold, results: Sequence[Result]) -> Table:
         name="cascade",
         title="Calls saved against agreement",
         caption="On calibration pairs with gold labels, by how sure the tagger must be.",
-        columns=_by_threshold(chosen, "Kept (calls saved)"),
+        columns=[
+            Column("threshold", "Threshold", lambda point: f"{point.threshold:.4f}"),
+            Column(
+                "chosen",
+                "Chosen",
+                lambda point: "chosen" if point.threshold == chosen.threshold else "",
+            ),
+            Measure("kept", "Kept (calls saved)", lambda point: proportion(point.kept, pairs)),
+            Measure(
+                "agreement",
+                "Kept labels that agree with gold",
+                lambda point: proportion(point.kept - point.wrong, point.kept),
+            ),
+            Measure("risk", "Risk", lambda point: proportion(point.wrong, pairs)),
+            Column("bound", "Bound", lambda point: risk_bound(point.wrong / pairs, pairs)),
+        ],
         notes=notes,
     )
-
-
-def combination(chosen: ChosenThreshold, results: Sequence[Result]) -> Table:
-    """How many labels of a fitted combination are as sure as that, and how many of them wrong."""
-    return Table.of(
-        thinned(chosen.curve, ROWS_OF_CURVE, chosen.threshold).points,
-        name="combination",
-        title="Labels that can be relied on",
-        caption="On labelled pairs that the combination was not fitted on, by the label's "
-        "probability.",
-        columns=_by_threshold(chosen, "As sure"),
-        notes=(vouched_for("In this run", chosen, _judged(results)),),
-    )
-
-
-def vouched_for(name: str, chosen: ChosenThreshold, judged: Sequence[Judgement]) -> str:
-    """How many labels of a fitted combination keep the risk, in one sentence."""
-    if chosen.reason:
-        return f"{name}: no label is vouched for: {chosen.reason}."
-    # The model's labels of claims too long for the tagger are of no combination.
-    combined = [each for each in judged if each.source != BY_MODEL]
-    sure = sum((each.confidence or 0.0) >= chosen.threshold for each in combined)
-    share = shown(proportion(sure, len(judged)))
-    return (
-        f"{name}: {share} of the labels have a probability of at least {chosen.threshold:.3f}. At "
-        f"most {chosen.risk:g} of all pairs are expected to be among them and wrong (conformal "
-        f"risk control), if they are like the {chosen.curve.pairs:,} that were counted; of others "
-        "nothing is promised."
-    )
-
-
-def _by_threshold(chosen: ChosenThreshold, kept: str) -> list[Column[RiskPoint]]:
-    """Columns of a table with a row per threshold; `kept` heads the share that reaches it."""
-    counted, pairs = chosen.curve, chosen.curve.pairs
-    return [
-        Column("threshold", "Threshold", lambda point: f"{point.threshold:.4f}"),
-        Column(
-            "chosen",
-            "Chosen",
-            lambda point: "chosen" if point.threshold == chosen.threshold else "",
-        ),
-        Measure("kept", kept, lambda point: proportion(point.kept, pairs)),
-        Measure(
-            "agreement",
-            "Kept labels that agree with gold",
-            lambda point: proportion(point.kept - point.wrong, point.kept),
-        ),
-        Measure("risk", "Risk", lambda point: proportion(point.wrong, pairs)),
-        Column("bound", "Bound", lambda point: risk_bound(empirical_risk(counted, point), pairs)),
-    ]
 
 
 def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
@@ -148,9 +110,8 @@ def saved_share(judged: Iterable[Judgement]) -> Estimate | None:
     None where nothing was judged by both, as in a run of either alone.
     """
     sources = Counter(judgement.source for judgement in judged)
-    saved = sources["cascade-nli"] + sources[BY_TAGGER]
-    asked = sources["cascade-llm"] + sources[BY_BOTH] + sources[BY_MODEL]
-    return proportion(saved, saved + asked)
+    saved = sources["cascade-nli"]
+    return proportion(saved, saved + sources["cascade-llm"])
 
 
 def _judged(results: Sequence[Result]) -> list[Judgement]:

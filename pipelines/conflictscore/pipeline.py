@@ -1,6 +1,6 @@
 """ConflictScore of one response: decompose, judge every claim by every document, aggregate."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,9 +20,7 @@ from pipelines.conflictscore.settings import Settings
 from pipelines.data.records import Example
 from pipelines.evidence.judge import Judge, judge_of
 from pipelines.evidence.judgement import Judgement, Relation, in_conflict
-from pipelines.evidence.labeller import ClaimAndDocument
 from pipelines.evidence.nli import TaggerFolder
-from pipelines.evidence.priors import Correction
 from pipelines.evidence.store import JudgementStore
 from pipelines.prompts import Prompt
 from serving.client import Client
@@ -60,18 +58,9 @@ def prepare(
     tagger: TaggerFolder | None = None,
     store: JudgementStore | None = None,
     fresh: bool = False,
-    correction: Correction | None = None,
 ) -> Scorer:
     """Make the metric ready; the library's entrance. See `evidence.judge.judge_of`."""
-    judge = judge_of(
-        settings,
-        client,
-        overrides,
-        tagger=tagger,
-        store=store,
-        fresh=fresh,
-        correction=correction,
-    )
+    judge = judge_of(settings, client, overrides, tagger=tagger, store=store, fresh=fresh)
     return Scorer(settings, judge, client, decomposition_prompt(settings.claims, overrides))
 
 
@@ -131,17 +120,6 @@ async def claims_of(example: Example, scorer: Scorer) -> Decomposition:
     if settings.claims == "sentences":
         return Decomposition(sentence_claims(example.response))
     return Decomposition((example.response,))
-
-
-def known_pairs(examples: Iterable[Example]) -> Iterator[ClaimAndDocument]:
-    """Claims and documents as far as they are known before a response is split.
-
-    Claims are those that an example brings, else the sentences of its response.
-    """
-    for example in examples:
-        claims = distinct(example.claims or ()) or sentence_claims(example.response)
-        for document in as_cited(claims, example.documents):
-            yield from ((claim, document) for claim in claims)
 
 
 def relations_by_claim(judgements: Sequence[Judgement], documents: int) -> list[list[Relation]]:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from pipelines.conflictscore import paper
 from pipelines.conflictscore.example_scores import decided_claims
-from pipelines.conflictscore.labelling import cascade, combination, label_columns, labellers
+from pipelines.conflictscore.labelling import cascade, label_columns, labellers
 from pipelines.conflictscore.pipeline import relations_by_claim
 from pipelines.conflictscore.result import Result
 from pipelines.data.jsonl import Skipped
@@ -195,12 +195,10 @@ def all_tables(
     data: str,
     skipped: Sequence[Skipped] = (),
     chosen: ChosenThreshold | None = None,
-    *,
-    combined: ChosenThreshold | None = None,
 ) -> tuple[Table, ...]:
     """Every table of a run, in the order of reading.
 
-    Of a cascade also what it saves (`chosen`), of a fitted combination what can be relied on.
+    Of a cascade also what it saves (`chosen`).
     """
     return (
         scores(results, model, data),
@@ -208,7 +206,6 @@ def all_tables(
         labels(results),
         labellers(results),
         *([cascade(chosen, results)] if chosen else []),
-        *([combination(combined, results)] if combined else []),
         failures(results, skipped),
     )
 

@@ -149,9 +149,6 @@ def facts(entry: Mapping[str, Any]) -> list[tuple[str, str]]:
         chosen = ChosenThreshold.from_json(entry["config"]["cascade"])
         sure = "none" if chosen.reason else f"{chosen.threshold:.3f}"
         known.append(("threshold", f"{sure}, for a risk of {chosen.risk:g}"))
-    if "combination" in entry["config"]:
-        fitted = entry["config"]["combination"]["fitted_on"]
-        known.append(("combination", f"fitted on {fitted}" if fitted else "not fitted"))
     store = entry.get("store")
     if store:
         known.append(("pairs from the store", f"{store['found']:,} of {store['pairs']:,}"))

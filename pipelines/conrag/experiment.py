@@ -28,7 +28,7 @@ from pipelines.data.released import Part
 from pipelines.errors import InputError
 from pipelines.evidence.examples import SAMPLES
 from pipelines.evidence.judge import model_of
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import RunOptions, device_of, judging, source_of
 from pipelines.experiment.publish import Publication, Runs
@@ -240,18 +240,7 @@ def plan(options: ConragOptions) -> Plan[Query, ClaimResult]:
     if options.repeat > 1 and options.needs().role is None:
         remarks.append(STEADY)
     summary = _summary(claims, queries, options)
-    prior = LabelPrior(
-        tagging,
-        claims.digest,
-        # What a question's answers claim is not known before, nor what Wikipedia is found to say.
-        lambda: [
-            (query.claim, passage)
-            for query in queries
-            for passage in query.passages
-            if not words_only
-        ],
-    )
-    return Plan(queries, options.needs(), work, summary, remarks=remarks, prior=prior)
+    return Plan(queries, options.needs(), work, summary, remarks=remarks)
 
 
 def _refuse_of_questions(options: ConragOptions) -> None:

@@ -71,9 +71,8 @@ class TaggingSettings(JudgeSettings):
     labeller: Annotated[
         LabellerName,
         Option(
-            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), the tagger where "
-            "it is sure and the language model for the rest (`cascade`), or the tagger for "
-            "relevance and the language model for the side (`combined`).",
+            "Who tags passages: the NLI tagger (`nli`), a language model (`llm`), or the tagger "
+            "where it is sure and the language model for the rest (`cascade`).",
             panel=METRIC_PANEL,
         ),
     ] = "nli"

@@ -60,8 +60,8 @@ class Judgement(BaseModel):
     Attributes:
         probabilities: Label -> probability in [0, 1], summing to 1; None where the labeller gives
             none (JSON replies).
-        raw_probabilities: As the labeller (the model, where tagger and model are combined) gave
-            them, where they were corrected (see `evidence.priors`); else None.
+        raw_probabilities: As the labeller gave them, where they were corrected (see
+            `evidence.correction`); else None.
         label_mass: Share of the model's probability, in [0, 1], that fell on the labels at all.
             A low value says that the model wanted to write something else.
         snippet: Passage of the document that decided, as the labeller quoted it; of the NLI tagger,
@@ -72,9 +72,7 @@ class Judgement(BaseModel):
         reply_cut: Whether snippet or reasoning ended at its bound, so that its end may be missing.
         read_tokens: Tokens of the document that the labeller saw, where it saw only a part.
         source: Labeller and mode: "llm-choice", "llm-json", "llm-together", "nli"; in a cascade
-            "cascade-nli" or "cascade-llm"; of the combined labeller "combined-nli" where the model
-            was not asked, "combined-llm-alone" where the claim is too long for the tagger, else
-            "combined-llm".
+            "cascade-nli" or "cascade-llm".
     """
 
     model_config = ConfigDict(frozen=True)

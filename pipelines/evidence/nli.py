@@ -151,7 +151,7 @@ def calibrated(tagger: TaggerFolder) -> RiskCurve:
     if tagger.curve is None:
         raise InputError(
             f"the tagger {tagger.name} has no calibration points to choose a threshold from; make "
-            "them from labelled pairs: contested nli calibrate"
+            "them from labelled pairs: contested calibrate"
         )
     return tagger.curve
 

@@ -27,7 +27,7 @@ def spent(client: Client | None, judge: Judge | None = None) -> str:
 def asked_of(judge: Judge) -> list[str]:
     """What a judge of claims was asked for, beside the calls to its language model."""
     parts = []
-    if judge.threshold and judge.threshold.reason and judge.combination is None:
+    if judge.threshold and judge.threshold.reason:
         parts.append(f"the cascade asked for every pair: {judge.threshold.reason}")
     kept = judge.from_store()
     if judge.tagger:

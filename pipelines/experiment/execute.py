@@ -29,7 +29,6 @@ from pipelines.experiment.options import (
     ServedOptions,
     source_of,
 )
-from pipelines.experiment.prior import with_correction
 from pipelines.preset import switched
 from pipelines.runs.folder import ResultLog, RunFolder
 from pipelines.runs.provenance import finished, provenance
@@ -70,8 +69,7 @@ async def execute(
         ServingError: There is no such model, or no server can be had.
     """
     folder = RunFolder(options.out)
-    async with opened(options, plan.needs, folder, counting) as found:
-        models = await with_correction(found, plan.prior, experiment.entries(folder))
+    async with opened(options, plan.needs, folder, counting) as models:
         works = [placing(work, models) for work in plan.work(models)]
         costs = []
         with models.counting(experiment.counted, len(plan.items) * len(works)) as counter:

@@ -8,7 +8,7 @@
 the plan needs, resumes, and keeps each result as it comes.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,9 +17,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 from pydantic import BaseModel
 
 from pipelines.evidence.judge import Judge, judge_of
-from pipelines.evidence.labeller import ClaimAndDocument, PairError
+from pipelines.evidence.labeller import PairError
 from pipelines.evidence.nli import TaggerFolder
-from pipelines.evidence.priors import Correction
 from pipelines.evidence.settings import JudgeSettings
 from pipelines.evidence.store import JudgementStore
 from pipelines.experiment.labelled import Labelling
@@ -72,7 +71,6 @@ class Models:
         judge_tagger: As in `Needs`.
         prompts: Folder with prompts of the user's own.
         fresh: Whether the language model's judgements are of a repeat, and so not kept.
-        correction: Of the judge's label probabilities, where one is estimated before the work.
     """
 
     store: JudgementStore
@@ -83,7 +81,6 @@ class Models:
     judge_tagger: TaggerFolder | None = None
     prompts: Path | None = None
     fresh: bool = False
-    correction: Correction | None = None
 
     @property
     def asked(self) -> Client:
@@ -112,7 +109,6 @@ class Models:
             tagger=self.tagger,
             store=self.store if stored else None,
             fresh=self.fresh,
-            correction=self.correction,
         )
 
 
@@ -160,25 +156,6 @@ class Work(Generic[ItemT, ResultT]):
 
 
 @dataclass(frozen=True)
-class LabelPrior:
-    """What a correction of label probabilities is estimated from before a run, where one is wanted.
-
-    Attributes:
-        settings: Who judges; they say whether a correction is estimated, and how.
-        data: SHA-256 of the data, as in the configuration: one correction holds for all of a
-            folder's runs of equal data and judge.
-        pairs: Claims and documents that will be judged, as far as they are known; called only if
-            the correction is estimated from them.
-        judging: Whether it is `Models.judging` that judges, and not `Models.client`.
-    """
-
-    settings: JudgeSettings
-    data: str
-    pairs: Callable[[], Iterable[ClaimAndDocument]] = tuple
-    judging: bool = False
-
-
-@dataclass(frozen=True)
 class Plan(Generic[ItemT, ResultT]):
     """What a run is to do, before any model is there.
 
@@ -189,8 +166,6 @@ class Plan(Generic[ItemT, ResultT]):
         summary: What `--dry-run` says before it counts calls and tokens.
         afterwards: Called with the models when all is done, before tables are made.
         remarks: What is said at the end.
-        prior: What a correction of label probabilities is estimated from; None where no model
-            judges claims.
     """
 
     items: Sequence[ItemT]
@@ -199,7 +174,6 @@ class Plan(Generic[ItemT, ResultT]):
     summary: str = ""
     afterwards: Callable[[RunModels], None] = lambda _: None
     remarks: Sequence[str] = ()
-    prior: LabelPrior | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from pipelines.errors import InputError
 from pipelines.experiment.execute import done_in, opened
 from pipelines.experiment.experiment import Counting, Experiment, Plan
 from pipelines.experiment.options import RunOptions
-from pipelines.experiment.prior import uncorrected
 from pipelines.experiment.rehearse import pace_kind, shuffled
 from pipelines.runs.folder import RunFolder
 from pipelines.runs.runner import IN_FLIGHT, run_examples
@@ -38,7 +37,7 @@ async def probe(
     watch, folder = Watch(), RunFolder(options.out)
     kind = partial(Timed, watch=watch)
     async with opened(options, plan.needs, folder, counting, kind) as models:
-        work = plan.work(uncorrected(models))[0]
+        work = plan.work(models)[0]
         own = plan.items if work.items is None else work.items
         done = done_in(folder.log(work.entry, experiment.result))
         left = [item for item in own if item.id not in done]

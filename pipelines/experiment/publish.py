@@ -6,8 +6,8 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from pipelines.evidence.correction import correction_in
 from pipelines.evidence.known_drift import known_drift
-from pipelines.evidence.priors import correction_in
 from pipelines.files import replace_text
 from pipelines.report import explorer, table
 from pipelines.report.explorer import SEVERAL, ExperimentView
@@ -73,7 +73,7 @@ def made_with(entry: Mapping[str, Any]) -> str:
 
 
 def _corrected(config: Mapping[str, Any]) -> str:
-    """Which label prior was taken out, as another sentence; none where nothing was."""
+    """How label probabilities were corrected, as another sentence; "" where they were not."""
     found = correction_in(config)
     return f" Labels are by corrected probabilities: {found.in_words()}." if found else ""
 
@@ -81,9 +81,9 @@ def _corrected(config: Mapping[str, Any]) -> str:
 def _with_judges(view: ExperimentView, runs: Runs[Any]) -> ExperimentView:
     """The view, with what is known of its runs' judges among its facts.
 
-    That is the label prior that was taken out, and the drift where it was measured.
+    That is the correction of label probabilities, and the drift where it was measured.
     """
-    known = {"label prior": correction_in, "drift": known_drift}
+    known = {"correction": correction_in, "drift": known_drift}
     said = dict.fromkeys(
         (label, found.in_words())
         for label, of in known.items()

@@ -13,7 +13,6 @@ from pipelines.evidence.store import JudgementStore, StoredJudgement, default_st
 from pipelines.experiment.experiment import RunModels
 from pipelines.experiment.needs import Needs
 from pipelines.experiment.options import LlmOptions, ModelOptions, source_of
-from pipelines.experiment.prior import uncorrected
 from pipelines.runs.folder import RunFolder
 from serving.calls import Usage
 from serving.connect import Source
@@ -51,10 +50,10 @@ async def stand_ins(
         def stand_in(tagger: TaggerFolder | None) -> TaggerFolder | None:
             return tagger and StandInFolder(
                 **{each.name: getattr(tagger, each.name) for each in fields(TaggerFolder)},
-                tagging=StandIn(full=full, agreed=needs.briefest),
+                tagging=StandIn(full=full),
             )
 
-        models = RunModels(
+        yield RunModels(
             store=store,
             profile=where.profile.name,
             client=client,
@@ -66,7 +65,6 @@ async def stand_ins(
             counting=lambda *_: nullcontext(_Quiet()),
             rehearsed=True,
         )
-        yield uncorrected(models)
 
 
 class StandIn:

@@ -26,7 +26,7 @@ from pipelines.files import check_writable, replace_text
 from pipelines.report.text import visible
 
 MODELS = {"model", "writer", "splitter", "judge", "tagger"}
-OTHER = MODELS | {"data", "prompts", "prior", "cascade", "combination"}
+OTHER = MODELS | {"data", "prompts", "correction", "cascade"}
 """What a configuration has besides settings; `run.json` has it all."""
 
 

@@ -146,8 +146,6 @@ def judges(config: Mapping[str, Any]) -> str:
     model = model_name(config["model"])
     if "cascade" in config:
         return f"{model_name(config['tagger'])} where it is sure, else {model}"
-    if "combination" in config:
-        return f"{model_name(config['tagger'])} for relevance, {model} for the side"
     return model
 
 
@@ -174,8 +172,6 @@ def judge_models(*configs: Mapping[str, Any]) -> tuple[ModelUsed, ...]:
     for config in configs:
         if "cascade" in config:
             roles = {"tagger": "judge where it is sure", "model": "judge of the rest"}
-        elif "combination" in config:
-            roles = {"tagger": "judge of relevance", "model": "judge of the side"}
         else:
             roles = {"model": "judge", "splitter": "splits responses"}
         used += [

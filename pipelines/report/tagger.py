@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import log
 
 from nli.curve import CurvePoint
 from nli.labels import LABELS, Label
@@ -12,6 +13,7 @@ from pipelines.metrics.confusion import confusion
 from pipelines.metrics.ece import ece
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import f1_by_label, macro_f1
+from pipelines.metrics.mean import mean
 from pipelines.metrics.proportion import proportion
 from pipelines.metrics.reliability import Bin, reliability
 from pipelines.report.explorer import ExperimentView, Part
@@ -61,6 +63,13 @@ class Predictions:
     def accuracy(self) -> Estimate | None:
         """Share of right labels."""
         return accuracy(self.gold, self.given)
+
+    @property
+    def log_likelihood(self) -> Estimate | None:
+        """Mean log-probability of the true label, in nats, clustered by premise."""
+        rows = zip(self.probabilities, self.gold, strict=True)
+        values = [log(max(row[LABELS.index(label)], 1e-12)) for row, label in rows]
+        return mean(values, [pair.premise for pair in self.pairs])
 
     @property
     def ece(self) -> float | None:
@@ -181,13 +190,20 @@ def reliability_table(series: Sequence[Named]) -> Table:
 
 
 def calibration_table(series: Sequence[Named], data: str) -> Table:
-    """ECE, Brier and accuracy of the same pairs under several calibrations."""
+    """ECE, Brier, log-likelihood and accuracy of the same pairs under several calibrations."""
     return Table.of(
         series,
         name="calibration",
         title="Calibration on pairs it was not fitted on",
-        columns=[_name("calibration", "Calibration"), PAIRS, ECE, BRIER, ACCURACY],
-        caption=f"Pairs of {data} whose premises were not fitted on.",
+        columns=[
+            _name("calibration", "Calibration"),
+            PAIRS,
+            ECE,
+            BRIER,
+            Measure("log_likelihood", "Log-likelihood", lambda row: row[1].log_likelihood),
+            ACCURACY,
+        ],
+        caption=f"Pairs of {data}; none was measured with what was fitted on it.",
     )
 
 

@@ -9,10 +9,9 @@ from pipelines.conflicts.judges.model import model_judge
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.writer import writer
 from pipelines.conflictscore.truthfulqa.judging import truth_judge
-from pipelines.data.records import Document
 from pipelines.evidence.judge import Judge, judge_named, model_of
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -89,14 +88,8 @@ def plan(options: TrustOptions) -> Plan[Case, TrustResult]:
     def work(models: RunModels) -> Sequence[Work[Case, TrustResult]]:
         return list(_works(parts, settings, models, cases))
 
-    prior = LabelPrior(
-        settings,
-        digest(),
-        lambda: [(each.claim, Document(id="document", text=each.about.document)) for each in cases],
-    )
     told = f"{len(cases):,} hostile cases, each judged in three variants, for {', '.join(parts)}"
-    estimated = prior if "labellers" in parts else None
-    return Plan(cases, needs, work, told, prior=estimated)
+    return Plan(cases, needs, work, told)
 
 
 def in_turn(cases: Sequence[Case]) -> list[Case]:

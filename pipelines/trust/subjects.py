@@ -19,8 +19,7 @@ from pipelines.conflicts.writer import Writer
 from pipelines.conflictscore.truthfulqa.judging import TruthJudge
 from pipelines.data.records import Document
 from pipelines.evidence.cascade import CascadeLabeller
-from pipelines.evidence.combined import CombinedLabeller
-from pipelines.evidence.corrected import CorrectedLabeller
+from pipelines.evidence.correction import CorrectedLabeller
 from pipelines.evidence.judgement import RELATIONS, Relation
 from pipelines.evidence.labeller import Labeller
 from pipelines.evidence.llm import LlmLabeller
@@ -131,7 +130,7 @@ def behind(labeller: Labeller, client: Client | None, tagging: Tagging) -> Label
             return replace(labeller, client=client)
         case CorrectedLabeller():
             return replace(labeller, labeller=behind(labeller.labeller, client, tagging))
-        case CascadeLabeller() | CombinedLabeller():
+        case CascadeLabeller():
             llm = behind(labeller.llm, client, tagging)
             return replace(labeller, nli=tagging(labeller.nli), llm=llm)
     return tagging(labeller)

@@ -77,7 +77,6 @@ LABELLERS = {
     "nli": "the tagger",
     "llm": "the language model, with reasons",
     "cascade": "the tagger; the language model where it is unsure",
-    "combined": "the tagger for relevance, the language model for the side",
 }
 Judged = Annotated[LabellerName, Shown("Judged by", labels=LABELLERS)]
 
@@ -166,7 +165,7 @@ class ScoreTask(OfDocuments, frozen=True):
         return await score(example, self._options(server), models, tell)
 
     def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(labeller=self.labeller, claims=self.claims, **explained(self))
+        metric = ExplainedSettings(labeller=self.labeller, claims=self.claims)
         return of_server(server, AnswerScoreOptions, metric=metric)
 
 
@@ -201,7 +200,7 @@ class ClaimTask(OfDocuments, frozen=True):
         return await score(example, self._options(server), models, tell)
 
     def _options(self, server: ServerOptions) -> AnswerScoreOptions:
-        metric = ExplainedSettings(labeller=self.labeller, claims="whole", **explained(self))
+        metric = ExplainedSettings(labeller=self.labeller, claims="whole")
         return of_server(server, AnswerScoreOptions, metric=metric)
 
 
@@ -251,7 +250,7 @@ class AskTask(OfDocuments, frozen=True):
         return await ask(text, retrieved, options, models, tell, index="the documents given")
 
     def _options(self, server: ServerOptions) -> AnswerOptions:
-        judge = TaggingSettings(labeller=self.labeller, **explained(self))
+        judge = TaggingSettings(labeller=self.labeller)
         return of_server(server, AnswerOptions, judge=judge, generator=self.generator)
 
 
@@ -472,11 +471,6 @@ def of_server(server: ServerOptions, options: type[OptionsT], **chosen: Any) -> 
     known = ServerOptions.model_fields.keys() & options.model_fields.keys()
     given = {name: getattr(server, name) for name in known & server.model_fields_set}
     return options.model_validate({**given, **chosen})
-
-
-def explained(task: Any) -> dict[str, Any]:
-    """How a language model is asked, where it is: with reasons, unless these are combined."""
-    return {} if task.labeller == "combined" else {"evidence": "json"}
 
 
 def _decoding(server: ServerOptions) -> DecoderOptions:

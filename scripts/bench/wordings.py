@@ -26,10 +26,10 @@ from pipelines.cli.flat import flat
 from pipelines.cli.progress import STDERR
 from pipelines.data.records import Document
 from pipelines.errors import InputError
+from pipelines.evidence.correction import FLOOR
 from pipelines.evidence.judgement import RELATIONS
 from pipelines.evidence.llm import llm_labeller
 from pipelines.evidence.nli import RELATION_OF
-from pipelines.evidence.priors import FLOOR
 from pipelines.experiment.options import EndpointOptions, source_of
 from pipelines.files import check_writable
 from serving.cache import CompletionCache

@@ -13,7 +13,6 @@ from pipelines.conflicts.dates import (
     absent,
     newest_first,
     parse,
-    spread_years,
     told_order,
     written,
 )
@@ -183,10 +182,3 @@ def test_the_order_that_is_told_worked_by_hand() -> None:
     # Alone, or beside its equal, a year has a place.
     years = [source(each) for each in ("2020", "2024", "2024")]
     assert told_order(years) == [(2, "2024"), (3, "2024"), (1, "2020")]
-
-
-def test_the_spread_of_dates() -> None:
-    assert spread_years([PartialDate(2024), PartialDate(2020), PartialDate(2022)]) == 4
-    assert spread_years([PartialDate(2024, 7, 30)] * 2) == 0
-    assert spread_years([PartialDate(2024)]) is None
-    assert spread_years([]) is None

@@ -17,7 +17,7 @@ from pipelines.conflicts.judges.verdicts import (
     Verdicts,
 )
 from pipelines.conflicts.pipeline import STRATEGIES
-from pipelines.conflicts.prediction import Prediction, Recorded
+from pipelines.conflicts.prediction import Classifier, Prediction
 from pipelines.conflicts.question import Query, Source
 from pipelines.conflicts.result import Answer, Outcome, QueryResult, Sentence, Strategy
 from pipelines.conflicts.statistics import Statistic
@@ -47,7 +47,7 @@ from pipelines.report.table import Cell, Table
 
 NO_CONFLICT, COMPLEMENTARY, OPINIONS, OUTDATED, MISINFORMATION = ConflictType
 S, U, C, N = Grounds
-NLI, EXPLAINED, CHOICE = "NLI, question and evidence", "LLM, explained", "LLM, by choice"
+RULE, EXPLAINED, CHOICE = "Yes/no rule", "LLM, explained", "LLM, by choice"
 
 
 def query(name: str, type_: ConflictType | None = None, gold: str | None = None) -> Query:
@@ -94,7 +94,7 @@ def unread(told: ConflictType | None = None) -> Outcome:
 
 def gives(
     type_: ConflictType | None,
-    by: Recorded = "nli",
+    by: Classifier = "yes-no",
     abstained: bool = False,
     probabilities: dict[ConflictType, float] | None = None,
 ) -> Prediction:
@@ -105,7 +105,7 @@ def gives(
 
 
 def gives_twice(type_: ConflictType, *shares: float) -> list[Prediction]:
-    """Named by the classifier of earlier versions, and by choice with these probabilities."""
+    """Named by the rule, and by choice with these probabilities."""
     probabilities = dict(zip(ConflictType, shares, strict=True))
     return [gives(type_), gives(type_, "choice", probabilities=probabilities)]
 
@@ -165,7 +165,7 @@ OWN = [
     result(query("u1"), [gives(OUTDATED)], vanilla=says(S)),
     QueryResult(id="f1", asked=query("f1", NO_CONFLICT), status="failed", error="too\nlong"),
 ]
-RUN = Part("conflicts", OWN, writer="small", judge="big", types=NLI)
+RUN = Part("conflicts", OWN, writer="small", judge="big", types=RULE)
 
 
 def tables(run: Part = RUN) -> dict[str, Table]:
@@ -197,7 +197,7 @@ def test_every_table_is_there() -> None:
 
 
 def test_accuracy_of_answered_and_of_all() -> None:
-    found = record(tables()["conflicts_types"], classifier=NLI)
+    found = record(tables()["conflicts_types"], classifier=RULE)
     # o1, n1, p1 are right, o2 and m1 wrong; o3 abstained, o4 could not be read: 3 of 5, and of 7.
     # u1 has no gold type and f1 failed.
     assert only(found, "queries", "failed", "untyped", "abstained", "unreadable") == [9, 1, 1, 1, 1]
@@ -207,7 +207,7 @@ def test_accuracy_of_answered_and_of_all() -> None:
     # misinformation 0; complementary information never occurs and has none.
     assert found["macro_f1"] == pytest.approx((1 / 2 + 2 / 3 + 1 + 0) / 4)
     assert found["writer"] is None
-    (interval,) = records(tables()["conflicts_types"], classifier=NLI)
+    (interval,) = records(tables()["conflicts_types"], classifier=RULE)
     assert isinstance(interval["accuracy_of_all"], Estimate)
     assert interval["accuracy_of_all"].n == 7
 
@@ -276,16 +276,16 @@ def test_the_paper_agrees_with_itself() -> None:
 
 
 def test_what_was_taken_for_what() -> None:
-    found = record(tables()["conflicts_confusion"], classifier=NLI, gold="Outdated information")
+    found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Outdated information")
     kinds = [str(each) for each in ConflictType]
     assert only(found, *kinds, "abstained", "unreadable") == [1, 0, 0, 1, 0, 1, 1]
-    found = record(tables()["conflicts_confusion"], classifier=NLI, gold="Misinformation")
+    found = record(tables()["conflicts_confusion"], classifier=RULE, gold="Misinformation")
     assert only(found, *kinds, "abstained", "unreadable") == [0, 0, 0, 1, 0, 0, 0]
 
 
 def test_differences_between_classifiers() -> None:
-    found = record(tables()["conflicts_type_differences"], first=NLI, second=MAJORITY)
-    # Over o1, o2, m1, n1, p1: 1 0 0 1 1 less 1 1 0 0 0. Of three discordant ones two are NLI's.
+    found = record(tables()["conflicts_type_differences"], first=RULE, second=MAJORITY)
+    # Over o1, o2, m1, n1, p1: 1 0 0 1 1 less 1 1 0 0 0. Of three discordant ones the rule has two.
     assert found["difference"] == pytest.approx(1 / 5)
     assert only(found, "p", "queries") == [1.0, 5]
     # Three classifiers: three pairs, and each against both baselines.
@@ -310,7 +310,7 @@ def test_answers() -> None:
     found = record(tables()["conflicts_answers"], strategy="Vanilla")
     assert only(found, "run", "writer", "judge", "types") == ["conflicts", "small", "big", None]
     told = record(tables()["conflicts_answers"], strategy="Pipeline")
-    assert told["types"] == NLI
+    assert told["types"] == RULE
     assert only(found, "queries", "failed", "unreadable", "cut", "untyped") == [9, 1, 1, 1, 1]
     # o1, o2, o3 adhere, o4 and m1 do not; n1 could not be read, and the verdict on p1 neither.
     assert found["behaviour"] == pytest.approx(3 / 5)
@@ -401,7 +401,7 @@ def test_the_data_in_numbers() -> None:
 def test_failures_say_why() -> None:
     made = tables()["conflicts_failures"]
     at = ("conflicts", "small", "big")
-    assert (*at, "o4", "answered", f"type, {NLI}", "no number", None) in made.rows
+    assert (*at, "o4", "answered", f"type, {RULE}", "no number", None) in made.rows
     assert (*at, "n1", "answered", "answer, Vanilla", "no text", "{} {}") in made.rows
     assert (*at, "p1", "answered", "behaviour, Vanilla", "no JSON", None) in made.rows
     assert (*at, "f1", "failed", "query", "too long", None) in made.rows
@@ -420,20 +420,20 @@ def test_the_order_of_queries_does_not_matter() -> None:
 
 def test_what_cannot_be_read_is_not_averaged_in() -> None:
     less = tables(replace(RUN, results=[each for each in OWN if each.id not in {"n1", "o4"}]))
-    only_read = record(less["conflicts_types"], classifier=NLI)
+    only_read = record(less["conflicts_types"], classifier=RULE)
     assert only_read["accuracy"] == pytest.approx(2 / 4)  # n1 was right, o4 unreadable
     assert record(less["conflicts_answers"], strategy="Vanilla")["behaviour"] == 3 / 4
 
 
 def test_a_run_is_named_by_its_configuration() -> None:
-    settings = {"types": "nli", "judge": "nli"}
+    settings = {"types": "yes-no", "judge": "nli"}
     tagger = {"name": "tagger", "digest": "d"}
     config = {"settings": settings, "model": tagger, "tagger": tagger}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, types=NLI)
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, types=RULE)
     config |= {"model": {"name": "small"}, "judge": {"name": "big"}}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big, tagger", NLI)
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big, tagger", RULE)
     config |= {"settings": settings | {"judge": "llm"}}
-    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big", NLI)
+    assert part_of("my.own", OWN, config) == Part("my.own", OWN, "small", "big", RULE)
 
 
 kinds = st.sampled_from([*ConflictType, None])
@@ -477,7 +477,7 @@ def test_every_query_is_counted_once(own: list[QueryResult]) -> None:
     vanilla = Slice(made[0], "vanilla", own)
     for each in map(vanilla.scores, (adherence, answer_recall, grounding)):
         assert each.queries == len(own)
-    assert classification(own, NLI).queries == len(own)
+    assert classification(own, RULE).queries == len(own)
     typed = [each for each in own if each.asked.conflict_type is not None]
     failed = sum(each.status == "failed" for each in typed)
     if any(each.outcomes for each in own):

@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator
 
-from pipelines.conflicts.pipeline import STRATEGIES
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.result import Outcome, QueryResult
-from pipelines.conflicts.tables.type_scores import NAMES
 
 Lost = tuple[str, str, str | None]
 """What was lost, why, and the reply."""
@@ -17,7 +16,7 @@ def lost(result: QueryResult) -> Iterator[Lost]:
         return
     for by, predicted in result.predictions.items():
         if predicted.problem is not None:
-            yield f"type, {NAMES[by]}", predicted.problem, predicted.raw
+            yield f"type, {CLASSIFIERS[by]}", predicted.problem, predicted.raw
     for strategy, outcome in result.outcomes.items():
         for what, why, raw in _of_outcome(outcome):
             yield f"{what}, {STRATEGIES[strategy]}", why, raw

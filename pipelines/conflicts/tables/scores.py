@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from pipelines.conflicts.pipeline import STRATEGIES
+from pipelines.conflicts.pipeline import CLASSIFIERS, STRATEGIES
 from pipelines.conflicts.question import Query
 from pipelines.conflicts.result import Outcome, QueryResult, Strategy
-from pipelines.conflicts.tables.type_scores import NAMES
 from pipelines.conflicts.taxonomy import ANSWERABLE, ConflictType
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.mean import mean
@@ -156,7 +155,7 @@ def part_of(run: str, results: Sequence[QueryResult], config: Mapping[str, Any])
         if config.get("model") in (None, config.get("tagger"))
         else config["model"]["name"],
         judge=judge,
-        types=NAMES[config["settings"]["types"]],
+        types=CLASSIFIERS[config["settings"]["types"]],
     )
 
 

@@ -27,12 +27,6 @@ BY_FORM: Final = "Most frequent type, yes/no or not"
 most others have. In CONFLICTS the questions of yes or no are those of one collection
 (ConflictingQA), and types go with collections."""
 
-FORMER: Final = "NLI, question and evidence"
-"""The trained classifier of earlier versions, in whose run folders it still stands."""
-
-NAMES: Final[dict[str, str]] = dict([("nli", FORMER), *CLASSIFIERS.items()])
-"""Classifiers as tables call them, in order."""
-
 Silence = Literal["abstained", "unreadable"]
 """No type reached its threshold, or the reply could not be read."""
 
@@ -96,7 +90,7 @@ class Classification:
 
 def predictions(result: QueryResult) -> dict[str, Prediction]:
     """What every classifier says of a query, by the names of tables; `JOINT` comes last."""
-    found = {NAMES[by]: each for by, each in result.predictions.items()}
+    found = {CLASSIFIERS[by]: each for by, each in result.predictions.items()}
     joint = result.outcomes.get("taxonomy-aware")
     if joint is not None:
         unread = Prediction(
@@ -112,7 +106,7 @@ def predictions(result: QueryResult) -> dict[str, Prediction]:
 def shown_classifiers(own: Sequence[QueryResult]) -> list[str]:
     """The classifiers that were asked anything, by the names of tables, in their order."""
     used = {name for each in own for name in predictions(each)}
-    return [name for name in (*NAMES.values(), JOINT) if name in used]
+    return [name for name in (*CLASSIFIERS.values(), JOINT) if name in used]
 
 
 def classification(own: Sequence[QueryResult], classifier: str) -> Classification:

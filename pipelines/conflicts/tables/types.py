@@ -13,7 +13,6 @@ from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.tables.type_scores import (
     BASELINES,
     BY_FORM,
-    FORMER,
     MAJORITY,
     Classification,
     baseline,
@@ -30,7 +29,7 @@ from pipelines.report.table import HERE, Column, Measure, Table, of_place
 THRESHOLDS: Final = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 """Least probabilities of the most probable type; with five types it is never below 0.2."""
 
-WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"], FORMER})
+WITHOUT_MODEL: Final = frozenset({*BASELINES, CLASSIFIERS["yes-no"]})
 """Classifiers that ask no language model."""
 
 

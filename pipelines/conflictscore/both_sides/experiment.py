@@ -11,7 +11,7 @@ from pipelines.conflictscore.both_sides.signs import DECISIONS
 from pipelines.conflictscore.decomposition import decomposition_prompt
 from pipelines.conflictscore.example_scores import SCORES, verdict
 from pipelines.conflictscore.experiment import config
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs
+from pipelines.conflictscore.pipeline import Scorer, conflict_score
 from pipelines.conflictscore.presets import AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.settings import Settings
@@ -20,7 +20,7 @@ from pipelines.data.records import Document, Example
 from pipelines.data.released import Part, in_part
 from pipelines.data.wikicontradict import JudgedAnswer, judged_answers
 from pipelines.errors import InputError
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -116,8 +116,7 @@ def plan(options: BothSidesOptions) -> Plan[JudgedAnswer, JudgedResult]:
         f"{len(answers):,} answers to {questions:,} questions, half: {options.half}; people say of "
         f"{both:,} that they show both sides"
     )
-    prior = LabelPrior(settings, digest, lambda: known_pairs(map(_example, answers)))
-    return Plan(answers, needs, work, told, prior=prior)
+    return Plan(answers, needs, work, told)
 
 
 async def _scored(item: JudgedAnswer, scorer: Scorer) -> JudgedResult:

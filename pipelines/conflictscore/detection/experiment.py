@@ -10,11 +10,11 @@ from pipelines.conflictscore.detection.example_scores import SCORES
 from pipelines.conflictscore.presets import DETECTION_AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_EXAMPLES
 from pipelines.evidence.examples import SAMPLES, Bench, ContestedClaim, read
-from pipelines.evidence.judge import Judge, combination_threshold, judge_named
+from pipelines.evidence.judge import Judge, judge_named
 from pipelines.evidence.nli import calibrated
 from pipelines.evidence.risk import choose_threshold
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import Needs, judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -70,8 +70,7 @@ def plan(options: DetectionOptions) -> Plan[ContestedClaim, DetectionResult]:
         entry, about = f"{EXPERIMENT.name}.{name}", config(bench, settings, judge, name)
         return [Work(entry, about, partial(detect, labeller=judge.labeller), judge=judge)]
 
-    prior = LabelPrior(settings, bench.digest, bench.pairs)
-    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs), prior=prior)
+    return Plan(bench.examples, needs, work, _summary(bench, name, settings, needs))
 
 
 def config(bench: Bench, settings: JudgeSettings, judge: Judge, name: str) -> dict[str, Any]:
@@ -114,12 +113,7 @@ def _publication(runs: Runs[DetectionResult]) -> Publication:
     }
     data = configs[0]["data"]["name"]
     lines = "".join(f"{each.model_dump_json()}\n" for each in mistakes(results))
-    vouched = {
-        name: chosen
-        for name, config in zip(results, configs, strict=True)
-        if (chosen := combination_threshold(config))
-    }
-    made = all_tables(results, data, vouched)
+    made = all_tables(results, data)
     # A labeller's own file has a dot after the first name, so none can be overwritten.
     errors = {f"{EXPERIMENT.name}-errors.jsonl": lines}
     return Publication(view(results, made, data, configs), made, errors)

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Final
 
 from pipelines.conflictscore.detection import metrics
@@ -20,9 +19,8 @@ from pipelines.conflictscore.detection.decisions import (
     verdicts,
 )
 from pipelines.conflictscore.detection.detect import DetectionResult
-from pipelines.conflictscore.labelling import label_columns, saved_share, vouched_for
+from pipelines.conflictscore.labelling import label_columns, saved_share
 from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
-from pipelines.evidence.risk import ChosenThreshold
 from pipelines.metrics.accuracy import accuracy
 from pipelines.metrics.estimate import Estimate
 from pipelines.metrics.f1 import macro_f1
@@ -89,17 +87,10 @@ class Slice:
 _OF: Final = (Column[Slice]("source", "Source"), Column[Slice]("detector", "Detector"))
 
 
-def all_tables(
-    results: Mapping[str, Sequence[DetectionResult]],
-    data: str,
-    vouched: Mapping[str, ChosenThreshold] = MappingProxyType({}),
-) -> list[Table]:
-    """Every table of a run folder, by labeller; `data` is the name of the data.
-
-    Fitted combinations are `vouched` for from a threshold on.
-    """
+def all_tables(results: Mapping[str, Sequence[DetectionResult]], data: str) -> list[Table]:
+    """Every table of a run folder, by labeller; `data` is the name of the data."""
     every = detectors(results)
-    return [detection(every, data, vouched), *beside_scores(results, every)]
+    return [detection(every, data), *beside_scores(results, every)]
 
 
 def beside_scores(results: Detectors, every: Detectors) -> list[Table]:
@@ -116,11 +107,7 @@ def beside_scores(results: Detectors, every: Detectors) -> list[Table]:
     ]
 
 
-def detection(
-    every: Detectors,
-    data: str,
-    vouched: Mapping[str, ChosenThreshold] = MappingProxyType({}),
-) -> Table:
+def detection(every: Detectors, data: str) -> Table:
     """Table 2 of the paper for this run: a row per source and detector, the paper's rows below."""
 
     def figure(
@@ -164,7 +151,6 @@ def detection(
             f"{100 * CHOSEN.low:.0f} % for contradiction; the two numbers were chosen on training "
             "halves.",
             *remarks(every),
-            *(vouched_for(name, chosen, _judged(every[name])) for name, chosen in vouched.items()),
             f"'{OVERALL}' pools all sources, {HARD} aside: its conflicts are those of ramdocs.",
             "The rows of the paper were measured with GPT-4.1 on ConflictBench as its authors "
             "drew it. They stand here for orientation; rows of this run are no reproduction.",

@@ -20,7 +20,7 @@ from pipelines.data.jsonl import Dataset, read_bytes
 from pipelines.data.records import Example
 from pipelines.errors import InputError
 from pipelines.evidence.examples import Bench, ContestedClaim, read
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -108,8 +108,7 @@ def plan(options: PlantedOptions) -> Plan[ContestedClaim, PlantedResult]:
         about = _config(bench, scorer, options.responses)
         return [Work(f"{NAME}.{name}", about, each, judge=scorer.judge)]
 
-    prior = LabelPrior(settings, bench.digest, bench.pairs)
-    return Plan(bench.examples, needs, work, _summary(bench, given, name), prior=prior)
+    return Plan(bench.examples, needs, work, _summary(bench, given, name))
 
 
 async def measured(

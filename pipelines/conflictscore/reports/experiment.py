@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from pipelines.conflictscore.example_scores import SCORES, verdict
-from pipelines.conflictscore.pipeline import Scorer, conflict_score, known_pairs, prepare
+from pipelines.conflictscore.pipeline import Scorer, conflict_score, prepare
 from pipelines.conflictscore.presets import REPORTS_AS_IN_PAPER
 from pipelines.conflictscore.relations import OF_RESPONSES
 from pipelines.conflictscore.reports.assignment import (
@@ -28,7 +28,7 @@ from pipelines.data.jsonl import SAMPLES
 from pipelines.data.records import Example
 from pipelines.data.sampling import sample
 from pipelines.evidence.judge import model_of
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import JudgeModel, Overflow, RunOptions, ServerOptions, judging
 from pipelines.experiment.publish import Publication, Runs
@@ -120,7 +120,6 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
             models.prompts,
             tagger=models.tagger,
             store=models.store,
-            correction=models.correction,
         )
 
         async def written(assignment: Assignment) -> ReportResult:
@@ -139,14 +138,7 @@ def plan(options: ReportOptions) -> Plan[Assignment, ReportResult]:
         f"{found.file}: {len(found.topics):,} questions in conflict ({found.passed_over:,} passed "
         f"over), {len(chosen):,} of them taken; {len(promptings)} reports each"
     )
-    # No report is there yet; that of `copied` is the first document.
-    copied = (
-        Example(id=topic.id, group=topic.id, response=first.text, documents=topic.documents)
-        for topic in chosen
-        for first in topic.documents[:1]
-    )
-    prior = LabelPrior(settings, found.digest, lambda: known_pairs(copied), judging=True)
-    return Plan(assignments(chosen, promptings), needs, work, told, prior=prior)
+    return Plan(assignments(chosen, promptings), needs, work, told)
 
 
 async def score_report(
@@ -195,7 +187,7 @@ def _config(
     """Everything that decides a result, for `run.json`; not how many of them are made."""
     return {
         "data": {"name": topics.file, "sha256": topics.digest},
-        "settings": scorer.settings.deciding(),
+        "settings": scorer.settings.model_dump(),
         "report_tokens": author.tokens,
         "prompts": {each.name: each.digest for each in (*author.prompts, *scorer.prompts)},
         "sampling": {"temperature": 0.0, "seed": 0},

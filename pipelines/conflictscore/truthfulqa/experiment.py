@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -25,10 +24,9 @@ from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
 from pipelines.conflictscore.truthfulqa.trained import EmbeddingJudge, trained_judges
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.evidence.judge import model_of, tagger_of
-from pipelines.evidence.labeller import ClaimAndDocument
 from pipelines.evidence.nli import nli_labeller
 from pipelines.evidence.store import stored
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import writer_needs
 from pipelines.experiment.options import (
     JudgeModel,
@@ -186,7 +184,6 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             models.prompts,
             tagger=models.tagger,
             store=models.store,
-            correction=models.correction,
         )
         methods = prepare(
             models.asked,
@@ -211,19 +208,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
             )
         ]
 
-    prior = LabelPrior(metric, data["sha256"], partial(_known_pairs, items), judging=True)
-    return Plan(items, needs, work, _told(options.data.name, items, left_out), prior=prior)
-
-
-def _known_pairs(items: Sequence[Item]) -> list[ClaimAndDocument]:
-    """The best true and the best false answer by their documents: answers are not known before."""
-    return [
-        (claim, document)
-        for item in items
-        for claim in (item.asked.best_answer, item.asked.best_incorrect_answer)
-        if claim is not None
-        for document in item.documents
-    ]
+    return Plan(items, needs, work, _told(options.data.name, items, left_out))
 
 
 def _judge(options: TruthOptions, models: RunModels, trained: EmbeddingJudge | None) -> TruthJudge:
@@ -250,7 +235,7 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
     """Everything but the data that decides a result; not how many of them are made."""
     about = methods.scorer.about()
     config: dict[str, Any] = {
-        "settings": methods.scorer.settings.deciding(),
+        "settings": methods.scorer.settings.model_dump(),
         "asked": {
             "most_documents": options.most_documents,
             "seed": options.seed,

@@ -16,7 +16,7 @@ from pipelines.evidence.examples import SAMPLES, ContestedClaim, read
 from pipelines.evidence.judge import Judge
 from pipelines.evidence.known_drift import keep_drift
 from pipelines.evidence.settings import JudgeSettings
-from pipelines.experiment.experiment import Experiment, LabelPrior, Plan, RunModels, Work
+from pipelines.experiment.experiment import Experiment, Plan, RunModels, Work
 from pipelines.experiment.needs import judge_needs
 from pipelines.experiment.options import (
     Overflow,
@@ -135,9 +135,8 @@ def plan(options: DriftOptions) -> Plan[ContestedClaim, DetectionResult]:
         f"and again {len(reruns):,} times "
         f"({', '.join(dict.fromkeys(each.condition for each in reruns))})"
     )
-    prior = LabelPrior(settings, bench.digest, bench.pairs)
     needs = judge_needs(options, settings)
-    return Plan(bench.examples, needs, works, told, afterwards=afterwards, prior=prior)
+    return Plan(bench.examples, needs, works, told, afterwards=afterwards)
 
 
 def _reruns(options: DriftOptions, settings: JudgeSettings) -> list[Rerun]:

@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def run(contested: Contested, endpoint: Scripted, out: str, *options: str) -> None:
     """Conflict Detection by a scripted model on six of the bundled examples."""
-    served = ["--endpoint", endpoint.url, "--limit", "6", "--prior", "none"]
+    served = ["--endpoint", endpoint.url, "--limit", "6"]
     contested.done("run", "conflict-detection", "--out", out, *served, *options)
 
 

@@ -106,7 +106,7 @@ def test_a_folder_without_calibration_makes_no_cascade(
     (tmp_path / "answer.txt").write_text("It is red.")
     score = ["score", "--labeller", "cascade", "--endpoint", "http://127.0.0.1:9/v1"]
     files = ["--response", tmp_path / "answer.txt", "--documents", tmp_path / "answer.txt"]
-    assert "contested nli calibrate" in contested.refused(*score, "--tagger", tiny, *files)
+    assert "contested calibrate" in contested.refused(*score, "--tagger", tiny, *files)
 
 
 def test_every_label_is_a_relation() -> None:

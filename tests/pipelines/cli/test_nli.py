@@ -1,4 +1,4 @@
-"""`contested nli`, as a person sees it: pairs, training, calibration, measures, one look."""
+"""The tagger, as a person sees it: pairs, training, calibration, measures, one look."""
 
 import json
 import shutil
@@ -121,7 +121,7 @@ BAD_PAIRS: dict[str, tuple[str, str]] = {
 
 
 @pytest.mark.parametrize("kind", BAD_PAIRS)
-@pytest.mark.parametrize("command", ["pairs", "train", "evaluate", "calibrate"])
+@pytest.mark.parametrize("command", ["nli pairs", "nli train", "calibrate"])
 def test_a_bad_line_is_named_by_every_command(
     command: str, kind: str, data: Path, contested: Contested, tiny: Path
 ) -> None:
@@ -129,13 +129,12 @@ def test_a_bad_line_is_named_by_every_command(
     good = some_pairs(1)[0].model_dump_json(exclude_none=True)
     (data / "bad.jsonl").write_text(f"{good}\n\n{line}\n")
     arguments: dict[str, list[object]] = {
-        "pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
-        "train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
+        "nli pairs": ["--nli", "bad.jsonl", "--out", "out.jsonl"],
+        "nli train": ["--pairs", "bad.jsonl", "--dev", "dev.jsonl.gz", "--base", tiny]
         + ["--out", "trained"],
-        "evaluate": ["--pairs", "bad.jsonl", "--model", tiny],
-        "calibrate": ["--pairs", "bad.jsonl", "--model", tiny],
+        "calibrate": ["--pairs", "bad.jsonl", "--tagger", tiny],
     }
-    message = contested.refused("nli", command, *arguments[command])
+    message = contested.refused(*command.split(), *arguments[command])
     assert message.startswith("bad.jsonl:3: ")
     assert problem in message
 
@@ -231,7 +230,7 @@ def test_a_teacher_is_asked_once_of_the_pairs_that_are_passed(
 def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, tiny: Path) -> None:
     shutil.copytree(tiny, data / "tagger")
     write_pairs(data / "held-out.jsonl", some_pairs(300))
-    command = ["nli", "calibrate", "--model", "tagger", "--pairs", "held-out.jsonl"]
+    command = ["calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
     command += ["--precision", "fp32"]
     said = contested.done(*command, "--method", "temperature", "--report", "shown").out
     stored = json.loads((data / "tagger/calibration.json").read_text())
@@ -249,9 +248,9 @@ def test_calibration_is_stored_used_and_shown(data: Path, contested: Contested, 
     assert '<circle class="second"' in page
 
     # What is stored is what tags from now on; calibrating again gives the same.
-    evaluate = ["nli", "evaluate", "--pairs", "held-out.jsonl", "--precision", "fp32"]
-    contested.done(*evaluate, "--model", tiny, "--out", "before")
-    contested.done(*evaluate, "--model", "tagger", "--out", "after")
+    measure = ["calibrate", "--dry-run", "--pairs", "held-out.jsonl", "--precision", "fp32"]
+    contested.done(*measure, "--tagger", tiny, "--report", "before")
+    contested.done(*measure, "--tagger", "tagger", "--report", "after")
     before, after = (
         json.loads((data / name / "tables/tagger.json").read_text())["rows"][0]
         for name in ("before", "after")
@@ -268,9 +267,9 @@ def test_a_calibration_of_other_weights_is_replaced(
     shutil.copytree(tiny, data / "tagger")
     (data / "tagger/calibration.json").write_text('{"weights": "of another"}')
     write_pairs(data / "held-out.jsonl", some_pairs(300))
-    look = ["nli", "evaluate", "--model", "tagger", "--pairs", "dev.jsonl.gz"]
+    look = ["calibrate", "--dry-run", "--tagger", "tagger", "--pairs", "dev.jsonl.gz"]
     assert "calibrate again" in contested.refused(*look)
-    contested.done("nli", "calibrate", "--model", "tagger", "--pairs", "held-out.jsonl")
+    contested.done("calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl")
     contested.done(*look)
 
 
@@ -286,7 +285,7 @@ def test_pairs_that_cannot_calibrate(
 ) -> None:
     shutil.copytree(tiny, data / "tagger")
     write_pairs(data / "held-out.jsonl", [pair for pair in some_pairs(300) if keep(pair)])
-    command = ["nli", "calibrate", "--model", "tagger", "--pairs", "held-out.jsonl"]
+    command = ["calibrate", "--tagger", "tagger", "--pairs", "held-out.jsonl"]
     assert problem in contested.refused(*command)
     assert not (data / "tagger/calibration.json").exists()
 
@@ -294,11 +293,13 @@ def test_pairs_that_cannot_calibrate(
 # Measures
 
 
-def test_evaluation_prints_and_leaves_the_same_figures(
+def test_a_dry_run_prints_and_leaves_the_same_figures(
     data: Path, contested: Contested, tiny: Path
 ) -> None:
-    arguments = ["nli", "evaluate", "--pairs", "dev.jsonl.gz", "--model", tiny]
-    said = contested.done(*arguments, "--precision", "fp32", "--out", "results").out
+    shutil.copytree(tiny, data / "tagger")
+    arguments = ["calibrate", "--dry-run", "--pairs", "dev.jsonl.gz", "--tagger", "tagger"]
+    said = contested.done(*arguments, "--precision", "fp32", "--report", "results").out
+    assert not (data / "tagger/calibration.json").exists()
     table = json.loads((data / "results/tables/tagger.json").read_text())
     rows = {row["source"]: row for row in table["rows"]}
     assert list(rows) == ["all", "even", "odd"]
@@ -314,10 +315,19 @@ def test_evaluation_prints_and_leaves_the_same_figures(
     assert "Tagger by label" in page
 
 
-def test_evaluation_of_some_pairs_is_decided_by_the_seed(
+def test_what_is_measured_of_some_pairs_is_decided_by_the_seed(
     data: Path, contested: Contested, tiny: Path
 ) -> None:
-    arguments = ["nli", "evaluate", "--pairs", "pairs.jsonl", "--model", tiny, "--limit", "20"]
+    arguments = [
+        "calibrate",
+        "--dry-run",
+        "--pairs",
+        "pairs.jsonl",
+        "--tagger",
+        tiny,
+        "--limit",
+        "20",
+    ]
     tables = [
         contested.done(*arguments, "--seed", seed).out.rsplit("20 pairs", 1)[0]
         for seed in (1, 1, 2)
@@ -342,19 +352,19 @@ def unusable(folder: Path, tiny: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["no weights", "no names", "two alike", "broken"])
-@pytest.mark.parametrize("command", ["evaluate", "calibrate", "tag"])
+@pytest.mark.parametrize("command", ["calibrate --dry-run", "calibrate", "nli tag"])
 def test_an_unusable_model_is_refused(
     command: str, kind: str, data: Path, contested: Contested, tiny: Path
 ) -> None:
     unusable(data / "model", tiny, kind)
-    arguments = ["--pairs", "pairs.jsonl"]
-    if command == "tag":
-        arguments = ["--claim", "It is red.", "--document", "guide.txt"]
-    assert "model" in contested.refused("nli", command, "--model", "model", *arguments)
+    arguments = ["--pairs", "pairs.jsonl", "--tagger", "model"]
+    if command == "nli tag":
+        arguments = ["--claim", "It is red.", "--document", "guide.txt", "--model", "model"]
+    assert "model" in contested.refused(*command.split(), *arguments)
 
 
 def test_a_folder_that_is_not_there(data: Path, contested: Contested) -> None:
-    message = contested.refused("nli", "evaluate", "--pairs", "pairs.jsonl", "--model", "gone")
+    message = contested.refused("calibrate", "--pairs", "pairs.jsonl", "--tagger", "gone")
     assert "gone" in message
 
 

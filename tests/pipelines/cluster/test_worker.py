@@ -1,6 +1,5 @@
 """What a worker answers, asked within this process."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -115,36 +114,3 @@ async def test_an_item_that_cannot_be_asked_is_told_by_its_error(
     (told,) = await asked(endpoint, [(ENTRY, config, item)])
     assert (told.result, told.error) == (None, "RequestError")
     assert "400" in told.reason
-
-
-async def test_a_worker_corrects_labels_as_the_run_does(
-    endpoint: Scripted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The correction comes with the configuration: a worker estimates nothing itself."""
-    from pipelines.cli.app import main
-
-    monkeypatch.chdir(tmp_path)
-    endpoint.reply, endpoint.weigh = reply, weigh
-    given = ["--prior", "batch", "--name", "batch"]
-    arguments = ["run", "conflict-detection", "--endpoint", endpoint.url, "--limit", "2", *given]
-    assert await asyncio.to_thread(main, arguments) == 0
-    entry = "conflict-detection.batch"
-    config = RunFolder(Path("results")).about()["pipelines"][entry]["config"]
-    decided = json.dumps(config, sort_keys=True)
-    item, line = first_of(Path("results", f"{entry}.jsonl"))
-    endpoint.requests.clear()
-    corrected = DetectionOptions(
-        endpoint=[endpoint.url],
-        limit=2,
-        cache=Path("worker.sqlite"),
-        name="batch",
-        judge=JudgeSettings(prior="batch"),
-    )
-    worker = Worker("conflict-detection", sent(corrected), str(Path.cwd()), 1)
-    try:
-        told = Reply.model_validate_json(await worker.answer(entry, decided, item))
-    finally:
-        await worker.close()
-    assert told.result == line
-    assert json.loads(line)["judgements"][0]["raw_probabilities"]
-    assert len(endpoint.requests) == len(json.loads(line)["judgements"])

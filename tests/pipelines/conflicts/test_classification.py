@@ -1,7 +1,6 @@
 """Conflict types by a scripted language model: with an explanation, and with probabilities."""
 
 import json
-from math import log
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +9,10 @@ from conflicts_endpoint import WEIGHTS, asking, call_of, category, query
 from scripted import fenced_text, prompt_of
 
 from pipelines.conflicts.classification import by_choice, by_json
-from pipelines.conflicts.measuring import chances_of
 from pipelines.conflicts.prediction import Prediction, decide
-from pipelines.conflicts.result import QueryResult
 from pipelines.conflicts.settings import ConflictsSettings
 from pipelines.conflicts.taxonomy import TAXONOMY, ConflictType
-from pipelines.conflicts.writer import BY_CHOICE, writer
-from pipelines.errors import InputError
-from pipelines.evidence.priors import Correction, FittedPrior
+from pipelines.conflicts.writer import writer
 
 SETTINGS = ConflictsSettings()
 TYPES = [each.type for each in TAXONOMY]
@@ -99,47 +94,6 @@ async def test_probabilities_of_the_five_numbers(tmp_path: Path) -> None:
     assert found.mass == pytest.approx(0.8)
     assert len(requests) == 1  # one token tells them apart
     assert prompt_of(requests[0]).endswith("Category:")
-
-
-async def test_corrected_probabilities_decide_and_the_raw_ones_are_kept(tmp_path: Path) -> None:
-    """What the model favours most is divided by 1,000: the second most probable type is told."""
-    bias = [-log(1000) if each is ConflictType.OUTDATED else 0.0 for each in TYPES]
-    async with asking(tmp_path) as (client, requests):
-        by = writer(client, SETTINGS)
-        assert by.correction is None, "nothing is known of this model"
-        raw = await by_choice(query(), by)
-        file = tmp_path / "correction.json"
-        made = FittedPrior(
-            correction=Correction.of_bias(TYPES, "bias", bias),
-            model=client.model.digest,
-            prompt=by.templates[BY_CHOICE].digest,
-        )
-        file.write_text(made.model_dump_json())
-        settings = ConflictsSettings(prior=str(file))
-        assert settings.deciding()["prior"] == "file"
-        found = await by_choice(query(), writer(client, settings))
-        other = made.model_copy(update={"prompt": "0" * 64})
-        file.write_text(other.model_dump_json())
-        with pytest.raises(InputError, match="corrects another model or prompt than is asked"):
-            writer(client, settings)
-        relations = made.model_copy(
-            update={"correction": Correction.of_bias(["a", "b"], "bias", [0, 0])}
-        )
-        file.write_text(relations.model_dump_json())
-        with pytest.raises(InputError, match="does not correct types of conflict"):
-            writer(client, settings)
-    assert len(requests) == 1, "a correction asks nothing"
-    assert found.raw_probabilities == raw.probabilities
-    assert raw.raw_probabilities is None
-    weights = dict(zip(TYPES, WEIGHTS, strict=True))
-    assert found.type is max(TYPES, key=lambda each: weights[each] * (each is not raw.type))
-    assert found.probabilities is not None
-    assert sum(found.probabilities.values()) == pytest.approx(1)
-    assert chances_of([result(found)]) == chances_of([result(raw)])
-
-
-def result(prediction: Prediction) -> QueryResult:
-    return QueryResult(id="1", asked=query(), status="answered", predictions={"choice": prediction})
 
 
 @pytest.mark.parametrize(

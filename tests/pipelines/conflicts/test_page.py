@@ -127,7 +127,7 @@ ANSWERED = QueryResult(
     asked=PARISHES,
     status="answered",
     predictions={
-        "nli": predicted(None, CHANCES),
+        "yes-no": predicted(None, CHANCES),
         "json": UNREAD,
         "choice": predicted(OLD, CHANCES),
     },
@@ -151,7 +151,7 @@ SURE = QueryResult(
     id="3",
     asked=MILK,
     status="answered",
-    predictions={"nli": predicted(NEW)},
+    predictions={"yes-no": predicted(NEW)},
     outcomes={
         "vanilla": Outcome(
             answer=Answer(text="Milk."),
@@ -459,7 +459,7 @@ def test_a_query_opens_with_its_time_line_types_answers_and_sources(page: Page) 
     expect(case.locator(".dated:visible text")).to_have_text(["[1]", "[2]", "[3]"])
     expect(case.locator(".undated a")).to_have_text(["[4]", "[5]"])
     expect(case.locator(".cards").first.locator("h4")).to_have_text(
-        ["NLI, question and evidence", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
+        ["Yes/no rule", "LLM, explained", "LLM, by choice", "LLM, with its answer"]
     )
     strategies = ["Vanilla", "Pipeline", "Taxonomy-aware", "Oracle"]
     expect(answers(case).locator("h4")).to_have_text(strategies)
@@ -477,7 +477,7 @@ def test_predictions_have_their_probabilities(page: Page) -> None:
     bar = choice.locator(".chosen i")
     assert bar.evaluate("bar => bar.style.getPropertyValue('--share')") == "0.7"
     expect(choice).to_contain_text("97 % of the model's probability")
-    abstained = case.locator(".card", has_text="NLI, question").locator(".chip")
+    abstained = case.locator(".card", has_text="Yes/no rule").locator(".chip")
     expect(abstained).to_have_text("○ abstained")
     unread = case.locator(".card", has_text="LLM, explained")
     unread.get_by_text("Reply as it came").click()

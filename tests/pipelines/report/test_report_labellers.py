@@ -6,14 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from nli.calibration import risk_curve
-from pipelines.conflictscore.labelling import (
-    cascade,
-    combination,
-    labellers,
-    saved_share,
-    tradeoff,
-    vouched_for,
-)
+from pipelines.conflictscore.labelling import cascade, labellers, saved_share, tradeoff
 from pipelines.conflictscore.result import Result
 from pipelines.conflictscore.tables import all_tables
 from pipelines.conflictscore.view import facts, view
@@ -81,6 +74,7 @@ def test_what_each_threshold_saves_and_how_often_it_is_wrong(cascaded: list[Resu
     sources = [j.source for result in cascaded for j in result.judgements]
     share = sources.count("cascade-nli") / len(sources)
     assert f"{share:.1%} of {len(sources)} judgements kept" in text
+    assert saved_share(()) is None
 
 
 def test_a_long_curve_is_thinned_and_keeps_its_ends_and_its_choice() -> None:
@@ -90,30 +84,6 @@ def test_a_long_curve_is_thinned_and_keeps_its_ends_and_its_choice() -> None:
     assert len(rows) <= 28
     assert (rows[0]["threshold"], rows[-1]["threshold"]) == ("0.0000", "0.9990")
     assert [row["threshold"] for row in rows if row["chosen"]] == [f"{chosen.threshold:.4f}"]
-
-
-def test_how_many_labels_of_a_combination_keep_the_risk(cascaded: list[Result]) -> None:
-    judged = [
-        judgement.model_copy(update={"source": judgement.source.replace("cascade", "combined")})
-        for result in cascaded
-        for judgement in result.judgements
-    ]
-    assert saved_share(judged) == saved_share(
-        judgement for result in cascaded for judgement in result.judgements
-    )
-    sure = sum((each.confidence or 0) >= CHOSEN.threshold for each in judged)
-    assert 0 < sure < len(judged)
-    told = vouched_for("both", CHOSEN, judged)
-    assert told.startswith(f"both: {sure / len(judged):.2f} [")
-    assert "At most 0.05 of all pairs" in told
-    rows = records(combination(CHOSEN, cascaded))
-    (chosen,) = [row for row in rows if row["chosen"]]
-    assert float(chosen["bound"] or 1) <= 0.05
-    nothing = choose_threshold(CURVE, 0.001)
-    assert "no label is vouched for: 100 calibration pairs are too few" in (
-        vouched_for("both", nothing, judged)
-    )
-    assert saved_share(()) is None
 
 
 def test_the_plot_has_the_curve_the_choice_and_this_run(cascaded: list[Result]) -> None:

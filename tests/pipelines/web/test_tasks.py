@@ -28,7 +28,7 @@ BY_TAGGER = [
 BY_MODEL = [
     SCORE | {"labeller": "llm", "claims": "atomic"},
     SCORE | {"labeller": "cascade", "claims": "salient"},
-    SCORE | {"labeller": "combined", "claims": "whole"},
+    SCORE | {"labeller": "llm", "claims": "whole"},
     {"task": "claim", "claim": "It opened in 1932.", "labeller": "llm", **DOCUMENTS},
     {"task": "ask", "query": QUESTION, "generator": "llm", "labeller": "llm", **DOCUMENTS},
     {"task": "debate", "question": QUESTION, "rounds": 2, **DOCUMENTS},
@@ -159,7 +159,7 @@ def test_without_a_model_what_needs_one_says_so() -> None:
     assert offered["debate"].lacks.startswith("there is no model 'smollm2-135m-instruct'")
     labellers = {each.value: each.lacks for each in offered["score"].choices[0].values}
     assert labellers["nli"] == ""
-    assert all(labellers[name] for name in ("llm", "cascade", "combined"))
+    assert all(labellers[name] for name in ("llm", "cascade"))
     claims = {each.value: bool(each.lacks) for each in offered["score"].choices[1].values}
     assert claims == {"sentences": False, "whole": False, "atomic": True, "salient": True}
 

@@ -1,0 +1,21 @@
+"""Corrections of label probabilities by a bias alone."""
+
+from collections.abc import Sequence
+
+from pipelines.evidence.correction import Correction, StoredCorrection, correction_file
+from pipelines.files import replace_text
+
+
+def of_bias(labels: Sequence[str], bias: Sequence[float]) -> Correction:
+    """Adds to log-probabilities and leaves the rest as it is."""
+    size = range(len(labels))
+    weights = tuple(tuple(float(row == column) for column in size) for row in size)
+    return Correction(labels=tuple(labels), method="bias", weights=weights, bias=tuple(bias))
+
+
+def store(correction: Correction, model: str, prompt: str) -> None:
+    """As `contested calibrate` stores it for a model and a prompt, by their digests."""
+    made = StoredCorrection(
+        correction=correction, name="m", model=model, prompt=prompt, pairs="pairs.jsonl"
+    )
+    replace_text(correction_file(model, prompt), made.model_dump_json())

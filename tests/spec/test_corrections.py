@@ -1,0 +1,214 @@
+"""Corrections of label probabilities: worked by hand, and what must hold of all of them."""
+
+import random
+from collections.abc import Mapping, Sequence
+from math import exp, log
+from typing import Any
+
+import pytest
+from corrections import of_bias
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from pipelines import prompts
+from pipelines.errors import InputError
+from pipelines.evidence import calibrating
+from pipelines.evidence.calibrating import cross_corrected, fitted
+from pipelines.evidence.correction import (
+    SHIPPED,
+    Correction,
+    corrected,
+    corrected_judgement,
+    correction_of,
+    read_correction,
+)
+from pipelines.evidence.judgement import RELATIONS, Judgement, Relation
+
+LABELS = ("yes", "no", "perhaps")
+
+SHARES = st.lists(st.floats(0.001, 1), min_size=3, max_size=3).map(
+    lambda found: {label: each / sum(found) for label, each in zip(LABELS, found, strict=True)}
+)
+BIAS = st.lists(st.floats(-5, 5), min_size=3, max_size=3)
+NUMBERS = st.lists(BIAS, min_size=4, max_size=4)
+
+
+def of(*shares: float) -> dict[str, float]:
+    return dict(zip(LABELS, shares, strict=True))
+
+
+def test_a_correction_by_hand() -> None:
+    """exp(W log p + b), W = ((2, 0), (0, 1)), b = (0, log 3): 0.25^2 and 3 * 0.75."""
+    correction = Correction(
+        labels=("a", "b"), method="regression", weights=((2, 0), (0, 1)), bias=(0, log(3))
+    )
+    made = corrected({"b": 0.75, "a": 0.25}, correction)
+    assert list(made) == ["b", "a"]
+    assert made == pytest.approx({"a": 0.0625 / 2.3125, "b": 2.25 / 2.3125})
+
+
+@given(SHARES, NUMBERS)
+def test_corrected_probabilities_are_probabilities(
+    shares: dict[str, float], numbers: list[list[float]]
+) -> None:
+    *weights, bias = (tuple(each) for each in numbers)
+    correction = Correction(labels=LABELS, method="regression", weights=tuple(weights), bias=bias)
+    made = corrected(shares, correction)
+    assert sum(made.values()) == pytest.approx(1)
+    assert all(0 <= each <= 1 for each in made.values())
+
+
+@given(SHARES, st.floats(-5, 5))
+def test_an_even_correction_changes_nothing(shares: dict[str, float], even: float) -> None:
+    assert corrected(shares, of_bias(LABELS, [even] * 3)) == pytest.approx(shares)
+
+
+def test_a_label_of_no_probability_counts_as_one_in_a_thousand_million() -> None:
+    made = corrected(of(1, 0, 0), of_bias(LABELS, [0, log(1e9), 0]))
+    assert made == pytest.approx(of(0.5, 0.5, 0), abs=1e-8)
+
+
+def test_a_correction_is_of_its_labels() -> None:
+    with pytest.raises(ValueError, match="probabilities of yes, no, perhaps, and a correction of"):
+        corrected(of(0.2, 0.3, 0.5), of_bias(("yes", "no"), [0, 0]))
+    with pytest.raises(ValidationError, match="want a bias of 2"):
+        Correction(labels=("a", "b"), method="bias", weights=((1, 0),), bias=(0, 0))
+    with pytest.raises(ValidationError, match="stands twice"):
+        of_bias(("a", "a"), (0, 0))
+
+
+def leaning_judge(count: int, seed: int = 0) -> tuple[list[dict[str, float]], list[str], list[str]]:
+    """A judge that knows much and favours "no" by two nats: probabilities, truth, groups of two."""
+    draw = random.Random(seed)
+    rows, gold = [], []
+    for _ in range(count):
+        true = draw.choice(LABELS)
+        known = {
+            label: exp(draw.gauss(1.5 * (label == true), 1) + 2 * (label == "no"))
+            for label in LABELS
+        }
+        total = sum(known.values())
+        rows.append({label: each / total for label, each in known.items()})
+        gold.append(true)
+    return rows, gold, [str(place // 2) for place in range(count)]
+
+
+def likelihood(rows: Sequence[Mapping[str, float]], gold: Sequence[str]) -> float:
+    return sum(log(row[one]) for row, one in zip(rows, gold, strict=True))
+
+
+def accuracy(rows: Sequence[Mapping[str, float]], gold: Sequence[str]) -> float:
+    return sum(
+        max(row, key=row.__getitem__) == one for row, one in zip(rows, gold, strict=True)
+    ) / len(gold)
+
+
+def test_a_fitted_correction_is_the_posterior_of_a_known_judge() -> None:
+    """Normal densities 1.5 apart: p(label) is proportional to exp(1.5 (log p - 2 [label = no]))."""
+    rows, gold, _ = leaning_judge(4000)
+    made = fitted(rows, gold)
+    assert (made.method, made.pairs, made.labels) == ("regression", 4000, LABELS)
+    truth = Correction(
+        labels=LABELS,
+        method="regression",
+        weights=((1.5, 0, 0), (0, 1.5, 0), (0, 0, 1.5)),
+        bias=(0, -3, 0),
+    )
+    apart = [
+        abs(found - known)
+        for row in rows
+        for found, known in zip(
+            corrected(row, made).values(), corrected(row, truth).values(), strict=True
+        )
+    ]
+    assert sum(apart) / len(apart) < 0.015
+
+
+def test_unseen_pairs_are_likelier_and_right_more_often_when_corrected() -> None:
+    rows, gold, groups = leaning_judge(400)
+    made = cross_corrected(rows, gold, groups)
+    assert likelihood(made, gold) > likelihood(rows, gold) + 50
+    assert accuracy(made, gold) > accuracy(rows, gold) + 0.1
+
+
+def test_no_group_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each pair is corrected by what was learned from pairs of other groups only."""
+    rows, gold, groups = leaning_judge(40)
+    seen: list[set[str]] = []
+    place_of = {id(row): place for place, row in enumerate(rows)}
+
+    def spy(inside: Any, _: Any) -> Correction:
+        seen.append({groups[place_of[id(row)]] for row in inside})
+        return of_bias(LABELS, [0, 0, 0])
+
+    monkeypatch.setattr(calibrating, "fitted", spy)
+    cross_corrected(rows, gold, groups)
+    assert len(seen) == 5
+    # A group that is left out once is left out whole, and every one is.
+    assert sorted(group for part in seen for group in set(groups) - part) == sorted(set(groups))
+
+
+def test_too_few_pairs_groups_or_labels_are_refused() -> None:
+    rows, gold, groups = leaning_judge(60)
+    with pytest.raises(InputError, match="29 pairs of 15 groups are too few"):
+        cross_corrected(rows[:29], gold[:29], groups[:29])
+    with pytest.raises(InputError, match="60 pairs of 1 groups are too few"):
+        cross_corrected(rows, gold, ["one"] * 60)
+    with pytest.raises(InputError, match="too few pairs have the label 'perhaps'"):
+        cross_corrected(rows, ["yes", "no"] * 30, groups)
+
+
+def test_a_judgement_keeps_its_raw_probabilities() -> None:
+    raw = dict(zip(RELATIONS, (0.3, 0.6, 0.1), strict=True))
+    judgement = Judgement(
+        claim="c",
+        document="d",
+        relation=Relation.CONTRADICTS,
+        probabilities=raw,
+        source="llm-choice",
+    )
+    correction = of_bias(RELATIONS, [log(4), 0, 0])
+    made = corrected_judgement(judgement, correction)
+    assert made.relation is Relation.SUPPORTS
+    assert made.raw_probabilities == raw
+    assert made.probabilities == pytest.approx(
+        dict(zip(RELATIONS, (1.2 / 1.9, 0.6 / 1.9, 0.1 / 1.9), strict=True))
+    )
+    assert made.confidence == pytest.approx(1.2 / 1.9)
+    unread = Judgement(claim="c", document="d", relation=Relation.INVALID, source="llm-json")
+    assert corrected_judgement(unread, correction) == unread
+
+
+def test_judgements_of_older_runs_are_read() -> None:
+    line = '{"claim":"c","document":"d","relation":"SUPPORTS","source":"nli"}'
+    assert Judgement.model_validate_json(line).raw_probabilities is None
+
+
+# What comes with the program.
+
+
+def test_shipped_corrections_are_of_the_prompt_as_it_is() -> None:
+    """One of an earlier wording would never be taken."""
+    prompt = prompts.load("evidence/relation", {"document", "claim"}).digest
+    for each in map(read_correction, SHIPPED.glob("*.json")):
+        assert each.prompt == prompt, f"fit the correction of {each.name} again"
+        assert each.correction.labels == RELATIONS
+        assert each.correction.pairs >= 100
+        figures = {found.method: found.log_likelihood.value for found in each.held_out}
+        assert figures[each.correction.method] > figures["none"]
+        assert correction_of(each.model, each.prompt) == each.correction
+        assert correction_of("another", each.prompt) is None
+        assert correction_of(each.model, "another") is None
+
+
+def test_the_shipped_correction_of_qwen_by_hand() -> None:
+    """exp(1.810) : exp(-1.420) : exp(-0.390) is 6.1105 : 0.2417 : 0.6772."""
+    found = read_correction(SHIPPED / "qwen2.5-coder-1.5b-instruct.json")
+    assert found.model.startswith("803d8d2b0a0f")
+    raw = dict(zip(RELATIONS, (0.1, 0.8, 0.1), strict=True))
+    total = 0.61105 + 0.19334 + 0.06772
+    assert corrected(raw, found.correction) == pytest.approx(
+        dict(zip(RELATIONS, (0.61105 / total, 0.19334 / total, 0.06772 / total), strict=True)),
+        abs=1e-4,
+    )
