@@ -1,6 +1,5 @@
 """ConflictScore beside people's verdicts as an experiment: `both-sides`."""
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,6 @@ from scripted import Scripted
 from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
 
 from nli.pairs import Pair
-from pipelines.conflictscore.both_sides.experiment import EXPERIMENT
-from pipelines.errors import InputError
-from pipelines.experiment.gathered import gathered
 
 BOTH = ["run", "both-sides", "--out", "out"]
 
@@ -64,16 +60,3 @@ def test_both_sides_by_a_language_model(contested: Contested, endpoint: Scripted
     assert {row["answers"] for row in rows} == {12}
     assert {row["both"] for row in rows} == {4}
     assert any("Claims" in str(request.get("response_format")) for request in endpoint.requests)
-
-
-def test_runs_of_two_folders_compare_where_they_share_data_and_half(
-    contested: Contested, endpoint: Scripted
-) -> None:
-    contested.done(*BOTH, *at(endpoint))
-    shutil.copytree("out", "other")
-    folders = {"one": Path("out"), "two": Path("other")}
-    assert list(gathered(EXPERIMENT, folders).entries) == ["one", "two"]
-    about = Path("other/run.json")
-    about.write_text(about.read_text().replace('"half": "all"', '"half": "test"'))
-    with pytest.raises(InputError, match=r'they differ in half \("all" there, "test" now\)'):
-        gathered(EXPERIMENT, folders)
