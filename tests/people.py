@@ -1,4 +1,4 @@
-"""Small files in the formats of WikiContradict and FActScore."""
+"""Small files in the formats of WikiContradict."""
 
 from typing import Any
 
@@ -45,18 +45,3 @@ def judged(name: str, model: str, **other: str) -> dict[str, Any]:
     """The like of `JUDGED` about another thing than a mill, by another model."""
     own = {key: str(value).replace("mill", name) for key, value in JUDGED.items()}
     return own | {"model": model} | other
-
-
-def biography(topic: str, *sentences: dict[str, Any]) -> dict[str, Any]:
-    text = " ".join(each["text"] for each in sentences)
-    return {"input": "", "output": text, "topic": topic, "cat": [], "annotations": [*sentences]}
-
-
-def annotated(text: str, people: list[str] | None, model: tuple[str, ...] = ()) -> dict[str, Any]:
-    facts = None if people is None else [{"text": each, "label": "S"} for each in people]
-    return {
-        "text": text,
-        "is-relevant": people is not None,
-        "model-atomic-facts": [{"text": each} for each in model],
-        "human-atomic-facts": facts,
-    }

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Literal
 
 from ambiguous import ambigdocs_text
-from judged_answers import write_judged
 from tagger_files import write_examples
 
 ROOT = Path(__file__).parents[1]
@@ -168,7 +167,7 @@ def write_files(folder: Path) -> None:
     texts["ambigdocs.json"] = ambigdocs_text()
     texts["climate-fever.jsonl"] = json.dumps(CLIMATE_FEVER) + "\n"
     texts["example.json"], topic, _ = examples("npov.md", "json")
-    query, _ = examples("input.md", "jsonl")
+    query = only("input.md", "jsonl")
     texts["conflicts.jsonl"] = query + conflicts_queries(like=query)
     # None of the bundled topics: what is tuned on these is measured on those.
     texts["topics.jsonl"] = topic + topic.replace("night trains", "night buses")
@@ -178,7 +177,6 @@ def write_files(folder: Path) -> None:
         path.write_text(text, "utf-8")
     if folder.name in {"nli", "commands"}:
         write_examples(folder)
-    write_judged(folder)
 
 
 def two_runs() -> dict[str, str]:

@@ -29,7 +29,6 @@ from pipelines.cli import (
     run,
     salience,
     score,
-    train_judges,
     tune_npov,
 )
 from pipelines.cli.serve import serve
@@ -83,7 +82,6 @@ app.command("check-npov")(npov.check_npov)
 app.command("salience")(salience.salience)
 app.command("answer-npov")(answer_npov.answer_npov)
 app.command("tune-npov")(tune_npov.tune_npov)
-app.command("train-judges")(train_judges.train_judges)
 app.add_typer(run.app, name="run")
 app.command("report")(report.report)
 app.command("annotate")(annotate.annotate)

@@ -26,5 +26,3 @@ AS_IN_PAPER: Final = (
     Choice("settings.judge", "llm", "section 4"),
     Choice("settings.behaviour", "json", "section 4"),
 )
-
-JUDGE_AS_IN_PAPER: Final = (Choice("behaviour", "json", "section 4"),)

@@ -21,8 +21,6 @@ REPORTS_AS_IN_PAPER: Final = AS_IN_PAPER
 
 TRUTHFULQA_AS_IN_PAPER: Final = (*AS_IN_PAPER, Choice("truth", "llm", "section 6.1"))
 
-JUDGES_AS_IN_PAPER: Final[tuple[Choice, ...]] = ()
-
 BENCH_AS_IN_PAPER: Final = (
     Choice(
         "half",
@@ -43,5 +41,3 @@ BENCH_AS_IN_PAPER: Final = (
         "some of MacNoise's and ContraQA's passages avoid the point, or say what they should deny",
     ),
 )
-
-FACTS_AS_IN_PAPER: Final = (Choice("split", "atomic", "appendix B, Table 6"),)

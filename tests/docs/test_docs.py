@@ -22,7 +22,6 @@ from shown import (
     outside,
 )
 
-from pipelines.conflicts.judges import validation
 from pipelines.data import conflicts
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
@@ -61,11 +60,8 @@ def test_examples_of_records_are_records(page: Path, tmp_path: Path) -> None:
 
 def test_examples_of_other_formats_are_read(tmp_path: Path) -> None:
     path = tmp_path / "example.jsonl"
-    query, judged = examples("input.md", "jsonl")
-    path.write_text(query, "utf-8")
+    path.write_text(only("input.md", "jsonl"), "utf-8")
     assert len(conflicts.read(path)) == 1
-    path.write_text(judged, "utf-8")
-    assert len(validation.read(path)) == 1
     path.write_text(examples("npov.md", "json")[2], "utf-8")
     assert len(annotation.read(path)) == 1
 

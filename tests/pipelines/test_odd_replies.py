@@ -21,7 +21,6 @@ RUNS = {
     "madam-rag": "madam-rag --rounds 2 --limit 3",
     "report-writing": "report-writing --limit 2",
     "truthfulqa": "truthfulqa --limit 2",
-    "atomic-facts": "atomic-facts --limit 4",
 }
 """An experiment -> its command, on the bundled samples."""
 

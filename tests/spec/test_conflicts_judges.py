@@ -13,10 +13,9 @@ from pipelines.conflicts.judges.grounding import decided
 from pipelines.conflicts.judges.model import BEHAVIOUR, VARIABLES, model_judge
 from pipelines.conflicts.judges.recall import named
 from pipelines.conflicts.judges.remarks import REMARK_CHARACTERS, states_a_fact
-from pipelines.conflicts.judges.validation import SAMPLES, read
 from pipelines.conflicts.judges.verdicts import Grounding, Grounds, SentenceGrounding
-from pipelines.conflicts.taxonomy import CATEGORY, TAXONOMY, ConflictType
-from pipelines.data.jsonl import SAMPLES as CONTESTED
+from pipelines.conflicts.taxonomy import CATEGORY, ConflictType
+from pipelines.data.jsonl import SAMPLES
 from pipelines.evidence.judgement import Judgement, Relation
 from pipelines.prompts import HERE, load
 
@@ -199,35 +198,17 @@ def shown_examples() -> set[str]:
 
 
 def test_no_example_of_a_prompt_stands_among_the_samples() -> None:
-    """Else the judge would be measured on what it was told."""
+    """Else models would be measured on what they were told."""
     shown = shown_examples()
     assert len(shown) >= 15
-    asked = {each.query for each in read(SAMPLES)}
-    others = {
+    asked = {
         line
         for name in ("conflicts.jsonl", "contested.jsonl", "ramdocs.jsonl")
         for line in re.findall(
-            r'"question": "(.+?)", "', (CONTESTED.parent / name).read_text("utf-8")
+            r'"question": "(.+?)", "', (SAMPLES.parent / name).read_text("utf-8")
         )
     }
     assert not shown & asked
-    assert not shown & others
-    assert not asked & others
-
-
-def test_no_sample_asks_what_an_example_asks_of_another_thing() -> None:
-    """As "Who is the monarch of the United Kingdom?" would beside that of Denmark."""
-
-    def frame(question: str) -> set[str]:
-        """The words of a question without its names."""
-        return set(re.findall(r"\b[a-z]+", question))
-
-    assert frame("Who is the monarch of Denmark?") == {"is", "the", "monarch", "of"}
-    shown = shown_examples() | {each.example.query for each in TAXONOMY}
-    for sample in read(SAMPLES):
-        for example in shown:
-            one, other = frame(sample.query), frame(example)
-            assert len(one & other) <= len(one | other) / 2, (sample.query, example)
 
 
 @pytest.mark.parametrize("of", ConflictType)

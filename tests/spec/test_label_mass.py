@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from pipelines.conflicts.judges.validation import LabelledAnswer, Rating
 from pipelines.conflicts.judges.verdicts import Adherence, Verdicts
 from pipelines.conflicts.prediction import Prediction
 from pipelines.conflicts.question import Query
@@ -13,7 +12,6 @@ from pipelines.conflicts.question import Source as SearchResult
 from pipelines.conflicts.result import Answer, QueryResult
 from pipelines.conflicts.result import Outcome as Answered
 from pipelines.conflicts.tables import every as conflicts
-from pipelines.conflicts.tables.judges import agreement_table
 from pipelines.conflicts.tables.scores import Part
 from pipelines.conflicts.taxonomy import ConflictType
 from pipelines.conflictscore import tables as conflictscore
@@ -117,13 +115,7 @@ def behaved(mass: float) -> list[Table]:
     return conflicts.all_tables([Part("r", [query_result(outcomes={"vanilla": outcome})])])
 
 
-def validated(mass: float) -> list[Table]:
-    answer = LabelledAnswer(id="a", query="?", conflict_type=TYPE, answer="So.", adherent=True)
-    adherence = Adherence(adheres=True, type=TYPE, probability=0.9, mass=mass)
-    return [agreement_table([Rating(labelled=answer, adherence=adherence)], "m", "f")]
-
-
-PIPELINES = [scored, detected, asked, tagged, typed, behaved, validated]
+PIPELINES = [scored, detected, asked, tagged, typed, behaved]
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)

@@ -1,4 +1,4 @@
-"""Ratios, kappas and rank correlations in clusters: by hand, and what always holds."""
+"""Kappas and rank correlations in clusters: by hand, and what always holds."""
 
 from itertools import permutations
 
@@ -6,37 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.metrics.clustered_ratio import clustered_ratio
 from pipelines.metrics.cohen_kappa import clustered_kappa, cohen_kappa
 from pipelines.metrics.rank_correlation import rank_correlation
-
-
-def test_a_ratio_of_sums() -> None:
-    """1 of 2, 3 of 4 and 0 of 2: 4 of 8, where the mean of the three ratios is 0.42."""
-    found = clustered_ratio([1, 3, 0], [2, 4, 2], ["a", "b", "b"])
-    assert found is not None
-    assert (found.value, found.n) == (0.5, 3)
-    # Of two clusters a resample has a alone (1/2), b alone (3/6) or both: always a half.
-    assert (found.low, found.high) == (0.5, 0.5)
-    assert clustered_ratio([0], [0], ["a"]) is None
-    alone = clustered_ratio([1], [2], ["a"])
-    assert alone is not None
-    assert (alone.value, alone.low) == (0.5, None)
-    with pytest.raises(ValueError, match="parts of"):
-        clustered_ratio([1], [2, 3], ["a"])
-
-
-@settings(max_examples=20)
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from("abcd"))))
-def test_a_share_stays_a_share(rows: list[tuple[int, int, str]]) -> None:
-    found = clustered_ratio(
-        [min(one, other) for one, other, _ in rows],
-        [other for _, other, _ in rows],
-        [name for *_, name in rows],
-    )
-    assert (found is None) == (sum(other for _, other, _ in rows) == 0)
-    if found is not None and found.low is not None and found.high is not None:
-        assert 0 <= found.low <= found.value <= found.high <= 1
 
 
 def test_kappa_in_clusters_has_kappas_value() -> None:

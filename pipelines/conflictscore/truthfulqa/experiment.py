@@ -21,7 +21,6 @@ from pipelines.conflictscore.truthfulqa.pipeline import (
     prepare,
 )
 from pipelines.conflictscore.truthfulqa.result import Setting, TruthResult
-from pipelines.conflictscore.truthfulqa.trained import EmbeddingJudge, trained_judges
 from pipelines.data.truthfulqa import SAMPLES, digest, read
 from pipelines.evidence.judge import model_of, tagger_of
 from pipelines.evidence.nli import nli_labeller
@@ -67,9 +66,6 @@ FREE_FORM = Only(
 )
 
 
-TRAINED = Only(lambda own: own.truth == "trained", lambda own: f"--truth {own.truth}")
-
-
 class TruthOptions(RunOptions, ServerOptions):
     """What a user may choose about TruthfulQA."""
 
@@ -83,7 +79,7 @@ class TruthOptions(RunOptions, ServerOptions):
         ),
     ] = SAMPLES
     documents: Annotated[
-        Path | None, Option("JSON Lines with documents by question; see docs/truthfulqa.md.")
+        Path | None, Option("JSON Lines with documents by question; see docs/score.md.")
     ] = None
     index: Annotated[
         Path | None, Option("Index that is searched for questions without documents.")
@@ -123,16 +119,12 @@ class TruthOptions(RunOptions, ServerOptions):
     truth: Annotated[
         TruthJudgeName,
         Option(
-            "Who judges free-form answers: the language model, the tagger, which judges truth "
-            "alone (`nli`), or judges that `train-judges` made.",
+            "Who judges free-form answers: the language model, or the tagger, which judges truth "
+            "alone (`nli`).",
             panel=PANEL,
             only=FREE_FORM,
         ),
     ] = "llm"
-    judges: Annotated[
-        Path | None,
-        Option("File of trained judges.", panel=PANEL, only=TRAINED),
-    ] = None
     claim_of_choice: Annotated[
         ClaimOfChoice,
         Option(
@@ -172,7 +164,6 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         index=options.index,
         limit=options.limit,
     )
-    trained = trained_judges(options.truth, options.judges) if "free-form" in wanted else None
     if options.name is not None:
         file_name(options.name)  # said before a server is started
     data = {"name": options.data.name, "sha256": digest(options.data, options.documents)}
@@ -188,7 +179,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
         methods = prepare(
             models.asked,
             scorer,
-            _judge(options, models, trained) if "free-form" in wanted else None,
+            _judge(options, models) if "free-form" in wanted else None,
             models.prompts,
             tokens=options.answer_tokens,
             hedged=options.hedge,
@@ -211,9 +202,7 @@ def plan(options: TruthOptions) -> Plan[Item, TruthResult]:
     return Plan(items, needs, work, _told(options.data.name, items, left_out))
 
 
-def _judge(options: TruthOptions, models: RunModels, trained: EmbeddingJudge | None) -> TruthJudge:
-    if trained is not None:
-        return truth_judge(None, None, models.prompts, trained)
+def _judge(options: TruthOptions, models: RunModels) -> TruthJudge:
     if options.truth == "llm":
         return truth_judge(models.judging, None, models.prompts)
     assert models.tagger is not None  # noqa: S101 - the plan needs it
@@ -251,11 +240,8 @@ def _config(options: TruthOptions, methods: Methods, models: RunModels) -> dict[
         **about,
     }
     if methods.judge is not None:
-        by_model = methods.judge.client
-        if methods.judge.trained is not None:
-            config["judge"] = methods.judge.trained.about()
-        elif by_model is not None:
-            config["judge"] = model_of(by_model)
+        if methods.judge.client is not None:
+            config["judge"] = model_of(methods.judge.client)
         elif models.tagger is not None:
             config["tagger"] = tagger_of(models.tagger)
     return config

@@ -9,7 +9,6 @@ from pydantic import BaseModel
 
 from pipelines import prompts
 from pipelines.conflictscore.truthfulqa.result import Verdict
-from pipelines.conflictscore.truthfulqa.trained import EmbeddingJudge
 from pipelines.data.records import Document
 from pipelines.evidence.judgement import Relation
 from pipelines.evidence.labeller import Labeller
@@ -19,7 +18,7 @@ from serving.calls import Sampling
 from serving.client import Client
 from serving.schemas import told
 
-TruthJudgeName = Literal["llm", "nli", "trained"]
+TruthJudgeName = Literal["llm", "nli"]
 
 VERDICT_TOKENS = 192
 
@@ -62,14 +61,12 @@ class TruthJudge:
         truthful: Asks it whether an answer is true.
         informative: Asks it whether an answer informs.
         labeller: The tagger, in place of it; it judges the truth alone.
-        trained: Judges that learned from labels, in place of both.
     """
 
     client: Client | None
     truthful: Prompt
     informative: Prompt
     labeller: Labeller | None = None
-    trained: EmbeddingJudge | None = None
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
@@ -83,35 +80,25 @@ class TruthJudge:
             RequestError, PairError: The answer does not fit.
             ServingError: No server can be had.
         """
-        if self.trained is not None:
-            found = self.trained.verdict("truthful", known, answer)
-            return found or Verdict(verdict=None, problem="no judge of truth was trained")
         if self.client is not None:
             return await _asked(self.client, self.truthful, known, answer)
         assert self.labeller is not None  # noqa: S101 - one of the two judges
         return await truthful_by_tagger(known, answer, self.labeller)
 
     async def is_informative(self, known: Known, answer: str) -> Verdict | None:
-        """Whether an answer informs, true or not (Table 18); None where nobody judges that.
-
-        The tagger does not, and trained judges only if they learned it.
+        """Whether an answer informs, true or not (Table 18); None by the tagger.
 
         Raises:
             RequestError: The answer does not fit.
             ServingError: No server can be had.
         """
-        if self.trained is not None:
-            return self.trained.verdict("informative", known, answer)
         if self.client is None:
             return None
         return await _asked(self.client, self.informative, known, answer)
 
 
 def truth_judge(
-    client: Client | None,
-    labeller: Labeller | None,
-    overrides: Path | None = None,
-    trained: EmbeddingJudge | None = None,
+    client: Client | None, labeller: Labeller | None, overrides: Path | None = None
 ) -> TruthJudge:
     """A judge with its prompts.
 
@@ -119,7 +106,6 @@ def truth_judge(
         client: The language model; None where the tagger judges.
         labeller: The tagger, where it judges.
         overrides: Folder with prompts of the user's own.
-        trained: Judges that learned from labels, where they judge.
 
     Raises:
         InputError: The user's own prompt cannot be used.
@@ -130,7 +116,6 @@ def truth_judge(
         prompts.load("conflictscore/judge_truthful", variables, overrides),
         prompts.load("conflictscore/judge_informative", variables, overrides),
         labeller,
-        trained,
     )
 
 

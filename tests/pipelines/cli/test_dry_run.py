@@ -22,7 +22,6 @@ RUNS = (
     "conflicts --limit 2",
     "report-writing --limit 1",
     "truthfulqa --limit 1",
-    "truth-judges --limit 4",
 )
 
 

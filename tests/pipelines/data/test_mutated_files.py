@@ -22,7 +22,6 @@ from releases import AMBIGDOCS, CONFLICTINGQA, FAITHEVAL, RAMDOCS
 
 from nli import pairs
 from nli.errors import TaggerError
-from pipelines.conflicts.judges import validation
 from pipelines.conflictscore.reports import assignment
 from pipelines.data import (
     alce,
@@ -32,7 +31,6 @@ from pipelines.data import (
     conflictingqa,
     conflictqa,
     conflicts,
-    factscore,
     faitheval,
     fever,
     fool_me_twice,
@@ -103,7 +101,6 @@ REAL: dict[str, tuple[Callable[[Path], object], str]] = {
     "climate-fever": (climate_fever.read, "climate_fever/climate-fever.jsonl.gz"),
     "conflictqa": (conflictqa.read, "conflictqa/strategyqa_gpt4.jsonl.gz"),
     "conflicts": (conflicts.read, "conflicts/conflicts_partial.jsonl.gz"),
-    "factscore": (lambda path: list(factscore.sentences(path)), "factscore/ChatGPT.jsonl.gz"),
     "fool-me-twice": (fool_me_twice.read, "fm2/dev.jsonl.gz"),
     "pairs": (pairs.read_pairs, "nli/dev.jsonl.gz"),
     "unlabelled pairs": (pairs.read_unlabelled, "nli/dev.jsonl.gz"),
@@ -135,7 +132,6 @@ SAMPLED: dict[str, tuple[Callable[[Path], object], Path]] = {
     "claims": (examples.read, SAMPLES / "conflict_detection.jsonl"),
     "reports": (assignment.read, jsonl.SAMPLES),
     "truthfulqa": (truthfulqa.read, SAMPLES / "misconceptions.jsonl"),
-    "behaviour": (validation.read, validation.SAMPLES),
     "conflicts": (conflicts.read, SAMPLES / "conflicts.jsonl"),
     "topics": (procon.read, Path(annotation.__file__).parent / "samples" / "topics.jsonl"),
 }

@@ -1,13 +1,12 @@
-"""WikiContradict and FActScore: real files, small ones, and what is refused."""
+"""WikiContradict: real files, small ones, and what is refused."""
 
 from collections import Counter
 from pathlib import Path
 
-import pytest
-from people import CONTRADICTION, JUDGED, annotated, biography, judged
+from people import CONTRADICTION, JUDGED, judged
 from releases import lines, refusal, without
 
-from pipelines.data import factscore, wikicontradict
+from pipelines.data import wikicontradict
 from pipelines.data.released import half
 
 WIKI = "wikicontradict/wiki_contradict"
@@ -35,16 +34,6 @@ def test_the_real_judged_answers(released_data: Path) -> None:
     assert max(by, key=lambda name: by[name]) == "llama-3-70b-instruct"
 
 
-@pytest.mark.parametrize(
-    ("name", "sentences", "facts"),
-    [("ChatGPT", 1239, 5426), ("InstructGPT", 1112, 4726), ("PerplexityAI", 1403, 5888)],
-)
-def test_the_real_atomic_facts(name: str, sentences: int, facts: int, released_data: Path) -> None:
-    found = list(factscore.sentences(released_data / f"factscore/{name}.jsonl.gz"))
-    assert len({each.id for each in found}) == len(found) == sentences
-    assert sum(len(each.people) for each in found) == facts
-
-
 def test_a_contradiction_has_two_sides(tmp_path: Path) -> None:
     same = CONTRADICTION | {"context2_self_contained": "The mill was  opened in 1902. "}
     first, second = wikicontradict.sides(lines(tmp_path / "w.jsonl", same, CONTRADICTION))
@@ -64,22 +53,6 @@ def test_answers_from_both_passages_alone_are_taken(tmp_path: Path) -> None:
     assert plain.prompt != told.prompt
 
 
-def test_sentences_that_people_split_are_taken(tmp_path: Path) -> None:
-    path = lines(
-        tmp_path / "ChatGPT.jsonl",
-        biography("Nobody") | {"annotations": None},
-        biography(
-            "Ada Ng",
-            annotated("I cannot say.", None),
-            annotated("She built a mill.", ["She built a mill."], ("A mill.",)),
-            annotated("She did.", []),
-        ),
-    )
-    (found,) = factscore.sentences(path)
-    assert (found.id, found.topic, found.sentence) == ("ChatGPT/2/2", "Ada Ng", "She built a mill.")
-    assert (found.people, found.model) == (("She built a mill.",), ("A mill.",))
-
-
 def test_other_files_are_refused(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", CONTRADICTION, without(CONTRADICTION, "question"))
     assert ":2: the field 'question' is missing" in refusal(wikicontradict.sides, path)
@@ -87,5 +60,3 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     assert ":1: the field 'label3'" in refusal(wikicontradict.judged_answers, path)
     path = lines(tmp_path / "c.jsonl", JUDGED)
     assert "answer1_self_contained" in refusal(wikicontradict.read, path)
-    path = lines(tmp_path / "d.jsonl", without(biography("x"), "annotations"))
-    assert "'annotations' is missing" in refusal(lambda each: list(factscore.sentences(each)), path)

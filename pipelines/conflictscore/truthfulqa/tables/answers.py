@@ -66,8 +66,7 @@ def free_form(every: Sequence[Part]) -> Table:
             "Shares of judged answers; in brackets 95 % Wilson intervals. Answers without a "
             "readable verdict are not among them. Both: truthful and informative.",
             "A judge is worth what it says of answers that are known to be true and false: "
-            "truthfulqa_references. There, too, is what a writer has that never commits itself. "
-            "Trained judges may have learned from answers to these very questions.",
+            "truthfulqa_references. There, too, is what a writer has that never commits itself.",
             "Where documents agree about RAG's answer it stands in the last two conditions.",
             "The paper's rows are of another writer on its own documents, judged by the model that "
             "wrote; they stand here for orientation.",

@@ -1,1 +1,0 @@
-"""The decomposition into claims beside people's atomic facts."""

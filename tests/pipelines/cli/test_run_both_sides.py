@@ -1,0 +1,62 @@
+"""ConflictScore beside people's verdicts as an experiment: `both-sides`."""
+
+from pathlib import Path
+
+import pytest
+from commands import Contested, at, ours, write
+from people import judged
+from scripted import Scripted
+from tagging import SUPPORT, UNSURE, ScriptedTagger, offer
+
+from nli.pairs import Pair
+
+BOTH = ["run", "both-sides", "--out", "out"]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def years(pair: Pair) -> tuple[float, float, float]:
+    """A passage supports what names its year, contradicts what names another one alone."""
+    own = {year for year in ("1902", "1936") if year in pair.premise}
+    said = {year for year in ("1902", "1936") if year in pair.hypothesis}
+    return SUPPORT if own & said else (0.05, 0.9, 0.05) if said else UNSURE
+
+
+def test_conflictscore_beside_people(contested: Contested, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told answers name both years and are correct: areas are 1, and the metric always agrees."""
+    tagger = offer(monkeypatch, ScriptedTagger(years))
+    things = ("mill", "inn", "school")
+    write("wiki.jsonl", *(judged(thing, model) for thing in things for model in ("a", "b")))
+    command = [*BOTH, "--data", "wiki.jsonl", "--labeller", "nli", "--claims", "sentences"]
+    assert contested.done(*command, "--dry-run").out.startswith(
+        "12 answers to 3 questions, half: all; people say of 6 that they show both sides"
+    )
+    contested.done(*command)
+    found = {row["sign"]: row for row in ours("both_sides_areas", run="nli-sentences")}
+    assert [found[name]["area"] for name in ("1 − CS-C", "least support of a passage")] == [1, 1]
+    agreed = {row["decision"]: row for row in ours("both_sides_agreement")}
+    assert agreed["no claim in conflict"]["accuracy"] == 1
+    assert agreed["always yes"]["accuracy"] == 0.5
+    of = ours("both_sides_models", model="a", prompt="told of contradictions")[0]
+    assert (of["both"], of["cs_c"], of["answers"]) == (1, 0, 3)
+    asked = len(tagger.batches)
+    contested.done(*command)  # is resumed, and has nothing to do
+    assert len(tagger.batches) == asked
+    contested.done(*command[:-1], "whole")
+    runs = [row["run"] for row in ours("both_sides_areas")]
+    assert {*runs} == {"nli-sentences", "nli-whole", "no model"}
+    assert runs.count("no model") == 2  # what needs none is measured once
+    assert "as people do?" in Path("out/report.html").read_text()
+    contested.refused(*command, "--half", "test", says=["out holds results"])
+
+
+def test_both_sides_by_a_language_model(contested: Contested, endpoint: Scripted) -> None:
+    contested.done(*BOTH, *at(endpoint))
+    rows = ours("both_sides_areas", run="llm-atomic")
+    assert {row["answers"] for row in rows} == {12}
+    assert {row["both"] for row in rows} == {4}
+    assert any("Claims" in str(request.get("response_format")) for request in endpoint.requests)
