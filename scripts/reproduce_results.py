@@ -148,11 +148,11 @@ def called(*line: str) -> int:
 
 def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:
     """Make the files that a run reads, fetch its models, and run it; the exit code."""
-    for name, command in FILES.items():
+    for name, sources in FILES.items():
         path = out / "files" / name
         if f"{{files}}/{name}" in run.command and not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
-            build = words(command, data, out)
+            build = words(sources, data, out)
             if code := called("conflictbench", "build", *build, "--out", str(path)):
                 return code
     command = ["run", *words(run.command, data, out), "--out", str(out / run.name), *further]

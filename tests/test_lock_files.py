@@ -120,7 +120,7 @@ def faults(lines: Sequence[Requirement], requires: Requires) -> dict[tuple[str, 
 def metadata(lock: str) -> Requires:
     """Of the packages of a lock: as installed, else from the index where it is reachable."""
     wanted = {(name_of(line), version_of(line)) for line in read(*LOCKS[lock])}
-    here = {
+    here: dict[tuple[str, Version], Sequence[str]] = {
         (canonicalize_name(each.metadata["Name"]), Version(each.version)): list(each.requires or ())
         for each in distributions()
         if each.metadata["Name"]
