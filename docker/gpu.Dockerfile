@@ -1,12 +1,12 @@
-# The image for machines with NVIDIA GPUs; built in a bundle's folder, see docs/offline.md.
+# The image for machines with NVIDIA GPUs; built in a folder of scripts/carry.sh, see docs/offline.md.
 FROM vllm/vllm-openai:v0.32.0
 
 COPY --chmod=755 contested /opt/contested
 
 # vLLM and torch are there: pip installs what of the lock the image has not, or in another version.
-RUN --network=none --mount=type=bind,target=/bundle \
+RUN --network=none --mount=type=bind,target=/carried \
     python3 -m venv --system-site-packages /opt/contested/.venv && \
-    PIP_NO_CACHE_DIR=1 bash /opt/contested/scripts/install_offline.sh /bundle --without-models
+    PIP_NO_CACHE_DIR=1 bash /opt/contested/scripts/install_offline.sh /carried --without-models
 
 # The root file system is read-only: what is written goes to /work and, for a while, to /tmp.
 ENV PATH=/opt/contested/.venv/bin:$PATH CONTESTED_HOME=/work/.contested HOME=/tmp USER=contested

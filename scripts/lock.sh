@@ -1,18 +1,97 @@
 #!/usr/bin/env bash
-# Makes the lock files in requirements/ anew from pyproject.toml; --upgrade takes the newest versions.
-# Needs an index. CONTESTED_TORCH_INDEX names one with the CPU build of torch, as in environment.sh.
+# Makes the lock files in requirements/ anew from pyproject.toml with `uv pip compile`.
+#
+#   scripts/lock.sh [--upgrade] [OPTION OF UV...]
+#
+# Pinned versions are kept where they still fit; --upgrade takes the newest. Needs an index.
+# CONTESTED_TORCH_INDEX names one with the CPU build of torch, as in environment.sh.
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-tools=$(mktemp -d)
-trap 'rm -rf "$tools"' EXIT
-"${CONTESTED_PYTHON:-python3}" -m venv "$tools"
-"$tools/bin/python" -m pip install -qq --disable-pip-version-check uv packaging
-export PATH="$tools/bin:$PATH"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+"${CONTESTED_PYTHON:-python3}" -m venv "$work/tools"
+"$work/tools/bin/python" -m pip install -qq --disable-pip-version-check uv packaging
+export PATH="$work/tools/bin:$PATH"
 # uv knows nothing of pip's settings.
 [ -z "${PIP_INDEX_URL:-}" ] || export UV_DEFAULT_INDEX=$PIP_INDEX_URL
 [ -z "${PIP_EXTRA_INDEX_URL:-}" ] || export UV_INDEX=$PIP_EXTRA_INDEX_URL
-links=()
-for link in ${PIP_FIND_LINKS:-}; do
-  links+=(--find-links "$link")
+options=()
+for link in ${PIP_FIND_LINKS:-}; do options+=(--find-links "$link"); done
+upgrade=
+for word in "$@"; do
+  if [ "$word" = --upgrade ]; then upgrade=yes; else options+=("$word"); fi
 done
-python "$ROOT/scripts/lock.py" "$@" ${links[@]+"${links[@]}"}
+cpu_only=(${CONTESTED_TORCH_INDEX:+--extra-index-url "$CONTESTED_TORCH_INDEX"})
+
+# Lines for Python 3.11 to 3.13 on x86-64 Linux: a marker only where these differ.
+cat >"$work/plain.py" <<'END'
+import sys
+from packaging.requirements import Requirement
+
+PYTHONS = ("3.11", "3.12", "3.13")
+lines = {}
+for line in sys.stdin:
+    if not line.startswith("#"):
+        pin = Requirement(line.strip())
+        for python in PYTHONS:
+            here = {"python_version": python, "python_full_version": f"{python}.0"}
+            if pin.marker is None or pin.marker.evaluate(here):
+                lines.setdefault(f"{pin.name}{pin.specifier}", []).append(python)
+for pin, found in sorted(lines.items(), key=lambda each: each[0].split("==")):
+    bounds = [f'python_version >= "{min(found)}"'] if min(found) != PYTHONS[0] else []
+    bounds += [f'python_version <= "{max(found)}"'] if max(found) != PYTHONS[-1] else []
+    print(pin + (f" ; {' and '.join(bounds)}" if bounds else ""))
+END
+
+cat >"$work/excluded.py" <<'END'
+import sys, tomllib
+
+for entry in tomllib.load(sys.stdin.buffer)["exception"]:
+    if sys.argv[1] in entry["locks"]:
+        print("\n".join(entry["requires"]))
+END
+
+# uv reads one wheel of each package; that of intel-openmp for this system requires more.
+echo "intel-cmplr-lib-ur" >"$work/cpu.in"
+: >"$work/gpu.in"
+
+# resolve ENGINE KNOWN EXTRA...: the pins of these extras; versions of the file KNOWN are kept.
+resolve() {
+  local engine=$1 known=$2 extra more=()
+  shift 2
+  for extra in "$engine" samples "$@"; do more+=(--extra "$extra"); done
+  [ "$engine" = gpu ] || more+=(${cpu_only[@]+"${cpu_only[@]}"})
+  python "$work/excluded.py" "$engine" <"$ROOT/requirements/exceptions.toml" >"$work/excluded"
+  uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate \
+    --index-strategy unsafe-best-match --excludes "$work/excluded" -o "$known" "${more[@]}" \
+    ${options[@]+"${options[@]}"} "$ROOT/pyproject.toml" "$work/$engine.in" >/dev/null
+  python "$work/plain.py" <"$known"
+}
+
+known() { # the pins to keep of a lock, unless the newest are wanted
+  [ -n "$upgrade" ] || grep -v '^#' "$ROOT/requirements/$1.txt" || true
+}
+
+write() { # NAME TITLE: the lock from standard input
+  {
+    echo "# $2, pinned by scripts/lock.sh."
+    echo "# Installed with --no-deps: what is left out on purpose, and why, stands in exceptions.toml."
+    cat
+  } >"$work/$1.lock"
+}
+
+known cpu >"$work/cpu"
+resolve cpu "$work/cpu" >"$work/cpu.txt"
+known gpu >"$work/gpu"
+# Both engines run on the same versions of what they share.
+[ -s "$work/gpu" ] || cp "$work/cpu.txt" "$work/gpu"
+resolve gpu "$work/gpu" >"$work/gpu.txt"
+{ cat "$work/cpu.txt" && known dev; } >"$work/dev"
+resolve cpu "$work/dev" dev >"$work/all.txt"
+awk -F'==' 'NR == FNR { cpu[$1]; next } !($1 in cpu)' "$work/cpu.txt" "$work/all.txt" >"$work/dev.txt"
+
+write cpu "Everything a CPU machine needs" <"$work/cpu.txt"
+write gpu "Everything a machine with NVIDIA GPUs needs" <"$work/gpu.txt"
+write dev "What tests and checks need besides cpu.txt or gpu.txt" <"$work/dev.txt"
+for name in cpu gpu dev; do mv "$work/$name.lock" "$ROOT/requirements/$name.txt"; done
+grep -c == "$ROOT"/requirements/*.txt

@@ -2,153 +2,119 @@
 
 import argparse
 import os
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from results_plan import PLAN, ROOT, File, Place, Plan, Run, read
-
-from pipelines.errors import InputError
-from serving import guard
-
-FAILED = 1
-USER_ERROR = 2
+ROOT = Path(__file__).parents[1]
 INTERRUPTED = 130
 
-GRACE_S = 30
-"""Seconds that a run has to write down what it was told, once it is to end."""
 
+@dataclass(frozen=True)
+class Run:
+    """An experiment into a folder of its own.
 
-def chosen(plan: Plan, names: Sequence[str]) -> list[Run]:
-    """The runs of these names, in the plan's order; all where none is named.
-
-    Raises:
-        InputError: There is no such run.
+    Attributes:
+        command: Of `contested run`, without `--out`, `--profile` and `--limit`.
+        minutes: On two cores with AVX-512 BF16 that do nothing else.
+        profile: Whose models are asked; None if the tagger is all.
     """
-    known = {run.name: run for run in plan.run}
-    if lost := [name for name in names if name not in known]:
-        raise InputError(f"there is no run {lost[0]}; --list names them")
-    return [run for run in plan.run if run.name in names or not names]
+
+    name: str
+    title: str
+    command: str
+    minutes: float
+    profile: str | None = None
 
 
-def done(run: Run, place: Place) -> bool:
-    """Whether a run came to its end once; it may have been of fewer examples."""
-    return (place.out / run.name / "tables").is_dir()
+RAMDOCS, CONFLICTQA = "--ramdocs {data}/ramdocs/*.jsonl", "--conflictqa {data}/conflictqa/*.jsonl*"
+CLIMATE = "{data}/climate_fever/climate-fever.jsonl*"
+WIKICONTRADICT = "--wikicontradict {data}/wikicontradict/wiki_contradict_refined.jsonl*"
+FILES = {
+    "test-halves.jsonl": f"{RAMDOCS} {CONFLICTQA} --climate-fever {CLIMATE}",
+    "bench.jsonl": f"{RAMDOCS} {CONFLICTQA} {WIKICONTRADICT} --questions 75",
+    "wikicontradict.jsonl": WIKICONTRADICT,
+}
+"""Files that runs read -> what `contested conflictbench build` makes them of."""
 
-
-def listing(plan: Plan, runs: Sequence[Run], place: Place) -> list[str]:
-    """A line for each run, and one with the hours of what is left."""
-    wide = max((len(run.name) for run in runs), default=0)
-    lines = []
-    for run in runs:
-        state = "done" if done(run, place) else f"{run.minutes / 60:.1f} h"
-        who = place.profile_of(run, plan) or "tagger"
-        lines.append(f"{run.name:{wide}}  {state:>6}  {who:9}  {run.title}")
-    left = sum(run.minutes for run in runs if not done(run, place))
-    lines.append(f"{len(runs)} runs, about {left / 60:.1f} hours left")
-    return lines
-
-
-def called(command: Sequence[str]) -> int:
-    """Run a command that ends with this program, however that ends; its exit code."""
-    words = list(command)
-    if words[0] == "contested":
-        words[:1] = [sys.executable, "-m", "pipelines.cli"]
-    elif words[0].startswith("scripts/"):
-        words[0] = str(ROOT / words[0])
-    guarded = [sys.executable, "-ISs", guard.__file__, "--grace", str(GRACE_S), "--", *words]
-    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.Popen(
-        guarded, stdin=subprocess.PIPE, env=os.environ | {"PYTHONPATH": paths}
-    )
-    try:
-        return process.wait()
-    finally:  # the guard ends the command where its input ends
-        process.communicate()
-
-
-def prepared(plan: Plan, runs: Sequence[Run], place: Place, *, asking: bool) -> dict[str, str]:
-    """Fetch the models of the runs' profiles, and make the files; what failed -> why.
-
-    Where no model is asked (`asking`), none is fetched, and no file made that one is asked for.
-    """
-    failed: dict[str, str] = {}
-    files = [each for each in missing(plan, runs, place) if asking or each.profile is None]
-    if files:
-        place.files.mkdir(parents=True, exist_ok=True)
-    wanted: list[Run | File] = [*files, *runs]
-    for profile in dict.fromkeys(place.profile_of(each, plan) for each in wanted if asking):
-        if profile is not None and profile in plan.models:
-            say(f"preparing the models of {profile}")
-            if code := called(place.words(plan.models[profile])):
-                failed[f"models of {profile}"] = f"code {code}"
-    for file in files:
-        path = place.files / file.name
-        say(f"making {path}")
-        profile = place.profile_of(file, plan)
-        further = ["--profile", profile] if profile else []
-        try:
-            code = called([*place.words(file.command), *further, "--out", str(path)])
-        except InputError as error:
-            failed[file.name] = str(error)
-        else:
-            if code:
-                failed[file.name] = f"code {code}"
-    return failed
-
-
-def missing(plan: Plan, runs: Sequence[Run], place: Place) -> list[File]:
-    """The files to make: those that the runs read, and those that such a file is made of."""
-    found: list[File] = []
-    read_by = [run.command for run in runs]
-    for file in reversed(plan.file):
-        needed = any(f"{{files}}/{file.name}" in command for command in read_by)
-        if needed and not (place.files / file.name).exists():
-            found.insert(0, file)
-            read_by.append(file.command)
-    return found
-
-
-def command_of(run: Run, plan: Plan, place: Place, further: Sequence[str]) -> list[str]:
-    """The whole command of a run. Raises InputError where its data are not there."""
-    profile = place.profile_of(run, plan)
-    return [
-        *place.words(run.command),
-        *(("--profile", profile) if profile else ()),
-        *("--out", str(place.out / run.name)),
-        *further,
-    ]
-
-
-def run_all(plan: Plan, runs: Sequence[Run], place: Place, further: Sequence[str]) -> int:
-    """Run all, whatever fails; the exit code."""
-    asking = "--dry-run" not in further
-    failed = prepared(plan, runs, place, asking=asking)
-    left = sum(run.minutes for run in runs if not done(run, place))
-    for number, run in enumerate(runs, 1):
-        say(f"{number}/{len(runs)}  {run.name}: {run.title}; about {left / 60:.1f} hours left")
-        left -= 0 if done(run, place) else run.minutes
-        if not asking and (unmade := missing(plan, [run], place)):
-            say(
-                f"{run.name} cannot be counted before {unmade[0].name} is there, which asks a model"
-            )
-            continue
-        try:
-            code = called(command_of(run, plan, place, further))
-        except InputError as error:
-            failed[run.name] = str(error)
-            continue
-        if code == INTERRUPTED:
-            return code
-        if code:
-            failed[run.name] = f"code {code}"
-    fine = sum(run.name not in failed for run in runs)
-    why = "; ".join(f"{name} ({reason})" for name, reason in failed.items())
-    ended = f"{fine} of {len(runs)} runs came to their end"
-    say(f"{ended}; failed: {why}. The same command resumes them" if failed else ended)
-    return FAILED if failed else 0
+DETECTION = "conflict-detection --data {files}/bench.jsonl --labeller"
+FOOL_ME_TWICE = "conrag --dataset fool-me-twice --data {data}/fm2/dev.jsonl*"
+WRITTEN = "--generator llm --labeller nli --limit 30"
+PEOPLE = "{data}/wikicontradict/wiki_contradict_simple_humaneval.jsonl*"
+BOTH_SIDES = f"both-sides --data {PEOPLE} --claims sentences --labeller"
+MADAM = "madam-rag --data {data}/ramdocs/*.jsonl --half test --sample 30"
+TYPES = "conflicts --data {data}/conflicts/*.jsonl* --classifier choice --on-overflow cut"
+ANSWERS = f"{TYPES} --types choice --judge nli --answer-tokens 256 --limit 40"
+NPOV = "npov --data {data}/procon/procon_topics.json --per-topic"
+NPOV_5 = f"{NPOV} 5 --set paraphrased --detector"
+FEEDBACK = "truthfulqa --claims sentences --hedge --answer-tokens 160 --truth nli --labeller"
+REPORTS = "report-writing --labeller nli --on-overflow cut"
+# fmt: off
+RUNS = (
+    Run("detection-tagger", "Conflict Detection by the tagger, all of the test halves",
+        "conflict-detection --data {files}/test-halves.jsonl --labeller nli", 3),
+    Run("detection-nli", "Conflict Detection by the tagger, 75 questions of each set",
+        f"{DETECTION} nli", 1),
+    Run("detection-wikicontradict", "Conflict Detection by the tagger, WikiContradict's test half",
+        "conflict-detection --data {files}/wikicontradict.jsonl --labeller nli", 1),
+    Run("bundled-nli", "Conflict Detection by the tagger, bundled claims",
+        "conflict-detection --labeller nli", 1),
+    Run("conrag-fool-me-twice", "ConRAG by template, FoolMeTwice", FOOL_ME_TWICE, 10),
+    Run("conrag-climate-fever", "ConRAG by template, CLIMATE-FEVER",
+        f"conrag --dataset climate-fever --data {CLIMATE}", 6),
+    Run("conrag-averitec", "ConRAG by template, AVeriTeC",
+        "conrag --dataset averitec --data {data}/averitec/dev.json*", 3),
+    Run("conrag-template", "ConRAG by template, 30 claims of FoolMeTwice",
+        f"{FOOL_ME_TWICE} --limit 30", 1),
+    Run("both-sides-nli", "ConflictScore by the tagger against people", f"{BOTH_SIDES} nli", 5),
+    Run("npov-tagger", "NPOV by the tagger and embeddings, 2,560 responses",
+        f"{NPOV} 20 --detector tagger", 20),
+    # What one run asked, the next does not ask again.
+    Run("detection-llm", "Conflict Detection by Qwen 1.5B", f"{DETECTION} llm", 60, "cpu-1.5b"),
+    Run("detection-cascade", "Conflict Detection by the cascade", f"{DETECTION} cascade", 1,
+        "cpu-1.5b"),
+    Run("bundled-llm", "Conflict Detection by Qwen 1.5B, bundled claims",
+        "conflict-detection --labeller llm", 4, "cpu-1.5b"),
+    Run("bundled-cascade", "Conflict Detection by the cascade, bundled claims",
+        "conflict-detection --labeller cascade", 1, "cpu-1.5b"),
+    Run("madam-methods", "MADAM-RAG and its baselines (Table 1)", MADAM, 90, "cpu-1.5b"),
+    Run("madam-rounds", "MADAM-RAG by rounds (Figure 3)", f"{MADAM} --experiment rounds --rounds 3",
+        60, "cpu-1.5b"),
+    Run("conflicts-types", "Conflict types by choice, all queries of CONFLICTS at hand",
+        f"{TYPES} --strategy none", 180, "cpu-1.5b"),
+    Run("conflicts-answers", "Four strategies, 40 queries of CONFLICTS (Table 5)", ANSWERS, 180,
+        "cpu-1.5b"),
+    Run("scores", "ConflictScore of the bundled responses", "conflictscore --labeller llm", 30,
+        "cpu-1.5b"),
+    Run("reports", "Reports by prompt, bundled questions (Table 3)", REPORTS, 150, "cpu-1.5b"),
+    Run("feedback", "Answers written again after feedback, bundled questions",
+        f"{FEEDBACK} llm --on-overflow cut", 40, "cpu-1.5b"),
+    Run("conrag-written", "ConRAG by Qwen 1.5B, 30 claims of FoolMeTwice",
+        f"{FOOL_ME_TWICE} {WRITTEN}", 210, "cpu-1.5b"),
+    Run("both-sides", "ConflictScore by Qwen 1.5B against people", f"{BOTH_SIDES} llm", 80,
+        "cpu-1.5b"),
+    Run("npov-ablation", "NPOV, arguments left out of Qwen 1.5B's prompt", f"{NPOV_5} ablation",
+        100, "cpu-1.5b"),
+    Run("npov-ablation-0.5b", "NPOV, arguments left out of Qwen 0.5B's prompt",
+        f"{NPOV_5} ablation", 40, "cpu-0.5b"),
+    Run("detection-smollm2", "Conflict Detection by SmolLM2", f"{DETECTION} llm", 15, "cpu-small"),
+    Run("madam-methods-smollm2", "MADAM-RAG and its baselines by SmolLM2", MADAM, 10, "cpu-small"),
+    Run("conflicts-types-smollm2", "Conflict types by SmolLM2", f"{TYPES} --strategy none", 25,
+        "cpu-small"),
+    Run("conflicts-answers-smollm2", "Four strategies by SmolLM2", ANSWERS, 10, "cpu-small"),
+    Run("reports-smollm2", "Reports by prompt, by SmolLM2",
+        f"{REPORTS} --claims sentences --on-error skip", 5, "cpu-small"),
+    Run("feedback-smollm2", "Answers written again by SmolLM2", f"{FEEDBACK} nli", 12, "cpu-small"),
+    Run("conrag-written-smollm2", "ConRAG by SmolLM2", f"{FOOL_ME_TWICE} {WRITTEN}", 5,
+        "cpu-small"),
+    Run("npov-ablation-smollm2", "NPOV, arguments left out of SmolLM2's prompt",
+        f"{NPOV_5} ablation", 8, "cpu-small"),
+)
+# fmt: on
 
 
 def say(text: str) -> None:
@@ -156,55 +122,100 @@ def say(text: str) -> None:
     print(f"contested: {text}", file=sys.stderr, flush=True)
 
 
+def words(command: str, data: Path, out: Path) -> list[str]:
+    """A command's words with its paths. OSError if not exactly one file fits a pattern."""
+    filled = []
+    for word in shlex.split(command):
+        path = word.replace("{data}", str(data)).replace("{files}", str(out / "files"))
+        if "{data}" in word:
+            files = sorted(data.glob(word.removeprefix("{data}/")))
+            if len(files) != 1:
+                raise OSError(f"{path} is {len(files)} files; --data must have exactly one")
+            path = str(files[0])
+        filled.append(path)
+    return filled
+
+
+def called(*line: str) -> int:
+    """Run `contested`, or a script of this folder; its exit code."""
+    program = [sys.executable, "-m", "pipelines.cli"]
+    if line[0].startswith("scripts/"):
+        program, line = [str(ROOT / line[0])], line[1:]
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = os.environ | {"PYTHONPATH": paths}
+    return subprocess.call([*program, *line], env=environment)
+
+
+def run_one(run: Run, data: Path, out: Path, further: Sequence[str]) -> int:
+    """Make the files that a run reads, fetch its models, and run it; the exit code."""
+    for name, sources in FILES.items():
+        path = out / "files" / name
+        if f"{{files}}/{name}" in run.command and not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            build = words(sources, data, out)
+            if code := called("conflictbench", "build", *build, "--out", str(path)):
+                return code
+    command = ["run", *words(run.command, data, out), "--out", str(out / run.name), *further]
+    if run.profile is not None:
+        command += ["--profile", run.profile]
+        fetch = ("scripts/fetch_models.sh", "--profile", run.profile)
+        if "--dry-run" not in further and (code := called(*fetch)):
+            return code
+    return called(*command)
+
+
 def read_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="scripts/reproduce_results.sh",
         description="Run every experiment of docs/results.md, each into a folder of its own. "
-        "Killed anywhere, the same command resumes it. scripts/results.toml is the plan.",
+        "Killed anywhere, the same command resumes it.",
     )
-    add = parser.add_argument
+    add, names = parser.add_argument, [run.name for run in RUNS]
     add("--data", type=Path, metavar="DIR", help="released data sets, a folder for each")
     add("--out", type=Path, metavar="DIR", help="where run folders are; made, or continued")
-    add("--only", action="append", default=[], metavar="NAME", help="a run; repeatable")
-    add("--profile", metavar="NAME", help="in place of the plan's main profile")
+    add("--only", action="append", choices=names, metavar="NAME", help="a run; repeatable")
     add("--limit", type=int, metavar="N", help="the first N examples of each, to try it out")
     add("--dry-run", action="store_true", help="say what each run would ask, and ask nothing")
-    add("--list", action="store_true", help="name the runs and their hours, and stop")
-    add("--plan", type=Path, default=PLAN, metavar="FILE", help="another plan")
+    add("--list", action="store_true", help="name the runs and their minutes, and stop")
     given = parser.parse_args(arguments)
     if not given.list and not (given.data and given.out):
         parser.error("--data and --out are needed")
-    if given.limit is not None and given.limit < 1:
-        parser.error("--limit must be at least 1")
     return given
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is asked for; 2 for what a person can mend, 1 where a run failed."""
+    """Run what is asked for; 1 if a run failed."""
     given = read_arguments(arguments)
-    place = Place(given.data or Path(), given.out or Path(), given.profile)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        plan = read(given.plan)
-        runs = chosen(plan, given.only)
-        if given.list:
-            print("\n".join(listing(plan, runs, place)))
-            return 0
-        if not place.data.is_dir():
-            raise InputError(f"{place.data} is no folder; name that of the data sets with --data")
-        further = [*(("--limit", str(given.limit)) if given.limit else ())]
-        return run_all(plan, runs, place, further + ["--dry-run"] * given.dry_run)
-    except InputError as error:
-        say(str(error))
-        return USER_ERROR
-    except OSError as error:
-        say(f"{error.filename}: {error.strerror}")
-        return USER_ERROR
-    except KeyboardInterrupt:
-        say("stopped; the same command resumes it")
-        return INTERRUPTED
+    runs = [run for run in RUNS if not given.only or run.name in given.only]
+    if given.list:
+        for run in runs:
+            print(f"{run.name:26} {run.minutes:4} min  {run.profile or 'tagger':9}  {run.title}")
+        return 0
+    further = ["--limit", str(given.limit)] if given.limit else []
+    further += ["--dry-run"] if given.dry_run else []
+    failed = []
+    for number, run in enumerate(runs, 1):
+        left = sum(each.minutes for each in runs[number - 1 :])
+        say(f"{number}/{len(runs)}  {run.name}: {run.title}; at most {left / 60:.1f} hours left")
+        try:
+            code = run_one(run, given.data, given.out, further)
+        except OSError as error:
+            say(str(error))
+            code = 2
+        if code == INTERRUPTED:
+            return code
+        if code:
+            failed.append(run.name)
+    why = f"; failed: {', '.join(failed)}. The same command resumes them" if failed else ""
+    say(f"{len(runs) - len(failed)} of {len(runs)} runs came to their end{why}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        say("stopped; the same command resumes it")
+        sys.exit(INTERRUPTED)

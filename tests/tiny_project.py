@@ -18,21 +18,18 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
-OTHER = "3.13" if PYTHON == "3.12" else "3.12"
 
-SCRIPTS = (
-    *("environment.sh", "fetch_models.sh", "install_offline.sh", "alone.py"),
-    *("bundle.py", "wheels.py", "fetch_models.py", "lock_closure.py"),
-)
+SCRIPTS = ("environment.sh", "fetch_models.sh", "carry.sh", "install_offline.sh", "alone.py")
 
 BACKEND = """
 import zipfile
 from pathlib import Path
 
 def _wheel(folder, files):
-    path = Path(folder) / "NAME-1.0-TAG.whl"
+    path = Path(folder) / "NAME-1.0-py3-none-any.whl"
     files["NAME-1.0.dist-info/METADATA"] = "Metadata-Version: 2.1\\nName: NAME\\nVersion: 1.0\\n"
-    files["NAME-1.0.dist-info/WHEEL"] = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: TAG\\n"
+    wheel = "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n"
+    files["NAME-1.0.dist-info/WHEEL"] = wheel
     files["NAME-1.0.dist-info/RECORD"] = "".join(f"{name},,\\n" for name in files)
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():
@@ -89,9 +86,9 @@ def write_wheel(folder: Path, name: str, tag: str = "py3-none-any", text: str = 
     return path
 
 
-def write_source(folder: Path, name: str, tag: str = "py3-none-any") -> None:
-    """A package as source alone, version 1.0; `tag` is what its wheel is for."""
-    backend = BACKEND.replace("NAME", name).replace("TAG", tag)
+def write_source(folder: Path, name: str) -> None:
+    """A package as source alone, version 1.0."""
+    backend = BACKEND.replace("NAME", name)
     texts = {
         "PKG-INFO": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
         "pyproject.toml": PYPROJECT.replace("NAME", name),
@@ -105,12 +102,11 @@ def write_source(folder: Path, name: str, tag: str = "py3-none-any") -> None:
 
 
 def write_index(folder: Path) -> None:
-    """What pip finds: `tiny` as a wheel for every Python, `native` for two, `built` as source."""
+    """What pip finds: `tiny` as a wheel for every Python, `native` for this, `built` as source."""
     folder.mkdir()
     write_wheel(folder, "tiny")
-    for python in (PYTHON, OTHER):
-        cpython = f"cp{python.replace('.', '')}"
-        write_wheel(folder, "native", f"{cpython}-{cpython}-manylinux_2_17_x86_64", f"# {python}")
+    cpython = f"cp{PYTHON.replace('.', '')}"
+    write_wheel(folder, "native", f"{cpython}-{cpython}-manylinux_2_17_x86_64", "# native")
     write_source(folder, "built")
 
 
@@ -128,7 +124,7 @@ def write_project(folder: Path) -> None:
     )
     shutil.copytree(ROOT / "docker", folder / "docker")
     (folder / "pyproject.toml").write_text(PYPROJECT.replace("NAME", "contested"))
-    backend = BACKEND.replace("NAME", "contested").replace("TAG", "py3-none-any")
+    backend = BACKEND.replace("NAME", "contested")
     (folder / "backend.py").write_text(backend)
     git = ["git", "-C", str(folder), "-c", "user.name=n", "-c", "user.email=e"]
     subprocess.run([*git, "init", "-q"], check=True)

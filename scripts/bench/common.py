@@ -1,16 +1,13 @@
-"""What the benchmarks share: a server, rounds in turn, and tables ready to paste."""
+"""What the benchmarks share: rounds in turn, and tables ready to paste."""
 
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
 
-import psutil
 import typer
 from rich.markup import escape
 from typer.exceptions import Abort, TyperException
@@ -19,13 +16,7 @@ from nli.errors import TaggerError
 from pipelines.cli.progress import STDERR
 from pipelines.errors import InputError
 from pipelines.runs.provenance import hardware
-from serving.backend import RunningEndpoints
-from serving.cache import CompletionCache
-from serving.client import Client
-from serving.connect import DEFAULT_CONCURRENCY, RoleModel, Source, backend, resolve
-from serving.endpoint import Endpoint
 from serving.errors import ServingError
-from serving.home import default_home
 from serving.offline import go_offline
 
 Rounds = Annotated[int, typer.Option(min=1, help="How often each arm is measured, in turn.")]
@@ -37,48 +28,6 @@ Pairs = Annotated[
         show_default=False,
     ),
 ]
-
-
-@dataclass(frozen=True)
-class Server:
-    """A model that is being served, as the options named it, and as it was found.
-
-    Attributes:
-        concurrency: Requests in flight that a run would allow.
-        load: Load of this machine, in the last minute before the start, in busy cores.
-    """
-
-    source: Source
-    resolved: RoleModel
-    endpoints: tuple[Endpoint, ...]
-    concurrency: int
-    load: float
-
-    def client(self, cache: CompletionCache, concurrency: int | None = None) -> Client:
-        """What asks it, with so many requests in flight at most; else with `concurrency`."""
-        return Client(
-            self.resolved.identity,
-            self.resolved.tokenizer,
-            cache,
-            RunningEndpoints(self.endpoints),
-            concurrency=concurrency or self.concurrency,
-        )
-
-
-@asynccontextmanager
-async def served(source: Source) -> AsyncIterator[Server]:
-    """A server for the source, started where none is there, stopped at the end."""
-    load = psutil.getloadavg()[0]
-    resolved = await resolve(source)
-    with STDERR.status("") as status:
-        options = source.options(resolved.identity.name)
-        running = backend(resolved, source, default_home() / "logs", status.update)
-        try:
-            endpoints = tuple(await running.endpoints())
-            places = (options.max_num_seqs or DEFAULT_CONCURRENCY) * len(endpoints)
-            yield Server(source, resolved, endpoints, places, load)
-        finally:
-            await running.close()
 
 
 def turns(arms: Iterable[str], rounds: int) -> Iterator[tuple[int, str]]:
@@ -105,20 +54,6 @@ def machine_line(load: float) -> str:
 def date_line() -> str:
     """Today (UTC), as a line of a Markdown list."""
     return f"- date: {time.strftime('%Y-%m-%d', time.gmtime())}"
-
-
-def machine(server: Server) -> str:
-    """What the numbers were measured on, as a Markdown list."""
-    identity = server.resolved.identity
-    where = f"profile {server.source.profile.name}"
-    if server.source.endpoints:
-        where = f"a server that was already there, {server.endpoints[0].url}"
-    return (
-        f"{machine_line(server.load)}\n"
-        f"- engine: {identity.engine}; {where}\n"
-        f"- model: {identity.name}, digest {identity.digest}\n"
-        f"{date_line()}"
-    )
 
 
 def spread(ratios: Sequence[float]) -> tuple[str, ...]:

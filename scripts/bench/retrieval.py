@@ -2,15 +2,12 @@
 
 Each runs in a process of its own, so that its memory is its own: what indexing takes, what a
 process that only searches takes, and how long a query takes there. rank_bm25 keeps no files, so a
-process that searches has to index first. With `--alone` passages are made as they are indexed, for
-numbers of them that no list holds.
+process that searches has to index first.
 """
 
-import math
 import random
-import resource
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from multiprocessing import get_context
@@ -32,12 +29,6 @@ K = 20
 SENTENCES = 4
 """Of a passage: some fifty words."""
 
-NAMES, RANKS = 4, 10_000_000
-"""Rare words of a passage with `--alone`, and how many there are: an encyclopedia is full of names.
-
-They follow Zipf's law, so that the vocabulary grows with the passages.
-"""
-
 
 @dataclass(frozen=True)
 class Measurement:
@@ -57,9 +48,6 @@ def main(
     *,
     passages: Annotated[int, typer.Option(min=10, help="Passages in the index.")] = 100_000,
     queries: Annotated[int, typer.Option(min=1, help="Queries that are timed.")] = 200,
-    alone: Annotated[
-        bool, typer.Option("--alone", help="Ours alone, with a vocabulary that grows.")
-    ] = False,
     data: common.Pairs = None,
 ) -> None:
     """Index the same passages with both, ask both the same, and compare.
@@ -71,11 +59,6 @@ def main(
         .venv/bin/python scripts/bench/retrieval.py --passages 20000 --data pairs.jsonl
     """
     load = psutil.getloadavg()[0]
-    if alone:
-        with TemporaryDirectory() as folder:
-            print(by_itself(data or common.released_pairs(), passages, queries, Path(folder)))
-        print(f"\n{common.machine_line(load)}\n{common.date_line()}")
-        return
     documents, asked = made(data or common.released_pairs(), passages, queries)
     arms: dict[str, Callable[..., Measurement]] = {"contested": ours, "rank_bm25": theirs}
     found = {}
@@ -111,70 +94,14 @@ def table(found: dict[str, Measurement]) -> str:
     return common.markdown(heading, [*lines, ("ratio", *(f"{ratio:.1f}" for ratio in ratios))])
 
 
-def by_itself(data: Path, passages: int, queries: int, folder: Path) -> str:
-    """What our index takes, as a table; peaks are those of whole processes.
-
-    Memory-mapped pages that were touched count, which the system may take back.
-    """
-    build_s, build_mib = in_own_process(streamed, data, passages, folder / "index")
-    asked = sentences(data, queries)[1]
-    _, times, _ = in_own_process(opened, folder / "index", asked)
-    search_mib = in_own_process(peak_of_search, folder / "index", asked)
-    size = sum(file.stat().st_size for file in (folder / "index").rglob("*") if file.is_file())
-    ordered = sorted(times)
-    row = (
-        f"{passages:,}", f"{build_s:,.0f}", f"{build_mib:,.0f}", f"{search_mib:,.0f}",
-        f"{median(times):.1f}", f"{ordered[int(0.95 * len(ordered))]:.1f}", f"{size / 2**20:,.0f}",
-    )  # fmt: skip
-    heading = (
-        "passages", "index, s", "index, MiB at most", "search, MiB at most", "query, ms",
-        "95th percentile, ms", "disk, MiB",
-    )  # fmt: skip
-    return common.markdown(heading, [row])
-
-
-def streamed(data: Path, passages: int, folder: Path) -> tuple[float, float]:
-    """Seconds and peak memory of an index of passages that are made as they are indexed."""
-    from pipelines.retrieval.index import build
-
-    premises, _ = sentences(data, 0)
-    draw = random.Random(0)
-
-    def made_now() -> Iterator[Document]:
-        for number in range(passages):
-            names = [f"n{int(math.exp(draw.uniform(0, math.log(RANKS))))}" for _ in range(NAMES)]
-            text = " ".join([*draw.choices(premises, k=SENTENCES), *names])
-            yield Document(id=str(number), text=text)
-
-    start = time.perf_counter()
-    build(made_now(), folder)
-    return time.perf_counter() - start, peak()
-
-
-def peak_of_search(folder: Path, queries: Sequence[str]) -> float:
-    """Peak memory of a process that opens an index and asks it all."""
-    opened(folder, queries)
-    return peak()
-
-
-def peak() -> float:
-    """The most resident memory that this process has had, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-
-
-def sentences(data: Path, queries: int) -> tuple[list[str], list[str]]:
-    """Sentences to make passages of, and others to ask for."""
+def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[str]]:
+    """Passages of real sentences in random company, and sentences to ask for."""
     rows = read_pairs(data)
+    premises = sorted({row.premise for row in rows})
     hypotheses = sorted({row.hypothesis for row in rows})
     if queries > len(hypotheses):
         raise InputError(f"--queries {queries}: {data} has {len(hypotheses):,}; ask for less")
-    return sorted({row.premise for row in rows}), random.Random(0).sample(hypotheses, queries)
-
-
-def made(data: Path, passages: int, queries: int) -> tuple[list[Document], list[str]]:
-    """Passages of real sentences in random company, and sentences to ask for."""
-    premises, asked = sentences(data, queries)
-    draw = random.Random(0)
+    asked, draw = random.Random(0).sample(hypotheses, queries), random.Random(0)
     documents = [
         Document(id=str(number), text=" ".join(draw.choices(premises, k=SENTENCES)))
         for number in range(passages)

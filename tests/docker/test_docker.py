@@ -44,15 +44,14 @@ def options(arguments: str) -> tuple[set[str], str]:
 
 
 @pytest.fixture(scope="module")
-def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def carried(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("images")
     write_index(place / "index")
     write_project(place / "project")
-    write_model(place / "model")
-    given = f"--model=smollm2-135m-instruct={place / 'model'}"
-    done = script(place / "project", "fetch_models.sh", "--out", place / "bundle", given)
+    write_model(place / "carried/models/smollm2-135m-instruct")
+    done = script(place / "project", "carry.sh", place / "carried", CONTESTED_ENGINE="cpu")
     assert done.returncode == 0, done.stderr
-    return place / "bundle"
+    return place / "carried"
 
 
 @pytest.mark.parametrize("image", IMAGES, ids=lambda path: path.stem)
@@ -62,17 +61,17 @@ def test_the_linter_finds_nothing(image: Path) -> None:
 
 
 @pytest.mark.parametrize("image", IMAGES, ids=lambda path: path.stem)
-def test_what_builds_an_image_installs_from_the_bundle(
-    image: Path, bundle: Path, tmp_path: Path
+def test_what_builds_an_image_installs_from_what_is_carried(
+    image: Path, carried: Path, tmp_path: Path
 ) -> None:
     """Of the context all but what the ignore file names, at paths below a fresh folder."""
     ignored = image.with_name(f"{image.name}.dockerignore").read_text().split()
     context = tmp_path / "context"
-    shutil.copytree(bundle, context, ignore=lambda at, _: ignored if Path(at) == bundle else [])
+    shutil.copytree(carried, context, ignore=lambda at, _: ignored if Path(at) == carried else [])
     assert not (context / "models").exists()
 
     def here(text: str) -> str:
-        return text.replace("/opt/", f"{tmp_path}/opt/").replace("/bundle", str(context))
+        return text.replace("/opt/", f"{tmp_path}/opt/").replace("/carried", str(context))
 
     alone = ["unshare", "--user", "--map-root-user", "--net"]
     if subprocess.run([*alone, "true"], capture_output=True).returncode:
@@ -88,7 +87,7 @@ def test_what_builds_an_image_installs_from_the_bundle(
             for path in Path(here(target)).rglob("*"):
                 path.chmod(0o755)
         elif name == "RUN":
-            assert given == {"--network=none", "--mount=type=bind,target=/bundle"}
+            assert given == {"--network=none", "--mount=type=bind,target=/carried"}
             line = [*alone, "/bin/sh", "-e", "-c", here(rest)]
             done = subprocess.run(line, env=environment, capture_output=True, text=True)
             assert done.returncode == 0, done.stderr

@@ -1,10 +1,8 @@
 """README.md and docs/ say what is so; the commands they show are run by test_shown_commands.py."""
 
 import json
-import os
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
@@ -22,11 +20,14 @@ from shown import (
     outside,
 )
 
+from pipelines import papers
+from pipelines.cli.conflictbench import BenchOptions
 from pipelines.data import conflicts
 from pipelines.data.jsonl import SAMPLES, read
 from pipelines.data.records import Document, Record
 from pipelines.errors import InputError
 from pipelines.npov import annotation
+from pipelines.preset import WithPresets, differences, shown
 from serving import profile
 from serving.offline import OFFLINE
 from serving.profile import EngineOptions
@@ -88,22 +89,28 @@ def test_the_error_shown_is_the_error_given(
     assert f"contested: {raised.value}\n" == only("input.md", "text")
 
 
-def test_pages_made_from_the_code_are_up_to_date() -> None:
-    done = subprocess.run(
-        [
-            *(sys.executable, "-c"),
-            "import runpy\n"
-            "made = runpy.run_path('scripts/help_pages.py')['pages']()\n"
-            "print([p.name for p, text in made.items() if p.read_text('utf-8') != text])",
-        ],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == "[]", "run scripts/help_pages.py"
+def difference_rows() -> Iterator[str]:
+    """A heading for a command with switches, and a row for an option that one of them changes."""
+    commands: dict[str, type[WithPresets]] = {
+        f"contested run {name}": papers.experiment(name).options for name in papers.EXPERIMENTS
+    }
+    for command, options in (commands | {"contested conflictbench build": BenchOptions}).items():
+        if options.PRESETS:
+            yield f"## {command}"
+        for preset in options.PRESETS:
+            for each in differences(options, preset):
+                values = (f"`{each.flag}`", shown(each.ours), each.told)
+                yield f"| {' | '.join([*values, each.choice.source, each.choice.why])} |"
+
+
+def test_the_page_of_differences_has_every_difference() -> None:
+    lines = (ROOT / "docs" / "differences.md").read_text("utf-8").splitlines()
+    assert [line for line in lines if line.startswith(("## ", "| `"))] == [*difference_rows()]
+
+
+def test_the_schema_is_that_of_a_record() -> None:
+    schema = json.dumps(Record.model_json_schema(), indent=2, ensure_ascii=False) + "\n"
+    assert (ROOT / "docs/input.schema.json").read_text("utf-8") == schema
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""`--help`: quick, with examples that can be parsed, and all of it on the page of commands."""
+"""`--help`: quick, with examples that can be parsed."""
 
 import json
 import os
@@ -105,39 +105,3 @@ def test_every_example_can_be_parsed(line: str) -> None:
     while arguments and (*words, arguments[0]) in COMMANDS:
         words = (*words, arguments.pop(0))
     COMMANDS[words].make_context(name(words), arguments)
-
-
-SECTIONS = {
-    heading: text
-    for part in (ROOT / "docs" / "commands.md").read_text("utf-8").split("\n## ")
-    for heading, _, text in [part.partition("\n")]
-}
-GROUPS = {
-    "#" + re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-"): text
-    for part in SECTIONS["Shared options"].split("### ")[1:]
-    for heading, _, text in [part.partition("\n")]
-}
-OPTION = re.compile(r"^- `(--[\w-]+)", re.MULTILINE)
-
-
-def described(section: str) -> set[str]:
-    """The options that a section of docs/commands.md describes or finds among the shared ones."""
-    rows, _, shared = section.partition("\nShared: ")
-    found = set(OPTION.findall(rows))
-    shared = re.sub(r"\[[^\]]*\](?!\()", "", shared)  # defaults
-    for anchor, without, named in re.findall(r"\]\((#[\w-]+)\)( without)?([^\[]*)", shared):
-        group = set(OPTION.findall(GROUPS[anchor]))
-        flags = set(re.findall(r"`(--[\w-]+)`", named))
-        assert flags <= group
-        found |= group - flags if without else flags or group
-    return found
-
-
-@pytest.mark.parametrize("words", COMMANDS, ids=name)
-def test_the_page_describes_every_option(words: tuple[str, ...]) -> None:
-    takes = {
-        one.opts[0]
-        for one in COMMANDS[words].params
-        if one.opts[0].startswith("--") and not one.hidden and "--help" not in one.opts
-    }
-    assert described(SECTIONS[name(words)]) == takes

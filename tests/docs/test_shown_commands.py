@@ -33,7 +33,8 @@ from serving.manifests import read_manifest, write_manifest
 from serving.models import Model
 
 COVERED_BY = {
-    "scripts/fetch_models.sh": "tests/scripts/test_bundle.py",
+    "scripts/carry.sh": "tests/scripts/test_carry.py",
+    "scripts/fetch_models.sh": "tests/scripts/test_carry.py",
     "scripts/run_all.sh": "scripts/fresh_run.sh",
     "scripts/reproduce_results.sh": "tests/scripts/test_reproduce_results.py",
     "scripts/reproduce_salience.sh": "tests/scripts/test_reproduce_salience.py",
@@ -59,8 +60,7 @@ LONG = (
     "contested run trust",
     "contested run drift",
 )
-"""Commands that take long: what is shown on several pages is run on the last of them, so not on
-that of all commands, where no other makes anything of its results."""
+"""Commands that take long: what is shown on several pages is run on the last of them."""
 
 UNTIL_INTERRUPTED = {
     "contested serve": ("URL ", "model ", "export CONTESTED_API_KEY="),

